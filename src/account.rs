@@ -1,5 +1,5 @@
 //! Account of a run in bits: garbage left, ancillas used, bits erased, and the minimum heat of the erasure
-//! (Landauer's bound). Only computes.
+//! (Landauer's bound). This module computes the numbers; it prints nothing.
 
 use reviver_inspect::ancillas::InUse;
 use reviver_isa::instruction::Class;
@@ -23,18 +23,18 @@ pub struct CellsAndBits {
 pub struct Account {
     /// Steps of the forward run.
     pub steps: u64,
-    /// Cells that violate the rules at the end.
+    /// Garbage: cells that violate the rules at the end, such as an ancilla that isn't 0.
     pub garbage: CellsAndBits,
     /// Cells that are declared as garbage.
     pub declared: CellsAndBits,
-    /// Peak of cells in use that are neither inputs nor results.
+    /// Cells in use that are neither inputs nor results, at the step where there were most of them.
     pub ancillas: CellsAndBits,
     pub history_bytes: usize,
     /// Bits that the erased cells could hold.
     pub erased_bits: u64,
-    /// Erased bits that a history keeps; they cost no heat yet.
+    /// Erased bits that a history still holds, because a backward run may need them; they cost no heat yet.
     pub kept_bits: u64,
-    /// Bits of floats that were discarded because the floats were nearly 0.
+    /// Bits of floats that were discarded because the floats were within the tolerance of 0.
     pub discarded_bits: u64,
     pub kelvin: f64,
     pub entropy: Option<Entropy>,
@@ -50,18 +50,18 @@ pub struct Entropy {
 }
 
 impl Entropy {
-    /// Returns the entropy lost, in bits.
+    /// Returns the bits of entropy that the program loses: entropy of the inputs minus entropy of the results.
     pub fn lost(&self) -> f64 {
         // Rounding must not appear as a gain.
         (self.inputs - self.results).max(0.0)
     }
 }
 
-/// History that was kept for a backward run.
+/// History that was kept for a backward run; the default is an empty history.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KeptHistory {
     pub bytes: usize,
-    /// True if the history has everything that steps lost, so that nothing is recomputed.
+    /// True if the history has all bits that steps erased, so that a backward run recomputes nothing.
     pub keeps_all: bool,
 }
 
@@ -89,7 +89,7 @@ impl Account {
         }
     }
 
-    /// Returns the heat of the bits that were erased and not kept, in joules.
+    /// Returns the minimum heat of the erased bits that no history keeps, in joules.
     pub fn joules_due(&self) -> f64 {
         self.joules(self.erased_bits.saturating_sub(self.kept_bits) as f64)
     }
@@ -137,7 +137,7 @@ fn bits_of(program: &Program, state: &State, garbage: &Garbage) -> CellsAndBits 
     }
 }
 
-/// Counts the cells, and values on stacks, that are declared as garbage.
+/// Counts the cells with the role `garbage`, and the values left on stacks with this role.
 fn declared(module: &Module, state: &State) -> CellsAndBits {
     let of_class = |class, cells| CellsAndBits { cells, bits: cells * width(module, class) };
     let garbage = module.globals.iter().filter(|global| global.role == Role::Garbage);

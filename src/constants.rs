@@ -1,4 +1,4 @@
-//! `--const`: values for constants of a text, with checks before and after the text is assembled.
+//! Option `--const`: values that replace constants of a text. They are checked before and after assembly.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::cli::Constants;
 use crate::failure::{Failure, Fallible};
 use crate::read::shown;
 
-/// Parses the values; names must be distinct.
+/// Parses the values of `--const`. A name that occurs twice is a failure.
 pub fn given(options: &Constants) -> Fallible<Vec<GivenConstant>> {
     let mut given: Vec<GivenConstant> = Vec::new();
     for part in options.constants.iter().flat_map(|argument| argument.split(',')) {
@@ -29,7 +29,8 @@ pub fn given(options: &Constants) -> Fallible<Vec<GivenConstant>> {
     Ok(given)
 }
 
-/// Failure for a part without a name: a second value, or no value at all.
+/// Failure for a part of `--const` without a name, such as a second value (`N=1,2`). `before` is the constant in
+/// front of it.
 fn nameless(part: &str, before: Option<&GivenConstant>) -> Failure {
     match before {
         Some(GivenConstant { name, .. }) => Failure::usage(format_args!(
@@ -40,7 +41,7 @@ fn nameless(part: &str, before: Option<&GivenConstant>) -> Failure {
     }
 }
 
-/// Refuses constants for an image, in which they are already numbers.
+/// Refuses `--const` for an image, in which constants have already been replaced by numbers.
 pub fn check_none(options: &Constants, image: &Path) -> Fallible {
     let Some(first) = options.constants.first() else { return Ok(()) };
     let file = shown(image);
@@ -50,7 +51,7 @@ pub fn check_none(options: &Constants, image: &Path) -> Fallible {
     .help(format_args!("assemble the text with it: `reviver asm TEXT --const {first} -o {file}`")))
 }
 
-/// Failure for a constant that the text can't use.
+/// Failure for a constant that the assembler refuses, for example because the text doesn't declare it.
 pub fn refused(refused: &RefusedConstant) -> Failure {
     match refused {
         RefusedConstant::Real { name } => {

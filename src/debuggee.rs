@@ -1,4 +1,4 @@
-//! Loading of a program into the debugger. This module knows neither screen nor prompt.
+//! Loads a program into a debugger session. This module knows neither the screen nor the prompt.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::cli::{Debugged, Given};
 use crate::failure::{Exit, Failure, Fallible};
 use crate::{engine, load, read, start, streams};
 
-/// Session, or the errors that prevent one.
+/// Session of a program, or the errors of a text that can't be assembled.
 pub enum Debuggee {
     Session(Box<Session>),
     /// Errors of the text.
@@ -34,7 +34,8 @@ impl Debuggee {
     }
 }
 
-/// Opens the program at its start, with all inputs set. `script` is another file that the command reads.
+/// Opens the program of the options at its start, with all inputs set. `script` is another file that the command
+/// reads, so it can't be standard input if the program is.
 pub fn open(options: &Debugged, script: Option<&Path>) -> Fallible<Debuggee> {
     let given = &options.given;
     start::check_input(given, &[script])?;
@@ -69,7 +70,7 @@ fn session(options: &Debugged, mut subject: OpenedProgram) -> Fallible<Session> 
     })
 }
 
-/// Returns the memory limits of the timeline.
+/// Returns the limits on the timeline's memory, as the options set them.
 fn limits(options: &Debugged) -> TimelineLimits {
     let of_history = || {
         let history = usize::try_from(options.history).unwrap_or(usize::MAX);
@@ -78,13 +79,13 @@ fn limits(options: &Debugged) -> TimelineLimits {
     options.retained.retention().map_or_else(of_history, TimelineLimits::of)
 }
 
-/// Failure for a second state that doesn't fit into memory.
+/// Failure if there is no memory for the copy of the state that the debugger keeps.
 fn no_memory(error: OutOfMemory) -> Failure {
     Failure::new(Exit::Trap, format_args!("{error} for the copy of the state from which the session starts"))
         .help("smaller arrays take less; `reviver run` makes no copy")
 }
 
-/// Returns the errors of a text, also in the form of the other commands.
+/// Converts the errors of a text, for display by the debugger and by other commands.
 fn broken(given: &Given, bytes: Vec<u8>, error: OpenError) -> Debuggee {
     let module = load::module_of(&given.file, bytes, &given.constants);
     let failure = match module.and_then(|module| start::in_numbers(&given.file, &given.numbers, module)) {

@@ -1,5 +1,6 @@
-//! Isolation of device drivers. A child process loads and probes them first, so that a driver crash doesn't affect
-//! this process. Driver output on standard error is kept apart from the command's. This module knows no lanes.
+//! Isolation of device drivers. A child process loads and probes a driver first, so that a driver crash doesn't
+//! affect this process. A driver's output on standard error is captured and shown separately. This module knows no
+//! lanes.
 
 use std::io::Read;
 use std::process::{Command, ExitStatus, Stdio};
@@ -35,11 +36,11 @@ pub fn device(name: &str) -> Fallible<Device> {
     })
 }
 
-/// Child process that a driver crashed.
+/// Child process that ended abnormally, because a driver crashed in it.
 #[derive(Debug)]
 pub struct Crash {
     how: String,
-    /// Its standard error up to the crash.
+    /// Standard error of the child up to the crash.
     pub words: String,
 }
 
@@ -49,20 +50,21 @@ impl Crash {
     }
 }
 
-/// Child process that no driver crashed.
+/// Child process that exited normally, so no driver crashed in it.
 #[derive(Debug, Default)]
 pub struct Survived {
     /// Exit code; 0 if the process couldn't be started.
     pub code: i32,
-    /// Its complete standard error.
+    /// Complete standard error of the child.
     pub words: String,
 }
 
-/// Runs this executable as a child process with other arguments and the same standard output.
+/// Runs this executable as a child process with other arguments. The child inherits standard output. Returns an error
+/// if a driver crashes the child.
 pub fn survives(arguments: &[&str]) -> Result<Survived, Crash> {
     let Ok(own) = std::env::current_exe() else { return Ok(Survived::default()) };
     let mut command = Command::new(own);
-    // The child's standard input stays open as long as this process lives.
+    // The child detects the parent's end by the end of its standard input, which this pipe keeps open.
     command.args(arguments).stdin(Stdio::piped()).stderr(Stdio::piped());
     let Ok(mut child) = command.spawn() else { return Ok(Survived::default()) };
     let mut bytes = Vec::new();
@@ -79,13 +81,13 @@ pub fn survives(arguments: &[&str]) -> Result<Survived, Crash> {
     }
 }
 
-/// Ends this process when its parent has ended, even if a driver hangs.
+/// Starts a thread that ends this process when the parent process has ended, even while a driver hangs.
 pub fn ends_with_parent() {
     let wait = || {
         let _ = std::io::stdin().lock().read_to_end(&mut Vec::new());
         std::process::exit(0);
     };
-    // If no thread can be started, the process ends by itself.
+    // If no thread can be started, the process ends only when its work is done.
     let _ = std::thread::Builder::new().name("parent".to_owned()).spawn(wait);
 }
 
@@ -106,7 +108,7 @@ fn how(status: ExitStatus) -> String {
     status.to_string()
 }
 
-/// Adds driver output to a failure.
+/// Adds the output of a driver to a failure, as lines of advice.
 pub fn with_words(failure: Failure, words: &str) -> Failure {
     let lines = words.lines().filter(|line| !line.trim().is_empty()).take(MOST_LINES);
     lines.fold(failure, |failure, line| {
@@ -128,7 +130,8 @@ mod system {
 
     use crate::{refused, streams};
 
-    /// Runs `work`, which uses a driver, and returns the standard error that it wrote.
+    /// Runs `work`, which uses a driver. Returns its result, and the text that was written to standard error
+    /// meanwhile.
     pub fn captured<T>(work: impl FnOnce() -> T) -> (T, String) {
         let Some(mut capture) = Capture::begin() else { return (work(), String::new()) };
         let done = work();
@@ -159,12 +162,13 @@ mod system {
             Some(Capture { own: Some(own), words })
         }
 
-        /// Restores the standard error.
+        /// Restores standard error, and returns the captured text.
         fn end(&mut self) -> String {
             let Some(own) = self.own.take() else { return String::new() };
             let _ = dup2_stderr(&own);
             refused::complain_to(None);
-            // A child process of the driver may keep the pipe open.
+            // If the driver has started a child process, that process may keep the pipe open, so the wait has a
+            // limit.
             let bytes = self.words.recv_timeout(Duration::from_millis(200)).unwrap_or_default();
             String::from_utf8_lossy(&bytes).into_owned()
         }
@@ -172,7 +176,7 @@ mod system {
 
     impl Drop for Capture {
         fn drop(&mut self) {
-            // After a panic, the captured text contains its message.
+            // Reached after a panic in the work: the captured text contains the panic's message, so it is printed.
             let words = self.end();
             streams::complain(&words);
         }

@@ -1,4 +1,4 @@
-//! Selection of the engine of `--engine`, with failures for users. This module knows no particular program.
+//! Selects the engine that `--engine` names, and words the errors if that engine isn't available.
 
 use std::sync::Arc;
 
@@ -10,7 +10,8 @@ use reviver_vm::{Program, Runner};
 use crate::cli::Start;
 use crate::failure::{Failure, Fallible};
 
-/// Returns the runner that replaces the machine's interpreter; `None` for the interpreter.
+/// Returns the compiled engine that runs the machine's steps instead of the interpreter; `None` if the interpreter
+/// was chosen.
 pub fn runner(options: &Start, program: &Program) -> Fallible<Option<Arc<dyn Runner>>> {
     if options.exact && options.checking.unchecked {
         let failure = Failure::usage(
@@ -21,7 +22,7 @@ pub fn runner(options: &Start, program: &Program) -> Fallible<Option<Arc<dyn Run
     engine::runner(options.compiled(), program).map_err(|error| missing(&error))
 }
 
-/// Returns the runner for a debugger's long runs; `None` for the interpreter.
+/// Returns the compiled engine for long runs in the debugger; `None` if the interpreter was chosen.
 pub fn long_runs(choice: EngineChoice, program: &Program) -> Fallible<Option<LongRuns>> {
     let runner = engine::runner(choice.into(), program).map_err(|error| missing(&error))?;
     Ok(runner.map(|runner| match choice {

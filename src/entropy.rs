@@ -1,6 +1,6 @@
-//! Information loss of a program for a distribution of inputs: entropy of the inputs minus entropy of the results.
-//! Results are a function of the inputs, so the difference is the information that the run erases. This module knows
-//! no heat.
+//! Information that a program loses for a distribution of inputs: entropy of the inputs minus entropy of the results.
+//! Results are a function of the inputs, so the run erases exactly this information. Another module computes the
+//! heat.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::Cursor;
@@ -26,7 +26,8 @@ struct Case {
     weight: f64,
 }
 
-/// Returns the entropies for the distribution of `--inputs`; `None` without that option.
+/// Returns the entropies of inputs and results for the distribution in the file of `--inputs`. `None` without that
+/// option.
 pub fn of(options: &Start, account: &AccountOptions, program: &Arc<Program>) -> Fallible<Option<Entropy>> {
     let Some(path) = &account.inputs else { return Ok(None) };
     let cases = cases(path, program)?;
@@ -58,7 +59,7 @@ fn entropy(weights: &HashMap<Digest, f64>) -> f64 {
     terms.into_iter().sum::<f64>() + 0.0
 }
 
-/// Reads the cases of a file: a header line, then one case per line.
+/// Reads the weighted inputs of a CSV file: a header line, then one input per line.
 fn cases(path: &Path, program: &Program) -> Fallible<Vec<Case>> {
     let name = read::shown(path);
     let mut lines = TableLines::new(name.clone(), Cursor::new(read::data(path)?));
@@ -82,7 +83,8 @@ fn cases(path: &Path, program: &Program) -> Fallible<Vec<Case>> {
             }
         }
         for (array, elements) in arrays {
-            // A single value would be assigned to every cell of the array.
+            // Setting an array to a single value would fill every cell, so an array needs as many values as it has
+            // cells.
             let declared = program.global(array).map(|(_, global)| global.shape.cells());
             let are_few = declared.is_some_and(|declared| (elements.len() as u64) < declared);
             if are_few || !are_all(elements.keys()) {
@@ -120,7 +122,8 @@ fn values(
     Ok(values)
 }
 
-/// Checks that a text is a number of a global's class. Unknown names are refused elsewhere, with advice.
+/// Checks that a text is a valid number for a global's class. An unknown name passes; it is refused elsewhere, with
+/// advice.
 fn check(
     program: &Program,
     global: &str,
@@ -138,7 +141,8 @@ fn element(cell: &str) -> Option<(&str, Vec<usize>)> {
     Some((array, indices?))
 }
 
-/// Returns true if the indices, in order, are those of all elements of a vector, or of a matrix in row-major order.
+/// Returns true if the indices cover an array completely and in order: 0, 1, 2, … for a vector, row-major for a
+/// matrix.
 fn are_all<'i>(indices: impl Iterator<Item = &'i Vec<usize>> + Clone) -> bool {
     let columns = indices.clone().filter_map(|index| index.get(1)).max().map_or(0, |last| last + 1);
     indices.enumerate().all(|(n, index)| match **index {

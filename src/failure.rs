@@ -11,7 +11,7 @@ use serde_json::{Map, Value as Json, json};
 /// Exit codes of the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// No error: the reader of the output has closed the pipe.
+    /// No error: the reader of standard output has closed the pipe (`| head`).
     Unread = 0,
     /// A check failed: state not restored, text not formatted, garbage at the end.
     Check = 1,
@@ -32,7 +32,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// Returns the exit code that a run of the failed lane alone would have.
+    /// Returns the exit code for an error in one lane: the same that `reviver run` would have for these inputs.
     pub fn of_lane(error: &Error) -> Exit {
         match error {
             Error::Trap { .. } => Exit::Trap,
@@ -62,7 +62,7 @@ pub struct Failure {
     /// Escaped text for standard error, including line ends.
     pub message: String,
     for_programs: Box<ForPrograms>,
-    /// True if the command's JSON object already contains the failure.
+    /// True if the failure is already part of the JSON object that the command printed.
     pub(crate) reported: bool,
 }
 
@@ -84,7 +84,7 @@ impl Failure {
         Failure::spelled(exit, message, text)
     }
 
-    /// Creates a failure with a separate text for standard error.
+    /// Creates a failure with a one-sentence summary for JSON, and a different text for standard error.
     pub fn spelled(exit: Exit, summary: impl Into<String>, text: impl AsRef<str>) -> Failure {
         Failure::styled(exit, summary, escape::text(text.as_ref()))
     }
@@ -105,14 +105,15 @@ impl Failure {
         Failure::new(Exit::Load, message)
     }
 
-    /// Changes the exit code to that of invalid arguments, because an argument names the faulty file.
+    /// Changes the exit code to 2 (invalid arguments), because an argument names the faulty file. Exhausted memory
+    /// keeps its code.
     #[must_use]
     pub fn into_usage(self) -> Failure {
         // Memory exhaustion isn't the fault of an argument.
         if self.exit == Exit::Trap { self } else { Failure { exit: Exit::Usage, ..self } }
     }
 
-    /// Sets the exit code of a trap if the error, or one of its causes, is memory exhaustion.
+    /// Sets the exit code to 4 (trap) if the error, or one of its causes, is exhausted memory.
     #[must_use]
     pub fn caused_by(self, error: &(dyn Cause + 'static)) -> Failure {
         let is_of_system = |error: &io::Error| error.kind() == io::ErrorKind::OutOfMemory;
@@ -151,7 +152,8 @@ impl Failure {
         self
     }
 
-    /// Combines two failures. The exit code is that of the first, unless that is a closed pipe.
+    /// Combines two failures. The exit code is that of the first failure; if the first is only a closed pipe, that of
+    /// the second.
     pub fn and(self, other: Failure) -> Failure {
         let (mut first, second) = if self.exit == Exit::Unread { (other, self) } else { (self, other) };
         first.message.push_str(&second.message);
@@ -173,7 +175,8 @@ impl Failure {
         members
     }
 
-    /// Marks the failure as already contained in the JSON object.
+    /// Marks the failure as part of the JSON object that the command prints, so that it isn't printed as a second
+    /// object.
     #[must_use]
     pub fn reported(self) -> Failure {
         Failure { reported: true, ..self }

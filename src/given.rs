@@ -11,13 +11,13 @@ use crate::failure::{Failure, Fallible};
 use crate::kinds::looks_like_number;
 use crate::table;
 
-/// Applies every `--set` to a state, and returns the globals that were given.
+/// Applies every `--set` to a state. Returns the indices of the globals whose values were given.
 pub fn set(program: &Program, state: &mut State, arguments: &[String]) -> Fallible<Vec<usize>> {
     assigned(program, state, "--set", arguments)
 }
 
-/// Applies an option's assignments to a state, and returns the globals that were given. Assigning a cell twice is an
-/// error.
+/// Applies an option's assignments to a state. Returns the indices of the globals whose values were given. Assigning
+/// a cell twice is an error.
 pub fn assigned(
     program: &Program,
     state: &mut State,
@@ -28,7 +28,7 @@ pub fn assigned(
     give_all(program, state, option, assignments)
 }
 
-/// Applies values that have been read already, by cell name.
+/// Applies assignments with values that were read earlier, each with the name of its cell or array.
 pub fn given_values(
     program: &Program,
     state: &mut State,
@@ -80,7 +80,7 @@ fn give(
         .map_err(|error| refused(program, &error, Failure::usage(format_args!("{option} {name}: {error}"))))
 }
 
-/// Adds advice to a failure, for example if unsigned integers may have been meant.
+/// Adds advice to the failure for a value that doesn't fit, for example that unsigned integers need `--unsigned`.
 fn refused(program: &Program, error: &ValueError, failure: Failure) -> Failure {
     match error {
         ValueError::NotAnInteger { text, .. } if program.is_unsigned(text) => {
@@ -91,7 +91,7 @@ fn refused(program: &Program, error: &ValueError, failure: Failure) -> Failure {
     }
 }
 
-/// Right-hand side of an assignment.
+/// Right-hand side of an assignment: values in the argument, or a file that has them.
 pub enum GivenValues {
     Inline(Vec<String>),
     File(PathBuf),

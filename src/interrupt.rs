@@ -1,5 +1,5 @@
-//! Signals that stop long runs: Ctrl-C, the end of a session, `kill`. The first signal sets a flag that runs poll; a
-//! second one ends the process at once. This module knows no runs.
+//! Signals that stop long runs: Ctrl-C, SIGTERM, SIGHUP. The first signal sets a flag that runs poll; a second one
+//! ends the process at once. This module knows no runs.
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -36,7 +36,7 @@ impl Signal {
     }
 }
 
-/// Signals that have arrived since the handlers were installed.
+/// State of the signal handlers: the signals that have arrived since they were installed.
 #[derive(Debug, Default)]
 struct ReceivedSignals {
     any: Arc<AtomicBool>,
@@ -50,7 +50,8 @@ static RECEIVED: LazyLock<ReceivedSignals> = LazyLock::new(|| {
     received
 });
 
-/// Returns the flag that a signal sets. After the first call, only a second signal ends the process.
+/// Returns the flag that a signal sets, and installs the handlers on the first call. From then on only a second
+/// signal ends the process.
 pub fn flag() -> Arc<AtomicBool> {
     RECEIVED.any.clone()
 }
@@ -61,14 +62,15 @@ pub fn received() -> Option<Signal> {
     which.checked_sub(1).and_then(|at| Signal::ALL.get(at).copied())
 }
 
-/// Returns the signal that is ending the process, if [`at_the_end`] was called and a signal arrived.
+/// Returns the signal that is ending the process. `None` unless [`at_the_end`] was called and a signal other than
+/// Ctrl-C has arrived.
 pub fn ending() -> Option<Signal> {
     let which = ENDING.load(Ordering::Relaxed);
     which.checked_sub(1).and_then(|at| Signal::ALL.get(at).copied())
 }
 
-/// Ends the process after the failure has been printed, without joining threads that can't be stopped, such as one in
-/// a driver's compiler. Resources of these threads aren't freed before.
+/// Ends the process after its failure has been printed. Doesn't join threads that can't be stopped, such as one in a
+/// driver's compiler; their resources are not freed.
 pub fn leave(exit: Exit) {
     std::io::stdout().flush().ok();
     system::leave(exit);
@@ -76,8 +78,8 @@ pub fn leave(exit: Exit) {
 
 static ENDING: AtomicUsize = AtomicUsize::new(0);
 
-/// Calls `act` on a separate thread when a signal other than Ctrl-C ends the process. It serves commands that wait
-/// for input and poll no flag. A second signal ends the process at once.
+/// Calls `act` on a separate thread when a signal other than Ctrl-C arrives. For commands that wait for input and so
+/// can't poll a flag. A second signal ends the process at once.
 pub fn at_the_end(act: impl FnOnce(Signal) + Send + 'static) {
     system::wait(move |signal| {
         let at = Signal::ALL.iter().position(|other| *other == signal);
@@ -115,15 +117,16 @@ mod system {
             if ignored >> (number - 1) & 1 == 1 {
                 continue;
             }
-            // The order matters: the flag set by the first signal makes the second one end the process.
+            // The order of registration matters: handlers run in this order. The second signal finds the flag set by
+            // the first one, and ends the process.
             flag::register_conditional_default(number, received.any.clone()).ok();
             flag::register_usize(number, received.which.clone(), at + 1).ok();
             flag::register(number, received.any.clone()).ok();
         }
     }
 
-    /// Waits on a thread for a signal, other than Ctrl-C, that ends the process. If this isn't possible, signals have
-    /// their default effect.
+    /// Starts a thread that waits for a signal other than Ctrl-C and then calls `act`. If that isn't possible,
+    /// signals have their default effect.
     pub fn wait(act: impl FnOnce(Signal) + Send + 'static) {
         let ignored = ignored();
         let heeded = [Signal::HangUp, Signal::Terminate];
@@ -166,6 +169,6 @@ mod system {
 
     pub fn wait(_: impl FnOnce(super::Signal)) {}
 
-    /// Does nothing, because no signal requests it on this system.
+    /// Does nothing: on this system no signal asks for the end of the process.
     pub fn leave(_: crate::failure::Exit) {}
 }

@@ -1,4 +1,5 @@
-//! Kinds of output files. Their first bytes distinguish them from other files, which must not be overwritten.
+//! Kinds of output files. A command overwrites a file only if its first bytes show that it is earlier output of the
+//! same kind.
 
 use reviver_assembler::image;
 use reviver_files::FileKind;
@@ -6,8 +7,8 @@ use reviver_vm::checkpoint;
 
 use crate::output::grades;
 
-/// First line of every text file that a command writes. To protect an edited text, its author removes the line or
-/// renames the file.
+/// First line of every text file that a command writes; it permits overwriting. An author who has edited such a text
+/// protects it by removing the line or by renaming the file.
 pub const WRITTEN: &str = "; written by `reviver`, and overwritten when it is written again\n";
 
 pub static IMAGE: FileKind = FileKind { name: "an image", is: |bytes| bytes.starts_with(&image::MAGIC) };
@@ -28,7 +29,8 @@ pub static C_HEADER: FileKind = FileKind {
     is: |bytes| bytes.starts_with(reviver_ctext::text::WRITTEN_HEADER.as_bytes()),
 };
 
-/// Exported names are near the start of a library. Libraries built by other means from our C text have no such name.
+/// Shared library written by `build --lib`. It is recognized by an exported name, near the start of the file.
+/// Libraries that users built from our C text don't export this name.
 pub static LIBRARY: FileKind = FileKind {
     name: "a library that `reviver` has built",
     is: |bytes| {

@@ -1,4 +1,4 @@
-//! Loading of modules and programs from file arguments: texts or images.
+//! Loads modules and programs from file arguments: texts or images.
 
 use std::io::{self, IsTerminal as _};
 use std::path::Path;
@@ -27,10 +27,10 @@ use crate::read::{self, files, name, shown};
 use crate::refused::{self, CommandWork};
 use crate::streams::{self, complain_styled};
 
-/// Text of the command's program, kept for later reports.
+/// Text of the program that the command assembled first, for reports of traps.
 static TEXT: OnceLock<Sources> = OnceLock::new();
 
-/// Returns the text of the program that was assembled first; `None` for an image.
+/// Returns the text of the program that the command assembled first; `None` for an image.
 pub fn kept_text() -> Option<&'static Sources> {
     TEXT.get()
 }
@@ -45,13 +45,13 @@ pub fn module_of(path: &Path, bytes: Vec<u8>, constants: &Constants) -> Fallible
     with_warnings(path, bytes, constants).map(|(module, _)| module)
 }
 
-/// Loads a module with its warnings, also as JSON. An image has no warnings: null.
+/// Loads a module, and prints warnings about its text. The warnings are also returned as JSON; null for an image.
 pub fn with_warnings(path: &Path, bytes: Vec<u8>, constants: &Constants) -> Fallible<(Module, Json)> {
     let found = read_module(path, bytes, constants)?;
     let Some(sources) = found.sources else { return Ok((found.module, Json::Null)) };
     complain_styled(&render::render(&sources, &found.warnings, color()));
     let warnings = diagnostics::json(&sources, &found.warnings);
-    // The places of a disassembly refer to another text, which isn't available.
+    // The module's places refer to another text, from which this one was disassembled; that text isn't available.
     if found.is_own {
         TEXT.get_or_init(|| sources);
     }
@@ -76,7 +76,7 @@ fn read_module(path: &Path, bytes: Vec<u8>, constants: &Constants) -> Fallible<R
     })
 }
 
-/// Returns the given constants, after a check that the text has each of them.
+/// Returns the constants of `--const`. A name that the text doesn't declare is a failure.
 pub fn constants(path: &Path, bytes: &[u8], options: &Constants) -> Fallible<Vec<GivenConstant>> {
     let given = constants::given(options)?;
     if !given.is_empty() {
@@ -86,7 +86,7 @@ pub fn constants(path: &Path, bytes: &[u8], options: &Constants) -> Fallible<Vec
     Ok(given)
 }
 
-/// Failure for a text with errors. `outcome` names what can't be produced from it.
+/// Failure for a text with errors. `outcome` names the product that can't be made from it, such as an image.
 pub fn faulty(sources: &Sources, diagnostics: &[Diagnostic], outcome: &str) -> Failure {
     let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error).count();
     let summary = format!("{}: {outcome}", counted(errors, "error"));
@@ -115,7 +115,7 @@ pub fn no_memory(path: &Path, error: &OutOfMemory) -> Failure {
     Failure::new(Exit::Trap, format_args!("{}: {error} for the image of the program", shown(path)))
 }
 
-/// Verifies a module and lays it out as a program that can run.
+/// Verifies a module, and prepares it for execution.
 pub fn program(path: &Path, module: Module) -> Fallible<Arc<Program>> {
     let structure = module.structure.clone();
     source::program(module).map_err(|error| match error {
@@ -124,7 +124,7 @@ pub fn program(path: &Path, module: Module) -> Fallible<Arc<Program>> {
     })
 }
 
-/// Failure for rule violations in an image, or in a text with another number system.
+/// Failure for a module that breaks rules of the machine: an image, or a text in a number system other than its own.
 pub fn refused(path: &Path, structure: &Structure, violations: &[Violation]) -> Failure {
     const SHOWN: usize = 20;
     let shown = violations.get(..SHOWN).unwrap_or(violations);

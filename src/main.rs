@@ -46,7 +46,7 @@ use reviver_memory::{EndingAllocator, refusals};
 use crate::cli::{Arguments, Invocation};
 use crate::failure::{Exit, Failure, Fallible};
 
-/// Ends the command with an error if any allocation is refused.
+/// Allocator that ends the command with an error message if an allocation fails.
 #[global_allocator]
 static ALLOCATOR: EndingAllocator = EndingAllocator::new(refused::end);
 
@@ -69,7 +69,7 @@ fn main() -> ExitCode {
     exit
 }
 
-/// Reports the outcome; as JSON if the arguments contain `--json`.
+/// Prints the failure of the command if there is one, also as JSON if `json` is true. Returns the exit code.
 fn ended(outcome: Fallible, json: bool) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -103,8 +103,8 @@ fn arguments() -> Fallible<Option<Arguments>> {
     }
 }
 
-/// Returns the error for the escaped arguments if any are escaped, because clap quotes arguments literally within
-/// colored text.
+/// Parses the arguments again with special characters escaped, if there are any, and returns that error. Clap's own
+/// message would quote them unescaped in colored text.
 fn about_shown(error: clap::Error, is_escaped: bool, shown: &[String]) -> clap::Error {
     let again = is_escaped.then(|| Arguments::try_parse_from(shown).err()).flatten();
     again.unwrap_or(error)
@@ -154,7 +154,7 @@ fn misuse(error: &clap::Error) -> Failure {
     failure
 }
 
-/// Converts clap's text. Its first paragraph is the error, the others are advice.
+/// Converts the text of a clap error to a failure. The first paragraph is the error, the others are advice.
 fn usage_failure(text: &str) -> Failure {
     let on_one_line = |paragraph: &str| paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut paragraphs = text.trim().split("\n\n").map(on_one_line);

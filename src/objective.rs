@@ -13,7 +13,7 @@ pub struct Objective {
     pub results: Vec<Selection>,
     /// Each cell with its seed.
     pub seeds: Vec<SeededCell>,
-    /// True for a seeded sum; false for a single loss with seed 1.
+    /// True for a seeded sum (`--seed`); false for a single loss (`--of`), whose seed is 1.
     pub is_sum: bool,
 }
 

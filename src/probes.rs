@@ -1,5 +1,5 @@
-//! Files with capability probes of devices, in the user's cache folder, one for each device and driver. Errors are
-//! ignored: without a stored probe, the device is probed again.
+//! Files with capability probes of devices, in the user's cache folder, one for each device and driver. All errors
+//! are ignored: without a stored probe, the device is probed again.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::kinds;
 
-/// Store in a folder; without a folder it keeps nothing.
+/// Store of probes in a folder. Without a folder, nothing is stored.
 #[derive(Clone, Debug)]
 pub struct ProbeFiles(Option<PathBuf>);
 
@@ -30,7 +30,7 @@ impl ProbeFiles {
 
 impl ProbeKeeper for ProbeFiles {
     fn kept(&self, device: &str) -> Option<String> {
-        // A separate register of files, because this file may be overwritten later.
+        // A new register is used here, because the global register would forbid overwriting this file later.
         let bytes = UsedFiles::default().read(&self.path(device)?, Content::Text).ok()?;
         String::from_utf8(bytes).ok()
     }

@@ -14,11 +14,12 @@ pub struct ProgressLine {
     started: Instant,
     bar: Option<ProgressBar>,
     what: &'static str,
-    /// True until the advice about `--max-steps` has been printed; false for runs with a limit.
+    /// True if the advice about `--max-steps` may still be printed. False once it has been, and for runs with a step
+    /// limit.
     advises: bool,
 }
 
-/// Time, and `MANY` steps, after which a run without a limit gets advice about `--max-steps`.
+/// Time after which a run without a step limit gets advice about `--max-steps`; it also needs `MANY` steps.
 const LONG: Duration = Duration::from_secs(5);
 const MANY: u64 = 100_000_000;
 
@@ -73,7 +74,7 @@ pub struct LaneProgress {
     ahead: Mutex<LanesAhead>,
 }
 
-/// Information about the remaining lanes.
+/// Data from which the remaining time of a batch is estimated.
 #[derive(Default)]
 struct LanesAhead {
     bar: Option<ProgressBar>,
@@ -95,7 +96,7 @@ impl LaneProgress {
         ahead.share = share;
     }
 
-    /// Adds completed lanes. Skips the update of the line if another thread is drawing it.
+    /// Adds completed lanes. If another thread is drawing the line, the line isn't updated.
     pub fn advance(&self, lanes: u64) {
         let done = self.done.fetch_add(lanes, Ordering::Relaxed) + lanes;
         let elapsed = self.started.elapsed();

@@ -1,4 +1,4 @@
-//! Reading of files through one register, so that no output overwrites an input.
+//! Reads files, and registers them so that no output overwrites an input.
 
 use std::io::{self, Read, Seek as _, SeekFrom};
 use std::path::Path;
@@ -12,8 +12,7 @@ use crate::refused::{self, CommandWork};
 
 pub use reviver::source::is_image;
 
-/// Returns the register of the files that this process uses. A single register lets every output be checked against
-/// every input.
+/// Returns the process's register of used files, by which every output is checked against every input.
 pub fn files() -> &'static UsedFiles {
     static FILES: LazyLock<UsedFiles> = LazyLock::new(UsedFiles::default);
     &FILES
@@ -24,7 +23,7 @@ pub fn data(path: &Path) -> Fallible<Vec<u8>> {
     content(path, Content::Data)
 }
 
-/// Source that is read in pieces.
+/// Source that is read in pieces: a pipe or a file.
 pub enum ChunkSource {
     /// Sequential source, such as a pipe.
     Stream(Box<dyn Read>),
@@ -101,7 +100,7 @@ pub fn name(path: &Path) -> String {
     if path == Path::new("-") { "<stdin>".into() } else { path.display().to_string() }
 }
 
-/// Returns the title of a file in pictures: its name without folders.
+/// Returns the name by which pictures refer to a file: without folders.
 pub fn titled(path: &Path) -> String {
     let last = path.file_name().filter(|_| path != Path::new("-"));
     last.map_or_else(|| shown(path), |last| printable(&last.to_string_lossy()).into_owned())

@@ -1,5 +1,5 @@
-//! Termination when memory is exhausted. Removes unfinished files, restores the terminal, and reports the error like
-//! any other. Nothing here allocates, or waits for a lock that the thread may hold.
+//! Ends the process when an allocation fails. Removes unfinished files, restores the terminal, and reports the error
+//! like any other. Nothing in this module allocates, or waits for a lock that the failing thread may hold.
 
 use std::cell::Cell;
 use std::io::Write as _;
@@ -15,7 +15,7 @@ use reviver_files::remove_unfinished;
 
 use crate::failure::Exit;
 
-/// Current work of the command, for the message "memory ran out while …".
+/// Work that the command is doing, for the message "memory ran out while …".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandWork {
     /// Any work without its own variant.
@@ -37,7 +37,7 @@ impl CommandWork {
 }
 
 static WORK: AtomicU8 = AtomicU8::new(0);
-/// True if standard output gets one JSON object.
+/// True if the command must print one JSON object to standard output.
 static AS_JSON: AtomicBool = AtomicBool::new(false);
 /// True if something was written to standard output.
 static HAS_PRINTED: AtomicBool = AtomicBool::new(false);
@@ -48,7 +48,7 @@ thread_local! {
     static ENDS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Guard that sets the current work until it is dropped.
+/// Guard that sets the current work. Dropping the guard restores the previous work.
 #[derive(Debug)]
 #[must_use]
 pub struct During(u8);
@@ -65,7 +65,7 @@ impl Drop for During {
     }
 }
 
-/// Sets whether the command prints one JSON object.
+/// Sets whether the command must print one JSON object, also on failure.
 pub fn as_json(is_json: bool) {
     AS_JSON.store(is_json, Ordering::Relaxed);
 }
@@ -75,11 +75,11 @@ pub fn has_printed() {
     HAS_PRINTED.store(true, Ordering::Relaxed);
 }
 
-/// The original standard error while it is captured.
+/// The user's standard error, while file descriptor 2 is redirected into a pipe.
 #[cfg(unix)]
 static COMPLAINTS: Mutex<Option<OwnedFd>> = Mutex::new(None);
 
-/// Sets the user's standard error while it is redirected; `None` restores the default.
+/// Sets where to report errors while standard error is redirected; `None` restores the default.
 #[cfg(unix)]
 pub fn complain_to(stderr: Option<OwnedFd>) {
     *COMPLAINTS.lock().unwrap_or_else(PoisonError::into_inner) = stderr;
@@ -88,7 +88,7 @@ pub fn complain_to(stderr: Option<OwnedFd>) {
 /// Ends the process because an allocation of `bytes` bytes was refused.
 pub fn end(bytes: usize) -> ! {
     if IS_ENDING.swap(true, Ordering::SeqCst) {
-        // Another thread is ending the process, or ending it was refused memory, too.
+        // Reached if another thread is already ending the process, or if an allocation failed while ending it.
         while !ENDS.get() {
             std::thread::sleep(Duration::from_secs(1));
         }

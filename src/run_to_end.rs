@@ -1,4 +1,5 @@
-//! Runs of a program, in one direction or as a round trip, with measurements. Other modules decide what to report.
+//! Runs of a program to its end, in one direction or as a round trip, with measurements. Other modules decide what to
+//! report.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,9 +25,9 @@ const CHUNK: u64 = 1 << 22;
 pub enum Ending {
     /// The run reached the end of the program in its direction.
     Arrived,
-    /// The step limit was reached before.
+    /// The run reached the step limit before its end.
     Limited,
-    /// A signal arrived before.
+    /// A signal stopped the run before its end.
     Interrupted(Signal),
     Trapped(Box<Explanation>),
     /// The retention strategy needs more than `bytes` bytes.
@@ -45,15 +46,15 @@ pub struct RoundTrip {
     pub drift: Option<Drift>,
 }
 
-/// Destination of the values of `show`.
+/// Destination of the values that the instruction `show` outputs during a run.
 pub enum Shows<'s> {
     Printed,
     Kept(&'s mut ShownValues),
-    /// Dropped here, because another module prints them.
+    /// Values aren't printed here: the caller has no use for them, or printed them already.
     Dropped,
 }
 
-/// Options of a run to the program's end.
+/// Options of a run to the end of the program in one direction.
 pub struct RunToEnd<'w, 'f> {
     pub limit: Option<u64>,
     pub shows: Shows<'w>,
@@ -68,7 +69,7 @@ pub struct Report<'m> {
     pub ending: Ending,
     /// Machine after the run; after a round trip it is at the start again.
     pub machine: &'m Machine,
-    /// Retention strategy of the backward run, if one was requested; `cost` is its cost.
+    /// Retention strategy of the backward run; `None` unless one was requested. `cost` is its cost.
     pub taken: Option<UsedStrategy>,
     pub cost: RunCost,
     /// State at the turning point of a round trip.
@@ -79,7 +80,7 @@ pub struct Report<'m> {
     pub steps: u64,
     pub history_bytes: usize,
     pub elapsed: Duration,
-    /// Indices of the results that weren't given, so that their `default` was used.
+    /// Indices of the globals that a run with all values required wasn't given, so that their `default` was used.
     pub assumed: Vec<usize>,
     /// Values of `show`, kept for `--json`.
     pub shown: ShownValues,
@@ -117,7 +118,8 @@ pub fn begin(
     })
 }
 
-/// Runs as the options specify. Only a round trip needs copies of the state, at its start and at its turning point.
+/// Runs as the options specify. A round trip copies the state at its start and at its turning point, for comparison
+/// and report; other runs copy nothing.
 pub fn travel<'m>(
     options: &RunOptions,
     checkpointed_run: &'m mut CheckpointedRun,
@@ -146,8 +148,8 @@ pub fn travel<'m>(
     let history_bytes = usize::try_from(cost.peak_bytes).unwrap_or(usize::MAX);
     let back = round_trip.as_ref().map(|trip| &trip.ending);
     let is_full = [Some(&ending), back].into_iter().flatten().any(|one| matches!(one, Ending::Full { .. }));
-    // A plain history needs no remark, because `--exact` requested it. A strategy without enough memory is in the
-    // failure.
+    // The default strategy isn't reported: a plain history was requested by `--exact`. If a strategy exceeds its
+    // memory, the failure names it.
     let taken = taken.filter(|_| options.strategies.retention().is_some() && !is_full);
     Ok(Report {
         program,
@@ -182,7 +184,7 @@ fn come_back(
     observer: Option<&mut PlacedObserver<'_>>,
 ) -> Fallible<RoundTrip> {
     let travel = if options.back { Travel::Forward } else { Travel::Backward };
-    // Values shown by the forward run aren't shown again.
+    // The forward run already showed these values, so the backward run drops them.
     let to_end = RunToEnd { limit: options.start.max_steps, shows: Shows::Dropped, observer };
     let ending = go(to_end, checkpointed_run, travel)?;
     let machine = checkpointed_run.machine();
@@ -197,7 +199,7 @@ fn come_back(
     Ok(RoundTrip { ending, steps, restored, bit_exact, drift: largest_drift(program, first, turn, last) })
 }
 
-/// Runs to the program's end, with progress updates and the values of `show`.
+/// Runs to the end of the program. Meanwhile updates the progress line, and handles the values of `show`.
 pub fn go(
     to_end: RunToEnd<'_, '_>,
     checkpointed_run: &mut CheckpointedRun,
@@ -210,7 +212,8 @@ pub fn go(
     let limit = limit.unwrap_or(u64::MAX);
     loop {
         let made = checkpointed_run.machine().state().step.abs_diff(first);
-        // Threaded tasks must run as one chunk; smaller chunks would run them sequentially.
+        // A region of tasks runs on threads only if the remaining steps allow all of it. So the run isn't cut into
+        // chunks.
         let part = if checkpointed_run.machine().has_threads(None) { u64::MAX } else { CHUNK };
         let budget = part.min(limit - made);
         let outcome = follow::run(checkpointed_run, observer.as_deref_mut(), travel, budget);
@@ -242,7 +245,8 @@ pub fn go(
     }
 }
 
-/// Returns the outcome at the step limit, which doesn't count if the end is reached at the same step.
+/// Returns the outcome of a run that stopped at the step limit. Reaching the end at exactly that step counts as
+/// reaching the end.
 fn limited(machine: &Machine, travel: Travel) -> Ending {
     let program = machine.program();
     let bound = if travel == Travel::Forward { program.end() } else { program.begin() };

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::output::json_values::{self, JsonValue, Object};
 use crate::streams;
 
-/// Kept values of `show`, up to a limit, because a program may show endlessly.
+/// Values of `show` that are kept for JSON. Their number is limited, because a program may show endlessly.
 #[derive(Debug, Default)]
 pub struct ShownValues {
     entries: Vec<(String, Value)>,
@@ -43,12 +43,12 @@ impl ShownValues {
     }
 }
 
-/// Formats the line of a shown value.
+/// Formats a shown value as a line `name = value`.
 pub fn line(program: &Program, shown: ShownValue) -> String {
     format!("{} = {}\n", shown.name(program), program.text(shown.value))
 }
 
-/// Printer or collector of the values that sweeps of a derivative show.
+/// Receiver of the values of `show` in the sweeps of a derivative. Prints them, or collects them for `--json`.
 #[derive(Debug)]
 pub struct DerivativeShows {
     json: bool,
@@ -58,17 +58,17 @@ pub struct DerivativeShows {
 #[derive(Debug, Default)]
 struct TakenShows {
     kept: ShownValues,
-    /// Failure of printing a value.
+    /// Failure of printing a value; the first one is kept.
     failure: Option<Failure>,
 }
 
 impl DerivativeShows {
-    /// Creates a collector for `--json`, otherwise a printer.
+    /// Creates a receiver that collects values if `json` is true, and prints them otherwise.
     pub fn new(json: bool) -> Arc<DerivativeShows> {
         Arc::new(DerivativeShows { json, taken: Mutex::default() })
     }
 
-    /// Returns the sink for the sweeps of one subject.
+    /// Returns a sink that passes values to this receiver, for the sweeps of one subject.
     pub fn of_subject(self: &Arc<DerivativeShows>) -> Option<Arc<Shows>> {
         Some(Arc::new(Shows::new(Arc::clone(self) as Arc<dyn ShowSink>)))
     }
@@ -82,8 +82,8 @@ impl DerivativeShows {
         std::mem::take(&mut self.taken().kept)
     }
 
-    /// Returns the failure of a derivative; a failed print takes precedence as its cause. With `--json`, prints the
-    /// failure's object with the values shown before.
+    /// Returns the failure to report for a derivative that failed. If printing a value failed, that was the cause, so
+    /// its failure is returned. With `--json`, prints the failure's object together with the values shown before.
     pub fn failed(&self, program: &Program, failure: Failure) -> Failure {
         let failure = self.taken().failure.take().unwrap_or(failure);
         let (kept, mut members) = (self.kept(), Object::default());
@@ -92,7 +92,7 @@ impl DerivativeShows {
             return failure;
         }
         members.extend(failure.members());
-        // A failed print doesn't change the original failure.
+        // If this print fails too, the original failure is still reported.
         streams::print_with(|out| members.write(out)).ok();
         failure.reported()
     }

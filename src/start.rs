@@ -1,5 +1,5 @@
-//! From the options that all running commands share to a program at its start. This module knows possible inputs, not
-//! what runs after the start.
+//! Builds a program at its start from the options that all running commands share. This module knows all kinds of
+//! inputs, but not what runs after the start.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub fn check_input(options: &Given, others: &[Option<&Path>]) -> Fallible {
     Ok(())
 }
 
-/// Checks that a state of an unchecked run is continued only with `--unchecked`.
+/// Checks that a saved state of an unchecked run is continued only with `--unchecked`; otherwise returns a failure.
 pub fn check_level(path: &Path, state: &State, level: CheckLevel) -> Fallible {
     if !state.counters.is_unchecked || !level.is_checked() {
         return Ok(());
@@ -39,7 +39,7 @@ pub fn check_level(path: &Path, state: &State, level: CheckLevel) -> Fallible {
     Err(failure.help("give `--unchecked` to continue from there, or begin again"))
 }
 
-/// Loads the program in the requested number system and notation.
+/// Loads the program in the requested number system; integers are written in the requested notation.
 pub fn program(options: &Start) -> Fallible<Arc<Program>> {
     let program = plain_program(&options.given)?;
     Ok(match options.notation() {
@@ -48,7 +48,7 @@ pub fn program(options: &Start) -> Fallible<Arc<Program>> {
     })
 }
 
-/// Loads the program in the requested number system, in the language's own notation.
+/// Loads the program in the requested number system, with integers in the default notation.
 pub fn plain_program(options: &Given) -> Fallible<Arc<Program>> {
     in_numbers(&options.file, &options.numbers, load::module(&options.file, &options.constants)?)
 }
@@ -73,25 +73,25 @@ pub fn in_numbers(file: &Path, options: &OtherNumbers, mut module: Module) -> Fa
     })
 }
 
-/// Returns a machine at the start with all inputs set; for a backward run at the end. Notes defaults of results on
-/// standard error.
+/// Returns a machine with all inputs set: at the start of the program, or for a backward run at its end. Prints a
+/// note for each value whose `default` is used.
 pub fn machine(options: &Given, program: &Arc<Program>, travel: Travel) -> Fallible<Machine> {
     begun(options, program, travel).map(|begun| begun.machine)
 }
 
-/// Machine at its start, with the list of defaults used.
+/// Machine at the start of its run, with the values whose `default` was used.
 pub struct Begun {
     pub machine: Machine,
     /// Indices of the results that were set to their `default`.
     pub assumed: Vec<usize>,
 }
 
-/// Returns a machine at its start, with the list of defaults used.
+/// Returns a machine at the start of its run, with the values whose `default` was used.
 pub fn begun(options: &Given, program: &Arc<Program>, travel: Travel) -> Fallible<Begun> {
     begun_with(options, &[], program, travel)
 }
 
-/// Returns a machine at its start with further cells set by name.
+/// As [`begun`], with values for further cells in `more`, by name.
 pub fn begun_with(
     options: &Given,
     more: &[(String, Vec<String>)],
@@ -136,7 +136,8 @@ fn check_tape(program: &Program, values: usize) -> Fallible {
     Err(Failure::usage(message).help("`.limit tape` in the program raises the limit"))
 }
 
-/// Sets missing values to their defaults if every value is required, and prints a note.
+/// Sets missing values to their defaults and prints a note for each, in a direction that requires every value.
+/// Returns the indices of these globals.
 fn assume(program: &Program, machine: &mut Machine, given: &[usize], travel: Travel) -> Fallible<Vec<usize>> {
     let mut assumed = Vec::new();
     for (n, global) in program.assumed(given, travel) {
@@ -148,7 +149,7 @@ fn assume(program: &Program, machine: &mut Machine, given: &[usize], travel: Tra
     Ok(assumed)
 }
 
-/// Checks that a forward run is given inputs, and a backward run results.
+/// Checks that only cells are given that the direction takes: inputs for a forward run, results for a backward run.
 fn check_given(program: &Program, given: &[usize], travel: Travel) -> Fallible {
     let back = travel == Travel::Backward;
     for &global in given {
@@ -167,7 +168,8 @@ fn check_given(program: &Program, given: &[usize], travel: Travel) -> Fallible {
     Ok(())
 }
 
-/// Checks that a backward run is given every result; 0 isn't a default, because a missing result needn't have been 0.
+/// Checks that a backward run is given every result. A missing result can't be assumed to be 0, because it needn't
+/// have been 0 at the end of any run.
 fn check_missing(program: &Program, given: &[usize], travel: Travel) -> Fallible {
     const NAMED: usize = 8;
     let globals = program.missing(given, travel);

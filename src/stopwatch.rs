@@ -1,27 +1,28 @@
-//! Timing of several pieces of work, alternated in rounds so that disturbances affect all alike; the best round
-//! counts. This module knows no programs.
+//! Timing of several pieces of work. They are repeated in turns, so that disturbances affect all alike; the best time
+//! of each counts. This module knows no programs.
 
 use std::time::{Duration, Instant};
 
 /// Work that is timed repeatedly.
 pub struct TimedWork<'w, E> {
     work: Box<dyn FnMut() -> Result<(), E> + 'w>,
-    /// Number of executions in one timed part.
+    /// Number of executions of the work in one timed part.
     repeats: u32,
     best: Duration,
-    /// Duration of the first execution, before timed parts.
+    /// Duration of an execution before the timed parts.
     first: Duration,
 }
 
-/// Target duration of a timed part, long enough for the clock's resolution.
+/// Target duration of a timed part, which is long enough for the clock's resolution.
 const PART: Duration = Duration::from_millis(1);
 const MOST_REPEATS: u32 = 1 << 16;
-/// Work that takes at least this long isn't repeated, because warm caches don't matter.
+/// Work whose first execution takes at least this long isn't executed a second time before the timed parts. Cold
+/// caches don't matter then.
 const LONG: Duration = Duration::from_millis(100);
 
 impl<'w, E> TimedWork<'w, E> {
-    /// Runs the work once, and again if it was quick. The second time, with warm caches, determines the number of
-    /// repetitions in a timed part.
+    /// Runs the work once, and a second time if the first run was quick. The second run has warm caches; its duration
+    /// determines the number of repetitions in a timed part.
     pub fn new(work: impl FnMut() -> Result<(), E> + 'w) -> Result<TimedWork<'w, E>, E> {
         let mut timed =
             TimedWork { work: Box::new(work), repeats: 1, best: Duration::MAX, first: Duration::ZERO };
@@ -47,16 +48,16 @@ impl<'w, E> TimedWork<'w, E> {
         Ok(())
     }
 
-    /// Returns the time of one execution in the best timed part, or the first execution's time if no part was
-    /// completed.
+    /// Returns the duration of one execution in the best timed part. If no timed part was completed, returns the
+    /// duration of an execution before them.
     pub fn seconds(&self) -> f64 {
         let is_timed = self.best < Duration::MAX;
         if is_timed { self.best.as_secs_f64() / f64::from(self.repeats) } else { self.first.as_secs_f64() }
     }
 }
 
-/// Times all pieces in turns until a time point, each equally often and at least once. Returns the number of complete
-/// rounds, and the error that ended the last one, if any.
+/// Times all pieces of work in turns until a time point: each equally often, and at least once. Returns the number of
+/// complete rounds, and the error if one ended the last round early.
 pub fn in_turns<E>(works: &mut [TimedWork<'_, E>], until: Instant) -> (u64, Result<(), E>) {
     let mut rounds = 0;
     loop {

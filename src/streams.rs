@@ -53,7 +53,7 @@ pub fn print_document(bytes: &[u8]) -> Fallible {
     }
 }
 
-/// Prints lines without holding all of them in memory.
+/// Prints the lines that `tell` writes, without collecting all of them in memory.
 pub fn print_with(tell: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Fallible {
     print_exactly(|out| {
         let mut out = TextWriter::new(out);
@@ -68,7 +68,7 @@ fn print_exactly(tell: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Fallibl
     tell(&mut out).and_then(|()| out.flush()).map_err(|error| unprintable(&error))
 }
 
-/// Standard output that records whether something was written.
+/// Standard output that records when something is written to it, see [`refused::has_printed`].
 struct NotedStdout(StdoutLock<'static>);
 
 impl Write for NotedStdout {
@@ -82,7 +82,7 @@ impl Write for NotedStdout {
     }
 }
 
-/// Converts an error of printing. A closed pipe (`| head`) ends the command silently.
+/// Converts an error of printing. If the reader has closed the pipe (`| head`), the command ends silently.
 pub fn unprintable(error: &Error) -> Failure {
     match error.kind() {
         ErrorKind::BrokenPipe => Failure::spelled(Exit::Unread, "", ""),
@@ -92,7 +92,7 @@ pub fn unprintable(error: &Error) -> Failure {
     }
 }
 
-/// Prints lines to standard error. Errors are ignored, because no stream is left to report them.
+/// Prints lines to standard error. Errors are ignored, because no other stream could report them.
 pub fn complain(text: &str) {
     io::stderr().write_all(escape::text(text).as_bytes()).ok();
 }
@@ -103,7 +103,8 @@ pub fn complain_styled(text: &str) {
     io::stderr().write_all(escape::styled(text).as_bytes()).ok();
 }
 
-/// Reports a failure on standard error; with `--json` also on standard output, unless it was reported there.
+/// Reports a failure on standard error. With `--json`, also prints its object on standard output, unless the
+/// command's object already contains it.
 pub fn tell(failure: &Failure, json: bool) {
     if json && !failure.reported && failure.exit != Exit::Unread {
         // If standard output fails, standard error still gets the original failure.

@@ -1,4 +1,5 @@
-//! From options to the subject of differentiation: a program at its start, and names of real cells. Computes nothing.
+//! Builds the subject of differentiation from options: a program at its start, and the names of real cells. Computes
+//! nothing.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -15,16 +16,17 @@ use crate::failure::{Exit, Failure, Fallible};
 use crate::output::json_values::json_shape;
 use crate::{ended, engine, given, interrupt, output, read, start};
 
-/// Selected name: a global as a whole, or one of its cells.
+/// Cells selected by a name: a whole global, or one of its cells.
 #[derive(Clone, Debug)]
 pub struct Selection {
     pub name: String,
     pub shape: Shape,
-    /// Variables of the shape, one for each cell.
+    /// The selected cells in row-major order.
     pub variables: Vec<Variable>,
 }
 
-/// Returns the program at its start; `others` are further files that the command reads.
+/// Returns the program at its start, as subject of differentiation. `others` are further files that the command
+/// reads, which can't be standard input if an input is.
 pub fn subject_besides(options: &Start, others: &[Option<&Path>]) -> Fallible<Subject> {
     start::check_input(&options.given, others)?;
     let program = start::program(options)?;
@@ -36,8 +38,8 @@ pub fn subject_besides(options: &Start, others: &[Option<&Path>]) -> Fallible<Su
     Ok(Subject { interrupt: Some(interrupt::flag()), runner, level, threads: options.threads(), ..subject })
 }
 
-/// Sets a retention strategy for an exact reverse sweep, if one is requested, or if the program can't be reversed
-/// without one. A resumed computation uses the strategy in its file.
+/// Sets a retention strategy for the reverse sweep: the requested one, or an automatic one if the program can't be
+/// reversed without one. A resumed computation uses the strategy in its file.
 pub fn by_strategy(
     subject: Subject,
     options: &StrategyOptions,
@@ -75,7 +77,8 @@ pub fn loss(subject: &Subject, name: &str) -> Fallible<Variable> {
     one(subject, "--of", name)
 }
 
-/// Refuses stacks, because values on a stack at the end have no name at the start.
+/// Refuses a stack. A derivative names its cells by the start of the run, where values on a stack don't have the
+/// names of the end.
 pub fn refuse_stack(program: &Program, option: &str, name: &str) -> Fallible {
     let base = name.split('[').next().unwrap_or_default().trim();
     match program.global(base) {
@@ -145,7 +148,7 @@ fn selections(
     Ok(selections)
 }
 
-/// Returns the first cell that occurs in two selections. The cells of a selection are adjacent.
+/// Returns the first cell that occurs in more than one selection. The cells of a selection are adjacent.
 pub fn named_twice(selections: &[Selection]) -> Option<&Variable> {
     let mut sorted: Vec<&[Variable]> = selections.iter().map(|selection| &selection.variables[..]).collect();
     sorted.sort_by_key(|variables| variables.first().map(|variable| variable.origin));
@@ -201,7 +204,7 @@ pub fn selection(subject: &Subject, option: &str, name: &str) -> Fallible<Select
     Ok(Selection { name: compact, shape: Shape::Scalar, variables: vec![element] })
 }
 
-/// Adds the names of the program's reals to a failure.
+/// Adds a list of the program's reals to a failure, as advice.
 fn with_reals(program: &Program, failure: Failure) -> Failure {
     let reals = program.module().globals.iter().filter(|global| global.class == Class::Real);
     let names: Vec<&str> = reals.map(|global| global.name.as_str()).collect();
@@ -247,7 +250,8 @@ pub fn failure(options: &Start, program: &Program, error: DifferentiateError) ->
                 cause if cause.is_about_derivatives() => {
                     failure.help("differentiate where it has one, or branch around it there")
                 }
-                // Rounding losses have already been handled by recomputing with a history.
+                // Divergence by rounding has already been handled: the sweep was repeated with a history. So this is
+                // an erasure.
                 Cause::Irreversible if !options.exact => {
                     failure.help("`--exact` keeps the lost bits").help(
                         "`--strategy checkpoint` recomputes them, in memory that hardly grows with the steps",

@@ -1,5 +1,5 @@
-//! Vectors in options such as `--seed`, `--times` and `--along`: real cells and whole arrays with their numbers,
-//! inline or from a file. Computes nothing.
+//! Vectors in the options `--seed`, `--times` and `--along`: real cells and whole arrays with their numbers, inline
+//! or from a file. Computes nothing.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -42,7 +42,8 @@ impl SelectedNumbers {
         Ok(SelectedNumbers { selections, bits })
     }
 
-    /// Parses a vector over results, which must be cells: values on a stack at the end have no name at the start.
+    /// Parses a vector over results. They must be cells, because values on a stack at the end have no name at the
+    /// start.
     ///
     /// # Errors
     /// The errors of [`SelectedNumbers::read`]; a stack.
@@ -71,10 +72,8 @@ pub fn standard_inputs(arguments: &[String]) -> Vec<Option<&Path>> {
     parts.filter(|part| part.ends_with("=@-")).map(|_| Some(Path::new("-"))).collect()
 }
 
-/// Returns the direction of an option: a component for each input, 0 for inputs that it doesn't name.
-///
-/// # Errors
-/// The errors of [`SelectedNumbers::read`]; a cell that isn't an input.
+/// Returns the direction of an option: a component for each input. Inputs that the option doesn't name have the
+/// component 0.
 pub fn direction(
     subject: &Subject,
     option: &str,

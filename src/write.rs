@@ -12,7 +12,7 @@ use crate::refused::{self, CommandWork};
 use crate::streams::{print_document, print_with};
 use crate::{kinds, read};
 
-/// Output of a command, checked before it is computed.
+/// Output of a command. The target is checked before the content is computed.
 #[derive(Debug)]
 pub enum OutputTarget {
     Printed,
@@ -27,8 +27,8 @@ impl OutputTarget {
         OutputTarget::unless_forced(path, Replaces::Kind(kind), force)
     }
 
-    /// Returns a target that may replace only a file with the same first bytes, unless `force` is set. `kind` names
-    /// such files, with an article.
+    /// Returns a target that may replace only a file that begins with the same bytes, unless `force` is set. `kind`
+    /// is a phrase for such files and these bytes.
     pub fn beginning(
         path: &Path,
         (kind, mark): (&'static str, Vec<u8>),
@@ -54,7 +54,7 @@ impl OutputTarget {
         read::files().output(path, replaces).map(OutputTarget::File).map_err(|error| refused(&error, cure))
     }
 
-    /// Begins a file that is written in pieces; `None` for standard output.
+    /// Begins a file that is written in pieces. Returns `None` for standard output.
     pub fn begin(self) -> Fallible<Option<GrowingOutput>> {
         match self {
             OutputTarget::Printed => Ok(None),
@@ -73,7 +73,7 @@ impl OutputTarget {
         }
     }
 
-    /// Writes or prints content that may exceed memory; in that case a file stays unchanged.
+    /// Writes or prints content that may not fit into memory. If it doesn't, an existing file stays unchanged.
     pub fn write_with(self, tell: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Fallible {
         match self {
             OutputTarget::Printed => print_with(tell),
@@ -94,7 +94,7 @@ impl OutputTarget {
     }
 }
 
-/// Buffer that reports memory exhaustion as an error.
+/// Growing buffer that returns an error if memory is exhausted, instead of ending the process.
 struct GrowingBytes(Vec<u8>);
 
 impl Write for GrowingBytes {
@@ -109,7 +109,7 @@ impl Write for GrowingBytes {
     }
 }
 
-/// Failure for a target that can't be used.
+/// Failure for a target that can't be used, with the remedy `cure`.
 fn refused(error: &WriteError, cure: &str) -> Failure {
     let failure =
         Failure::new(if error.is_misuse() { Exit::Usage } else { Exit::Load }, error).caused_by(error);
@@ -136,7 +136,7 @@ pub fn check_state_target(path: Option<&Path>) -> Fallible {
     }
 }
 
-/// Writes a text to a file, after a line that marks it as generated; prints it if no file is named.
+/// Writes a text to a file, after a first line that marks it as generated. Prints the text if no file is named.
 pub fn text(written: &Written, text: &str) -> Fallible {
     let path = written.output.as_deref().unwrap_or(Path::new("-"));
     match OutputTarget::new(path, &kinds::TEXT, written.force.force)? {

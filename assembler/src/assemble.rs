@@ -30,10 +30,12 @@ pub struct Assembly {
     pub module: Option<Module>,
     /// The errors and warnings, in order of their places.
     pub diagnostics: Vec<Diagnostic>,
-    /// The given constants that can't be used; with any of them there is no module.
+    /// Values for constants that were passed to [`assemble_with`] but can't be used. If there are any, there
+    /// is no module.
     pub refused: Vec<RefusedConstant>,
-    /// The source line of each instruction. An instruction of a macro has the line of the macro's use. A half
-    /// of a block's branch pair has the line of its word: `else`, `fi`.
+    /// The source line of each instruction. An instruction in a macro has the line on which the macro is
+    /// used. A half of a block's branch pair has the line of the word at which it acts, such as `else` or
+    /// `fi`.
     pub lines: Vec<SourceLine>,
     /// The path of each file by its number, relative to the program's folder and written as in the includes.
     /// It is empty for the program itself.
@@ -47,14 +49,14 @@ impl Assembly {
         Assembly { sources, module: None, diagnostics, refused: Vec::new(), lines: Vec::new(), paths }
     }
 
-    /// Returns true if a structure describes this text. A disassembly may contain the structure of another
-    /// text.
+    /// Returns true if the recorded structure describes this text. In a disassembly it may describe the text
+    /// that was disassembled instead.
     pub fn is_own(&self, structure: &Structure) -> bool {
         let (lines, files, paths) = recorded_lines(&self.lines, &self.paths);
         structure.lines == lines && structure.files == files && structure.paths == paths
     }
 
-    /// Updates the lines, files and paths of a structure to those of this text.
+    /// Replaces the lines, files and paths of a structure by those of this text.
     pub fn set_text(&self, structure: &mut Structure) {
         let (lines, files, paths) = recorded_lines(&self.lines, &self.paths);
         structure.set_text(lines, files, paths);
@@ -71,8 +73,8 @@ pub fn assemble(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Assembly {
     assemble_with(name, bytes, files, &[])
 }
 
-/// Assembles a text with other values for some of its constants. `constants` has at most one value for each
-/// name.
+/// Assembles a text with other values for some of its constants. `constants` must have at most one value for
+/// each name.
 pub fn assemble_with(name: &str, bytes: Vec<u8>, files: &dyn Files, constants: &[GivenConstant]) -> Assembly {
     assemble_within(name, bytes, files, constants, AssemblyLimits::default())
 }
@@ -135,7 +137,8 @@ fn lines_of(lowered: &Lowered, sources: &Sources) -> Vec<SourceLine> {
     (0..).zip(&lowered.spans).map(line).collect()
 }
 
-/// A cursor over ranges of instructions with their places; queries must be in order of the code.
+/// A cursor over ranges of instructions, each with its place in the text. Callers must query instructions in
+/// the order of the code.
 struct Ranges<'l>(std::iter::Peekable<std::slice::Iter<'l, (Range<u32>, Span)>>);
 
 impl<'l> Ranges<'l> {
@@ -149,7 +152,8 @@ impl<'l> Ranges<'l> {
     }
 }
 
-/// Returns lines, files and paths in the form that a structure records. `paths` are those of the sources.
+/// Returns lines, files and paths as a structure records them: the line of each instruction, the instructions
+/// at which another file begins, and the paths of the other files. `paths` are those of the sources.
 fn recorded_lines(lines: &[SourceLine], paths: &[String]) -> (Vec<u32>, Vec<(u32, u32)>, Vec<String>) {
     let mut files = Vec::new();
     let mut file = FileId::default();
@@ -163,16 +167,17 @@ fn recorded_lines(lines: &[SourceLine], paths: &[String]) -> (Vec<u32>, Vec<(u32
     (numbers, files, paths.iter().skip(1).cloned().collect())
 }
 
-/// The maximum number of violations shown. They rarely occur alone, and thousands of messages aren't useful.
+/// The maximum number of violations shown; further ones are only counted. One mistake often causes several
+/// violations, and thousands of messages aren't useful.
 const MOST_SHOWN: usize = 500;
 
-/// The verifier's violations of a lowered module, with their places in the text.
+/// The verifier's violations of a lowered module, which are reported at their places in the text.
 struct Verdict<'l> {
     lowered: &'l Lowered,
     violations: Vec<Violation>,
-    /// The number of further violations.
+    /// The number of violations beyond the maximum, which aren't shown.
     left_out: usize,
-    /// The places of the operands of each instruction with violations.
+    /// The places of the operands of each instruction that has violations, by the place of the instruction.
     operands: HashMap<Span, Vec<Span>>,
 }
 
@@ -191,7 +196,8 @@ impl<'l> Verdict<'l> {
     }
 
     fn diagnostics(&self) -> Vec<Diagnostic> {
-        // Each copy of a text violates a rule again, so duplicates are removed.
+        // A text that is lowered several times (in a macro, for example) has the same violations each time.
+        // Duplicates are removed.
         let mut said = HashSet::new();
         let mut collected = Collection::up_to(MOST_SHOWN);
         let all = self.violations.iter().map(|violation| self.diagnostic(violation));
@@ -227,7 +233,7 @@ impl<'l> Verdict<'l> {
         }
     }
 
-    /// Returns the outermost macro use that an instruction belongs to.
+    /// Returns the place of the outermost macro use to which the instruction of a violation belongs.
     fn use_of(&self, site: Site) -> Option<Span> {
         let (Site::Instruction(at) | Site::Operand(at, _)) = site else { return None };
         let uses: &[(Range<u32>, Span)] = &self.lowered.uses;
@@ -237,13 +243,13 @@ impl<'l> Verdict<'l> {
     }
 }
 
-/// Returns the places of a violation.
+/// Returns the sites of a violation: its own and the related one.
 fn sites(violation: &Violation) -> impl Iterator<Item = Site> {
     let other = violation.other.as_ref().map(|(site, _)| *site);
     std::iter::once(violation.site).chain(other)
 }
 
-/// Returns true if lowering has reported an error at this place.
+/// Returns true if lowering has already reported an error about the instruction at this site.
 fn is_known(lowered: &Lowered, site: Site) -> bool {
     match site {
         Site::Instruction(at) | Site::Operand(at, _) => lowered.broken.contains(&at),

@@ -1,5 +1,6 @@
-//! Access to the files of one folder, for untrusted programs. Their includes must be in the folder or below
-//! it, and no link may lead out of it. This module checks paths; files are read by the disk's [`Files`].
+//! Access to the files of one folder, for untrusted programs. Included files must be in the folder or below
+//! it, also after links are resolved. This module checks paths; the implementation of [`Files`] for the disk
+//! reads the files.
 
 use std::fs;
 use std::io;
@@ -13,7 +14,7 @@ use crate::files::Files;
 #[derive(Clone, Debug)]
 pub struct FolderFiles {
     used: UsedFiles,
-    /// The canonical path, without links.
+    /// The canonical path of the folder, in which links are resolved.
     folder: PathBuf,
 }
 
@@ -32,7 +33,8 @@ impl FolderFiles {
 }
 
 impl FolderFiles {
-    /// Returns the reason for rejecting an include before it is read: its path leads out of the folder.
+    /// Returns a message if an include must not be read, because its path leads out of the folder; otherwise
+    /// `None`.
     #[must_use]
     pub fn refusal(&self, path: &str, from: &str) -> Option<String> {
         let is_below = |part: Component| matches!(part, Component::Normal(_) | Component::CurDir);
@@ -42,7 +44,7 @@ impl FolderFiles {
             ));
         }
         let wanted = folder(Path::new(from)).join(path);
-        // A missing file is reported when it is read.
+        // A missing file isn't refused here; reading it fails.
         (fs::symlink_metadata(&wanted).is_ok() && !self.contains(&wanted)).then(|| {
             format!("`{path}` is a link to a file outside of the program's folder: only files in that folder can be included")
         })

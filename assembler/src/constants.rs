@@ -1,7 +1,7 @@
-//! Values for the constants of a text that are given from outside. This module is independent of the command
-//! line, and parses numbers only.
+//! Values for the constants of a text that the caller supplies, for example from the command line. This
+//! module only parses numbers.
 
-/// A value that replaces that of a `.const` at each use of its name.
+/// A value that replaces the one in a `.const`, at each use of its name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GivenConstant {
     /// The name of a `.const`. A name that the text doesn't declare is refused as
@@ -10,7 +10,7 @@ pub struct GivenConstant {
     pub(crate) value: GivenNumber,
 }
 
-/// A number in the form in which it was written.
+/// A number as it was written. It isn't yet converted to a word or a real of the program.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum GivenNumber {
     /// The magnitude and the sign. `pattern` is true in base 2, 8 or 16, where a number may denote any bit

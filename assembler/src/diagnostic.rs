@@ -25,9 +25,10 @@ pub struct Label {
 /// One error or warning about a source text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// The severity, which decides if the text is assembled.
+    /// The severity: a text with an error isn't assembled.
     pub severity: Severity,
-    /// The kind of the error. A diagnostic that only counts others has none.
+    /// The code of the error or warning. `None` for a diagnostic that only says how many others were left
+    /// out.
     pub code: Option<ProblemCode>,
     /// The headline: what is wrong, in one sentence without a full stop.
     pub message: String,
@@ -114,12 +115,13 @@ impl Collection {
         }
     }
 
-    /// Counts diagnostics that were not built.
+    /// Adds to the number of diagnostics that were counted but not built.
     pub(crate) fn leave_out(&mut self, count: usize) {
         self.left_out += count;
     }
 
-    /// Returns true at the limit: later diagnostics are counted, not built.
+    /// Returns true if the limit is reached. Then callers only count diagnostics, by
+    /// [`Collection::leave_out`].
     pub(crate) fn is_full(&self) -> bool {
         self.list.len() >= self.most
     }
@@ -129,7 +131,7 @@ impl Collection {
         self.list.len() + self.left_out
     }
 
-    /// Returns the diagnostic with this index.
+    /// Returns the diagnostic with this index, or `None` if it was only counted.
     pub(crate) fn get_mut(&mut self, number: usize) -> Option<&mut Diagnostic> {
         self.list.get_mut(number)
     }

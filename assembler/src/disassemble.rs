@@ -1,7 +1,7 @@
 //! Disassembly: a module as flat `.rasm` text that assembles to the same module.
 //!
-//! Blocks are marked by comments. The structure section is written as directives: blocks and names at the
-//! beginning of their procedures, lines at the end.
+//! Comments mark the blocks. Debug information is written as directives: blocks and names at the beginning of
+//! their procedures, lines at the end of the text.
 //!
 //! The disassembler accepts any module. A verified one assembles again to the same image, byte for byte. The
 //! names in an unverified one need not be valid names, so its text should not be shown to users.
@@ -40,8 +40,8 @@ pub struct Disassembly {
     pub lines: Vec<u32>,
 }
 
-/// Returns the text of a module, with the line of each instruction. The assembler finds the same lines in
-/// this text.
+/// Returns the text of a module, with the line of each instruction in that text. Assembling the text yields
+/// the same lines.
 pub fn disassembly(module: &Module) -> Disassembly {
     let mut text = ModuleText::of(module, None);
     text.program();
@@ -49,8 +49,8 @@ pub fn disassembly(module: &Module) -> Disassembly {
     Disassembly { text: text.out, lines: text.lines }
 }
 
-/// Returns the instructions of a module as text, without its structure. `beside` returns an instruction's
-/// comment.
+/// Returns the instructions of a module as text, without debug information. `beside` returns the comment of
+/// an instruction.
 pub(crate) fn flat_text(module: &Module, beside: InstructionComment<'_>) -> String {
     let mut text = ModuleText::of(module, Some(beside));
     text.program();
@@ -111,8 +111,8 @@ impl<'m> Blocks<'m> {
         Blocks { next: structure.blocks.iter().peekable(), open: Vec::new() }
     }
 
-    /// Returns the next comment before an instruction, or `None` after the last one. Small statements, for
-    /// example `local`, have no comments.
+    /// Returns the next comment that belongs before the instruction `at`, or `None` after the last one. Small
+    /// statements, for example `local`, have no comments.
     fn comment(&mut self, at: u32) -> Option<String> {
         if let Some(block) = self.open.pop_if(|block| block.end() <= at) {
             return Some(format!("end of {}", seam_words(block).first().copied().unwrap_or_default()));
@@ -130,7 +130,7 @@ impl<'m> Blocks<'m> {
     }
 }
 
-/// Returns the words of a block's seams in `.block`.
+/// Returns the words that `.block` writes for the seams of a block, one for each seam.
 fn seam_words(block: &Block) -> &'static [&'static str] {
     match (&block.kind, block.seams.len()) {
         (BlockKind::If { .. }, 3..) => &["if", "else", "fi"],
@@ -146,16 +146,17 @@ fn seam_words(block: &Block) -> &'static [&'static str] {
     }
 }
 
-/// The text under construction.
+/// The text of a module under construction.
 struct ModuleText<'m> {
     module: &'m Module,
     labels: HashMap<u32, String>,
     out: String,
-    /// The number of bytes in which line ends were counted, and the line number there.
+    /// The number of bytes in which line ends have been counted, and the line number at their end. It avoids
+    /// counting from the beginning.
     counted: (usize, u32),
     /// The line of each instruction.
     lines: Vec<u32>,
-    /// The comments of instructions; if present, the structure isn't written.
+    /// Returns the comment of an instruction. If this is present, no debug information is written.
     beside: Option<InstructionComment<'m>>,
 }
 
@@ -183,7 +184,7 @@ impl<'m> ModuleText<'m> {
         self.out.push('\n');
     }
 
-    /// Records the current line as that of an instruction.
+    /// Records the current line as the line of an instruction.
     fn record_line(&mut self, at: u32) {
         let (counted, line) = self.counted;
         let news = self.out.as_bytes().get(counted..).unwrap_or_default();
@@ -343,7 +344,8 @@ impl<'m> ModuleText<'m> {
         }
     }
 
-    /// Returns the condition, the counting or the macro of a seam.
+    /// Returns the details that `.block` writes for a seam: a condition, the counting of a `for`, or the name
+    /// of a macro.
     fn about(&self, procedure: &Procedure, block: &Block, seam: usize) -> String {
         let test = |predicate: &Predicate| format!(" {}", predicate.text(|o| self.operand(procedure, o)));
         match (&block.kind, seam) {
@@ -494,7 +496,7 @@ impl<'m> ModuleText<'m> {
         declaration.map_or_else(|| format!("?{base:?}"), |d| d.name.to_owned())
     }
 
-    /// Writes line numbers and their files, for tools.
+    /// Writes the recorded line numbers and files as directives.
     fn structure(&mut self) {
         let Structure { labels, lines, files, paths, .. } = &self.module.structure;
         self.out.push('\n');
@@ -522,7 +524,7 @@ const VALUES_A_LINE: usize = 1000;
 /// The maximum number of line numbers in a line.
 const NUMBERS_A_LINE: usize = 20;
 
-/// Returns a single value if every cell has it, otherwise all values.
+/// Returns the first value if all cells have the same value (bit for bit), otherwise all values.
 fn repeated<T>(list: &[T], cells: u64, bits: impl Fn(&T) -> u64) -> &[T] {
     match list {
         [first, rest @ ..]

@@ -6,8 +6,9 @@ use reviver_isa::Module;
 use crate::disassemble::flat_text;
 use crate::source::{FileId, Sources};
 
-/// Returns the instructions of a verified module that was assembled from these sources. The first instruction
-/// of each line has the line as a comment. The output assembles to the same instructions.
+/// Returns the instructions of a verified module that was assembled from these sources. Of the instructions
+/// that belong to one line, the first has the line as a comment. The output assembles to the same
+/// instructions.
 pub fn expand(module: &Module, sources: &Sources) -> String {
     let structure = &module.structure;
     let place = |at: u32| Some((structure.file_number(at), structure.line(at)?));

@@ -1,4 +1,5 @@
-//! Sources of included files. The assembler reads files only through this interface.
+//! The interface by which the assembler reads included files, with implementations for the disk and for
+//! memory.
 //!
 //! This module handles paths and bytes, and doesn't interpret contents.
 
@@ -11,11 +12,12 @@ use reviver_isa::names::printable;
 
 /// A source of files.
 pub trait Files {
-    /// Reads `path`, which is included by the file named `from`; `from` is empty for the program itself.
-    /// Returns the file's canonical name and its bytes, or an error message.
+    /// Reads the file `path`, which the file named `from` includes; `from` is empty for the program itself.
+    /// Returns the canonical name and the bytes of the included file, or an error message.
     fn read(&self, path: &str, from: &str) -> Result<(String, Vec<u8>), String>;
 
-    /// Returns the path by which the file named `from` includes another one. `from` need not exist.
+    /// Returns the path that an include in the file named `from` must contain to refer to the file named
+    /// `name`. The file `from` need not exist.
     fn path(&self, name: &str, from: &str) -> String;
 }
 
@@ -24,7 +26,7 @@ impl Files for UsedFiles {
     fn read(&self, path: &str, from: &str) -> Result<(String, Vec<u8>), String> {
         let wanted = Path::new(from).parent().unwrap_or(Path::new("")).join(path);
         let why = |error: ReadError| refusal(&wanted, &error);
-        // Opening a pipe would block until it has a writer.
+        // Pipes are rejected before they are opened: opening one would block until it has a writer.
         let facts = fs::metadata(&wanted).map_err(|error| why(error.into()))?;
         if !facts.is_file() && !facts.is_dir() {
             return Err(format!("`{}` is not a regular file", shown(&wanted)));
@@ -59,7 +61,7 @@ fn refusal(path: &Path, error: &ReadError) -> String {
     }
 }
 
-/// Files on disk, for callers that write no files.
+/// Files on disk, for callers that needn't know which files were read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Disk;
 
@@ -73,8 +75,8 @@ impl Files for Disk {
     }
 }
 
-/// Returns the unique name of a file, as messages show it: relative to the current directory if the file is
-/// below it, otherwise absolute.
+/// Returns a unique name of a file, which messages show. It is relative to the current directory if the file
+/// is below it, otherwise absolute.
 fn one_name(path: &Path) -> String {
     let here = std::env::current_dir().and_then(fs::canonicalize);
     let shown = here.ok().and_then(|here| path.strip_prefix(here).ok()).unwrap_or(path);

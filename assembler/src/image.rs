@@ -21,8 +21,8 @@ use reviver_memory::ask;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// The first bytes of every image. As in PNG, transfers that alter bytes or line ends corrupt them
-/// detectably.
+/// The first bytes of every image. They are chosen like those of PNG: a transfer that alters line ends or the
+/// eighth bit of bytes also alters these bytes, so it is detected.
 pub const MAGIC: [u8; 8] = *b"\x89RBC\r\n\x1a\n";
 /// The only format version that this build writes and reads.
 pub const VERSION: u16 = 5;
@@ -89,7 +89,8 @@ impl Section {
     }
 }
 
-/// The content of the section `limits`: properties of the program, not of an engine.
+/// The content of the section `limits`: the word, the number system, the limits, the tolerance, and the mark
+/// of an inverse.
 type LimitsSection = (Word, RealSystem, Limits, Option<f64>, bool);
 
 /// Returns the image of a module.
@@ -133,7 +134,7 @@ fn assemble_image(sections: &[(Section, Vec<u8>)]) -> Result<Vec<u8>, OutOfMemor
     Ok(image)
 }
 
-/// Returns the checksum of an image, computed without the checksum field itself.
+/// Returns the checksum of an image: the CRC-32 of all bytes except the checksum field.
 pub fn checksum(image: &[u8]) -> u32 {
     let before = image.get(..CHECKSUM.start).unwrap_or(image);
     codec::checksum([before, image.get(CHECKSUM.end..).unwrap_or_default()])
@@ -158,7 +159,8 @@ pub fn decode(image: &[u8]) -> Result<Module, LoadError> {
     Ok(Module { word, real, limits, tolerance, inverse, globals, procedures, code, structure })
 }
 
-/// Checks the fields before the section table.
+/// Checks the fields before the section table: the magic bytes, the version and the flags. Returns the first
+/// error.
 fn header(image: &[u8]) -> Result<(), LoadError> {
     let magic = image.get(..MAGIC.len()).unwrap_or(image);
     if magic.is_empty() || !MAGIC.starts_with(magic) {
@@ -198,7 +200,8 @@ fn table(image: &[u8]) -> Result<Vec<TableLine>, LoadError> {
     (0..count).map(entry).collect()
 }
 
-/// Checks the checksum of the image. A truncated image gets a separate error.
+/// Checks the checksum of the image, and returns an error if it differs. A truncated image has a separate
+/// error.
 fn intact(image: &[u8], entries: &[TableLine]) -> Result<(), LoadError> {
     let found = checksum(image);
     let wanted = u32::from_le_bytes(read(image, CHECKSUM.start)?);
@@ -215,7 +218,8 @@ fn intact(image: &[u8], entries: &[TableLine]) -> Result<(), LoadError> {
 /// The sections of an image, with their bytes.
 struct Sections<'a>(Vec<(Section, &'a [u8])>);
 
-/// Checks that the sections cover the rest of the image without gaps and overlaps.
+/// Returns the sections with their bytes. Returns an error unless they cover the rest of the image without
+/// gaps and overlaps.
 fn locate<'a>(image: &'a [u8], entries: &[TableLine]) -> Result<Sections<'a>, LoadError> {
     let mut next = (TABLE + ENTRY * entries.len()) as u64;
     let mut sections: Vec<(Section, &[u8])> = Vec::new();

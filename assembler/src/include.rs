@@ -28,7 +28,7 @@ pub(crate) struct Loaded {
     pub(crate) paths: Vec<String>,
     /// The tree of each file by its number, with unexpanded includes.
     trees: Vec<Body>,
-    /// The file that each include refers to, by the span of its path.
+    /// The file to which each include refers, by the span of the include's path.
     targets: HashMap<Span, FileId>,
     /// The files being loaded, outermost first, each with the place of its include.
     open: Vec<(FileId, Option<Span>)>,
@@ -59,7 +59,7 @@ impl Loaded {
         self.open.pop();
     }
 
-    /// Records a file without a tree, because its bytes are not valid text.
+    /// Records the file that was added last with an empty tree, because its bytes are not valid text.
     fn broken(&mut self, diagnostic: Diagnostic) {
         self.trees.push(Body::new());
         self.diagnostics.push(diagnostic);
@@ -141,13 +141,14 @@ impl Loaded {
         self.targets.get(&path).copied()
     }
 
-    /// Returns the program's tree with included files in place, and moves the trees out. Includes of the
-    /// files in `stay` are preserved.
+    /// Returns the program's tree, in which each include is replaced by the tree of its file. Includes of the
+    /// files in `stay` are preserved. The trees are moved out of `self`.
     pub(crate) fn splice(&mut self, stay: &HashSet<FileId>) -> Body {
         self.spliced(FileId(0), stay)
     }
 
-    /// Returns the tree of a file on the first call, and an empty one later.
+    /// Returns the tree of a file, with its includes replaced. Later calls for the same file return an empty
+    /// tree, because each file is included at most once.
     fn spliced(&mut self, file: FileId, stay: &HashSet<FileId>) -> Body {
         let Some(tree) = self.trees.get_mut(file.0 as usize) else { return Body::new() };
         let tree = std::mem::take(tree);
@@ -166,7 +167,7 @@ impl Loaded {
     }
 }
 
-/// Returns the path of an include, and its span.
+/// Returns the path of an include with its span; `None` for other statements.
 pub(crate) fn include(node: &StatementNode) -> Option<(&str, Span)> {
     match &node.statement {
         Statement::Directive(Directive::Include { path, path_span }) => Some((path, *path_span)),

@@ -4,8 +4,9 @@
 //! Inversion is independent of classes, names and code. Errors that depend on these are reported by lowering.
 //!
 //! **Tapes.** The inverse of a program reads the values that the program wrote. Running main backward turns
-//! `write` into `unwrite`, which takes the last value of the output tape. In the inverse program this is a
-//! `read` of the input tape, on which the last value comes first.
+//! `write` into `unwrite`, which removes the last value of the output tape. In the inverse program, this
+//! becomes a `read` of the input tape. The input tape of the inverse therefore begins with the value that was
+//! written last.
 //!
 //! So every tape instruction, including those of procedures and macros, first changes its tape (`read` ↔
 //! `unwrite`, `write` ↔ `unread`). Then main is inverted: its `call p` becomes `uncall p`, which gives the

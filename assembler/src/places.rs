@@ -1,13 +1,13 @@
-//! The places of operands, found in the tree again. Lowering keeps one place per instruction, because only
-//! the few instructions with violations need more.
+//! The places of operands. Lowering stores one place per instruction. For the few instructions with
+//! violations, this module finds the places of their operands in the syntax tree.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::source::Span;
 use crate::tree::{Body, Condition, ConditionKind, Expression, InstructionNode, Operands, Statement};
 
-/// Returns the places of the operands of each wanted instruction, by the instruction's place. For a call
-/// these are the arguments.
+/// Returns the places of the operands of each wanted instruction, which is identified by its place. For a
+/// call they are the places of the arguments.
 pub(crate) fn operands(body: &Body, wanted: &HashSet<Span>) -> HashMap<Span, Vec<Span>> {
     let mut found = HashMap::new();
     if !wanted.is_empty() {

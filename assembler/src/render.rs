@@ -1,7 +1,7 @@
 //! Diagnostics as text, in the style of rustc.
 //!
-//! Only the lines around a label are passed to the printer, and of a long line only a part. So the time to
-//! print an error doesn't depend on the size of the file.
+//! The printer gets only the lines around a label, and only a part of a long line. So the time to print an
+//! error doesn't depend on the size of the file.
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
 
@@ -12,9 +12,9 @@ use crate::source::{FileId, Sources, Span};
 
 /// The length in bytes above which only a part of a line is shown.
 const LONG_LINE: usize = 400;
-/// The number of characters of a long line that are shown, from the beginning of a label.
+/// The number of characters of a long line that are shown, starting at the label.
 const SHOWN: usize = 80;
-/// The maximum height of a label in lines; a taller one is shown at its first line.
+/// The maximum height of a label in lines. Of a taller one, only the first line is marked.
 const TALLEST: usize = 12;
 /// The maximum size of an excerpt, in lines and in bytes. Labels of one file that are further apart have
 /// separate excerpts.
@@ -37,7 +37,7 @@ pub fn render(sources: &Sources, diagnostics: &[Diagnostic], color: bool) -> Str
 
 /// A report about a run of a program.
 pub struct RunReport<'r> {
-    /// The word in the place of `error` in a diagnostic.
+    /// The word that replaces `error` in the headline, for example `trap[T20]`.
     pub what: &'r str,
     /// The headline of the report, printed after `what`.
     pub message: &'r str,
@@ -94,7 +94,7 @@ fn with_excerpts<'a>(
     group
 }
 
-/// A label in the form in which it is shown.
+/// A label prepared for printing: with its kind, and cut to its first line if it is too tall.
 #[derive(Clone)]
 struct Mark<'a> {
     kind: AnnotationKind,
@@ -123,7 +123,7 @@ impl<'a> Mark<'a> {
     }
 }
 
-/// Returns the labels by file; the file of the primary label is the first one.
+/// Returns the labels grouped by file. The file of the primary label comes first.
 fn by_file<'a>(sources: &Sources, primary: &'a Label, related: &'a [Label]) -> Vec<(FileId, Vec<Mark<'a>>)> {
     let related = related.iter().map(|label| (AnnotationKind::Context, label));
     let mut files: Vec<(FileId, Vec<Mark<'a>>)> = Vec::new();
@@ -181,8 +181,8 @@ fn excerpt(sources: &Sources, marks: &[Mark<'_>]) -> Option<Span> {
     if large || lines.into_iter().any(long) { None } else { Some(whole) }
 }
 
-/// Adds a label on a long line with a part of that line. The printer itself omits text far before the label,
-/// and needs the beginning of the line to count columns.
+/// Adds an excerpt with a part of a long line to a group. The part begins where the line begins, because the
+/// printer counts columns. The printer itself leaves out text far before the label.
 fn with_part_of_line<'a>(group: Group<'a>, sources: &'a Sources, mark: &Mark<'a>) -> Group<'a> {
     let line = sources.line_span(mark.span.file, sources.line(mark.span.file, mark.span.start));
     let rest = sources.text(Span { start: mark.span.start, ..line });

@@ -3,15 +3,16 @@
 
 use std::fmt::Display;
 
-/// The maximum number of characters of a word with suggestions. Handwritten names are shorter, and computing
-/// distances takes time.
+/// The maximum number of characters of a word for which suggestions are searched. Names that people write are
+/// shorter, and computing distances of long words takes much time.
 const LONGEST: usize = 64;
 
-/// Returns the candidate with the fewest edits from `word`, if there is at most one edit in three letters. Of
-/// several equally near candidates it is the alphabetically first one, so that the result is deterministic.
+/// Returns the candidate with the fewest edits from `word`, or `None` if even that needs more than one edit
+/// for every three letters. Of several nearest candidates, returns the alphabetically first one, so that the
+/// result is deterministic.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let letters = word.chars().count();
-    // A one-letter name is near every other one.
+    // For a one-letter word, every other one-letter word would be near.
     if !(2..=LONGEST).contains(&letters) {
         return None;
     }

@@ -43,8 +43,7 @@ pub struct StatementNode {
     pub statement: Statement,
     /// The comment at the end of the line, without its semicolon. In a block it is that of the first line.
     pub comment: Option<Comment>,
-    /// The place from the label to the end of the statement, or to the end of the block. It excludes the
-    /// comment.
+    /// The span from the label to the end of the statement or of the block. It excludes the comment.
     pub span: Span,
 }
 
@@ -63,7 +62,7 @@ pub enum Statement {
         name: Box<Name>,
         /// The arguments, in the order of the macro's parameters.
         arguments: Box<[Expression]>,
-        /// True for `undo`: the inverse of the body is used.
+        /// True for `undo`: the inverse of the macro's body is used.
         undo: bool,
     },
     /// The block `if … else … fi`, which branches and joins by two conditions.
@@ -171,7 +170,7 @@ pub enum Directive {
         /// The limit, a constant expression. Lowering refuses values below 0 or above the maximum.
         value: Box<Expression>,
     },
-    /// The directive `.include "path"`, which inserts the statements of another file.
+    /// The directive `.include "path"`, which inserts the statements of another file here.
     Include {
         /// The path without its quotes, relative to the file that includes it.
         path: Box<str>,
@@ -186,7 +185,8 @@ pub enum Directive {
     /// The directive `.path "path"` of a disassembly: a file other than the program's own. The first one has
     /// the number 1.
     Path(String),
-    /// The directive `.file start number` of a disassembly: the file of the lines from an instruction on.
+    /// The directive `.file start number` of a disassembly: from this instruction on, the recorded lines are
+    /// lines of this file.
     File {
         /// The index in `Module::code` of the first instruction from the file.
         start: u32,
@@ -291,7 +291,7 @@ pub struct DeclarationNode {
     pub initial: Option<Initial>,
     /// True for `shared`: all lanes of a batch get the same value.
     pub is_shared: bool,
-    /// The start values of an input that isn't given; `None` means its initial values.
+    /// The values at the start if an input isn't given; `None` means its initial values.
     pub default: Option<Initial>,
 }
 
@@ -442,7 +442,7 @@ pub struct Condition {
 pub enum ConditionKind {
     /// The word `always`, a condition that always holds.
     Always,
-    /// A join that doesn't record which branch was taken.
+    /// The word `forgotten`: the join doesn't record which branch was taken, so its flag is erased.
     Forgotten,
     /// A comparison of the first expression with the second, such as `a < b`.
     Compare(Order, Box<Expression>, Box<Expression>),
@@ -478,7 +478,8 @@ pub enum Operands {
     Branch {
         /// The label of the other half of the pair.
         partner: Box<Name>,
-        /// The condition: `br` jumps if it holds, and `from` checks that it holds exactly after that jump.
+        /// The condition. A `br` jumps if it is true. A `from` traps unless it is true after a jump from its
+        /// partner, and false otherwise.
         condition: Box<Condition>,
     },
     /// The call of `call p(…)` or `uncall p(…)`.
@@ -511,8 +512,8 @@ pub struct Tasks {
 pub enum TaskKind {
     /// The calls of `par p(…), q(…)`, in the order of the text.
     Calls(Box<[CallNode]>),
-    /// The loop of `par for i in from..to call p(…)`. It is stored in the form that is executed: an undone
-    /// one counts in the opposite direction and uncalls. Its body is the call.
+    /// The loop of `par for i in from..to call p(…)`; its body is the call. An `unpar for` is stored as its
+    /// inverse: the loop counts in the opposite direction, and its body is an `uncall`.
     Rounds(Box<For>),
 }
 
@@ -525,7 +526,8 @@ impl Tasks {
         }
     }
 
-    /// Returns the tasks as consecutive statements.
+    /// Returns statements that execute the tasks one after the other: the calls, for `unpar` in reverse
+    /// order, or the loop.
     pub fn in_order(&self) -> Body {
         let call = |call: &CallNode| {
             let update = if self.undo { Update::Uncall } else { Update::Call };
@@ -544,7 +546,7 @@ impl Tasks {
         }
     }
 
-    /// Returns the calls as written: the call of all iterations, or several calls.
+    /// Returns the calls as written: those of the list, or the one in the body of the loop.
     pub fn calls(&self) -> impl Iterator<Item = &CallNode> {
         let (several, rounds) = match &self.kind {
             TaskKind::Calls(calls) => (&calls[..], None),
@@ -580,18 +582,20 @@ pub struct If {
     pub otherwise: Option<Body>,
     /// True for `else if`: the second body is an `if` that begins on the line of the `else`.
     pub chained: bool,
-    /// The condition at `fi`, which must hold exactly if the first body ran.
+    /// The condition at `fi`, which must be true if the first body ran, and false otherwise.
     pub exit: Condition,
     /// The comment on the line of `else`, if there is one.
     pub else_comment: Option<Comment>,
     /// The comment on the line of `fi`, if there is one.
     pub end_comment: Option<Comment>,
-    /// The span of the word `else`, or of the word in its place.
+    /// The span of the word after the first body, `else` or `fi`. In an inverted `if` it is that of the
+    /// original text.
     pub middle: Span,
 }
 
 impl If {
-    /// Returns the `if` on the line of the `else`, and the comments and blank lines after it.
+    /// Returns the `if` on the line of the `else`, with its statement and the comments and blank lines after
+    /// it; `None` without `else if`.
     pub fn chain(&self) -> Option<(&StatementNode, &If, &[StatementNode])> {
         let (first, rest) = self.otherwise.as_ref().filter(|_| self.chained)?.split_first()?;
         let Statement::If(inner) = &first.statement else { return None };
@@ -604,9 +608,10 @@ impl If {
 /// The statement `from entry … loop … until exit`.
 #[derive(Clone, Debug)]
 pub struct Loop {
-    /// The condition at `from`, which must hold exactly before the first iteration.
+    /// The condition at `from`, which must be true before the first iteration, and false before each later
+    /// one.
     pub entry: Condition,
-    /// The body that runs at least once, before each test of the exit.
+    /// The body that runs at least once: before each test of the condition at `until`.
     pub first: Body,
     /// The body that runs between two iterations; `None` without `loop`.
     pub again: Option<Body>,
@@ -616,7 +621,8 @@ pub struct Loop {
     pub loop_comment: Option<Comment>,
     /// The comment on the line of `until`, if there is one.
     pub end_comment: Option<Comment>,
-    /// The span of the word `loop`, or of the word in its place.
+    /// The span of the word after the first body, `loop` or `until`. In an inverted loop it is that of the
+    /// original text.
     pub middle: Span,
 }
 
@@ -658,8 +664,8 @@ pub struct Compute {
     pub end: Span,
 }
 
-/// The statement `local name[shape]: class = function(sources)`, or a `delocal`. The function of a plain
-/// value is `copy`. Without a value there are no sources, and the variable is 0.
+/// The statement `local name[shape]: class = function(sources)`, or a `delocal` with the same parts. A plain
+/// value has the function `copy`. Without a value there are no sources, and the variable is 0.
 #[derive(Clone, Debug)]
 pub struct Local {
     /// The name of the variable that is opened or closed.
@@ -681,7 +687,8 @@ pub struct ProcedureNode {
     pub name: Name,
     /// The parameters, in the order of a call's arguments.
     pub parameters: Vec<ParameterNode>,
-    /// The procedure that propagates this one's adjoints in the reverse sweep; `None` without `rule`.
+    /// The custom adjoint rule: the procedure that runs instead of this procedure's adjoint in gradient mode.
+    /// `None` without `rule`.
     pub rule: Option<Name>,
     /// The statements between the head and `.end`.
     pub body: Body,
@@ -723,7 +730,7 @@ pub struct Macro {
 mod tests {
     use super::*;
 
-    /// A text of millions of lines has as many nodes, and two or three expressions in each.
+    /// A text of millions of lines has as many nodes, and two or three expressions in each node.
     #[test]
     fn tree_nodes_are_small() {
         assert_eq!((size_of::<StatementNode>(), size_of::<Expression>()), (80, 32));

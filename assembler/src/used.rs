@@ -1,5 +1,5 @@
-//! The words of the language that a text uses: mnemonics, keywords, directives, functions. User-defined names
-//! and comments don't count.
+//! The words of the language that a text uses: mnemonics, keywords, directives and functions. Names and
+//! comments of the text don't count.
 
 use std::collections::BTreeSet;
 
@@ -14,8 +14,8 @@ use crate::source::{FileId, Sources};
 use crate::tree::{ExpressionKind, Statement};
 use crate::visit::{expressions, statements};
 
-/// Returns the words that a file uses. `add.mul` counts as a whole and as each of its parts; an operator
-/// counts as its function.
+/// Returns the words of the language that a file uses. `add.mul` counts as three words: `add.mul`, `add` and
+/// `mul`. An operator counts as the function that it denotes.
 pub fn used_words(sources: &Sources, file: FileId) -> BTreeSet<String> {
     let mut words = written_words(sources.file_text(file));
     let (body, _) = parse(sources, file);
@@ -28,7 +28,7 @@ pub fn used_words(sources: &Sources, file: FileId) -> BTreeSet<String> {
     words
 }
 
-/// Returns true for a word of the language, which [`used_words`] finds in texts.
+/// Returns true for a word of the language: one that [`used_words`] may return.
 pub fn is_of_the_language(word: &str) -> bool {
     let is_function = |word: &str| Function::from_name(word).is_some();
     let is_dotted = word.split_once('.').is_some_and(|(update, function)| {
@@ -37,7 +37,7 @@ pub fn is_of_the_language(word: &str) -> bool {
     is_reserved(word) || is_function(word) || DIRECTIVES.contains(&word) || is_dotted
 }
 
-/// Returns the reserved words, which can't be names, and the dotted words and directives.
+/// Returns the words of the language that occur as tokens: reserved words, words with a dot, and directives.
 fn written_words(text: &str) -> BTreeSet<String> {
     let mut lexer = Lexer::new(text);
     let mut words = BTreeSet::new();
@@ -57,7 +57,7 @@ fn written_words(text: &str) -> BTreeSet<String> {
     }
 }
 
-/// Returns the function that initialises a local variable or is undone at its end.
+/// Returns the function in the value of a `local` or `delocal`, or `None` for other statements.
 fn own_function(statement: &Statement) -> Option<Function> {
     match statement {
         Statement::Local(local) | Statement::Delocal(local) => {

@@ -1,5 +1,5 @@
-//! Inference of the class (integer or real) of an expression from the names in it. The text has been
-//! assembled before, so errors are not reported here.
+//! Infers the class (integer or real) of an expression from the names in it. The text has been assembled before, so
+//! this module reports no errors.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -9,7 +9,7 @@ use reviver_assembler::tree::{Expression, ExpressionKind};
 use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
 
-/// The classes of a routine's names: cells, arrays and constants.
+/// The classes of the names that one routine can use: cells, arrays and constants.
 #[derive(Clone, Debug, Default)]
 pub struct Classes {
     /// The classes of the program's names, shared by all routines.
@@ -65,7 +65,7 @@ pub fn class_of_applied(function: Function, sources: &[Expression], classes: &Cl
     }
 }
 
-/// Returns `Real` if any of the expressions is real, because integer literals convert to reals.
+/// Returns `Real` if any of the expressions is real, because integer literals then convert to reals.
 fn of_any(list: &[Expression], classes: &Classes) -> Class {
     let is_real = list.iter().any(|part| class_of(part, classes) == Class::Real);
     if is_real { Class::Real } else { Class::Int }
@@ -84,7 +84,7 @@ fn is_real_register(name: &str) -> bool {
     is_numbered(name, 'f')
 }
 
-/// Returns true if an undeclared name is that of a register.
+/// Returns true if the name is that of a register (`r0`, `f0`), which a program uses without declaring it.
 pub fn is_register(name: &str) -> bool {
     is_numbered(name, 'r') || is_numbered(name, 'f')
 }

@@ -1,4 +1,4 @@
-//! Evaluation of constant integer expressions, which lengths of arrays need.
+//! Evaluates constant integer expressions, such as the lengths of arrays.
 
 use std::collections::HashMap;
 

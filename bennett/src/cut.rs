@@ -1,9 +1,7 @@
-//! Division of main into parts. Main is cut at the heads of lossy loops, and at joins of control flow around
-//! such loops.
+//! Divides main into parts. Main is cut at the heads of lossy loops, and where control flow joins around such loops.
 //!
-//! A part runs from its beginning to the beginning of another part, and leaves the number of that part in a
-//! cell; 0 is the end. This module determines the parts and their successors. The grouping of parts into
-//! segments is done elsewhere.
+//! A part runs from its beginning to the beginning of another part, and stores the number of that part in a cell; 0
+//! means the end. This module determines the parts and their successors. Other modules group parts into segments.
 
 use std::collections::{HashMap, HashSet};
 
@@ -23,13 +21,13 @@ use crate::make::{self, node};
 /// A part of main. Its number is its position in the list of parts, counted from 1.
 #[derive(Debug, Default)]
 pub struct ProgramPart {
-    /// A description of the text that begins here.
+    /// Short description of the source text at which the part begins, for a comment.
     pub about: &'static str,
     pub place: Span,
     pub body: Body,
 }
 
-/// A local variable that lives across several parts, so that it becomes a cell of the program.
+/// A local variable that is used in several parts, so that it becomes a cell of the program.
 #[derive(Clone, Debug)]
 pub struct Promoted {
     pub name: CompactString,
@@ -37,7 +35,7 @@ pub struct Promoted {
     pub shape: Vec<Expression>,
 }
 
-/// An edge to another part: its number, and the statements that run on this edge.
+/// A transition to another part: the number of that part, and the statements to run before.
 struct PartEdge {
     body: Body,
     to: usize,
@@ -49,14 +47,14 @@ impl PartEdge {
     }
 }
 
-/// The successor of a part.
+/// The transition at the end of a part.
 enum PartExit {
     To(usize),
-    /// The first edge if the condition holds, otherwise the second one.
+    /// The first transition if the condition holds, otherwise the second one.
     Choice(Condition, PartEdge, PartEdge),
 }
 
-/// The statements before the first one that is cut.
+/// The statements of a body up to the first one that must be cut.
 #[derive(Default)]
 struct StraightRun<'t> {
     /// True if a later statement is cut.
@@ -65,14 +63,14 @@ struct StraightRun<'t> {
     ends: HashMap<&'t CompactString, usize>,
 }
 
-/// The state of cutting one main.
+/// State of dividing one main into parts.
 pub struct Cutter<'k, 'p> {
     keeper: &'k mut Keeper<'p>,
-    /// The cell in which a part leaves the number of its successor.
+    /// The cell in which a part stores the number of its successor.
     next: CompactString,
     pub parts: Vec<ProgramPart>,
     pub promoted: Vec<Promoted>,
-    /// The names of the promoted variables.
+    /// The names of the variables that became cells of the program.
     known: HashSet<CompactString>,
 }
 
@@ -82,7 +80,7 @@ impl<'k, 'p> Cutter<'k, 'p> {
         Cutter { keeper, next: next.into(), parts, promoted, known: HashSet::new() }
     }
 
-    /// Cuts a body; it begins with part 1.
+    /// Divides the body of main into parts; it begins with part 1.
     pub fn main(&mut self, body: &Body) {
         let first = self.reserve("the beginning", body.first().map(|node| node.span).unwrap_or_default());
         self.fill(first, body, PartExit::To(0));
@@ -104,7 +102,8 @@ impl<'k, 'p> Cutter<'k, 'p> {
         }
     }
 
-    /// Returns true if a statement is cut: a lossy loop, or a statement around a loop that is cut.
+    /// Returns true if a statement must be cut: a lossy loop, or a statement with a body that contains a statement to
+    /// cut.
     fn is_cut(&self, statement: &Statement) -> bool {
         let is_loop = matches!(statement, Statement::Loop(_) | Statement::For(_));
         is_loop && self.keeper.loses(statement)
@@ -115,7 +114,7 @@ impl<'k, 'p> Cutter<'k, 'p> {
         statements.iter().any(|node| self.is_cut(&node.statement))
     }
 
-    /// Returns the statements before the first cut.
+    /// Returns the locals that end before the first statement to cut.
     fn straight_run<'t>(&self, statements: &'t [StatementNode]) -> StraightRun<'t> {
         let mut run = StraightRun::default();
         for (at, node) in statements.iter().enumerate() {
@@ -130,8 +129,8 @@ impl<'k, 'p> Cutter<'k, 'p> {
         run
     }
 
-    /// Returns the statements before the first cut and the jump from there; later statements go into further
-    /// parts. Nothing is cut if `whole` is true.
+    /// Returns the statements up to the first one to cut, followed by the transition from there. Later statements are
+    /// put into further parts. If `whole` is true, nothing is cut.
     fn run(&mut self, statements: &[StatementNode], exit: PartExit, whole: bool) -> Body {
         let mut body = Body::new();
         let run = if whole { StraightRun::default() } else { self.straight_run(statements) };
@@ -154,7 +153,7 @@ impl<'k, 'p> Cutter<'k, 'p> {
         body
     }
 
-    /// Returns the part after a cut statement.
+    /// Returns the number of the part that begins after a cut statement, and creates the part if necessary.
     fn behind(&mut self, from: &StatementNode, after: &[StatementNode], exit: PartExit) -> usize {
         let said = after.iter().find(|node| !matches!(node.statement, Statement::Empty));
         match (said, exit) {
@@ -171,7 +170,8 @@ impl<'k, 'p> Cutter<'k, 'p> {
         }
     }
 
-    /// Replaces a `compute` block around a cut by its bodies and the inverse of the first one.
+    /// Replaces a `compute` block that must be cut by its bodies, followed by the inverse of the first body and by
+    /// the statements in `after`.
     fn spliced(&mut self, tree: &Compute, after: &[StatementNode]) -> Option<Vec<StatementNode>> {
         let undoing = self.keeper.undo(&tree.body)?;
         Some(tree.body.iter().chain(&tree.apply).chain(&undoing).chain(after).cloned().collect())
@@ -186,11 +186,11 @@ impl<'k, 'p> Cutter<'k, 'p> {
         }
     }
 
-    /// Returns true if the local at this position lives across the end of the statements.
+    /// Returns true if the local at this position is used after the end of `run`, in another part.
     fn lives_on(&self, local: &Local, at: usize, run: &StraightRun<'_>) -> bool {
         let ends = run.ends.get(&local.name.text).is_some_and(|end| *end > at);
-        // Two variables may have the same name, and only one of them lives across a cut. Then both become
-        // cells.
+        // Variables of one name share a cell. So if one of them becomes a cell of the program, the others with its
+        // name do, too.
         self.known.contains(&local.name.text) || run.is_cut && !ends
     }
 
@@ -210,7 +210,7 @@ impl<'k, 'p> Cutter<'k, 'p> {
         }
     }
 
-    /// Emits the end of a promoted variable, which makes its cell 0 again.
+    /// Emits the end of a variable that became a cell: the cell must be 0 again.
     fn end(&mut self, local: &Local, from: &StatementNode, to: &mut Body) {
         let cell = make::cell(&local.name.text);
         let is_real = class_of(&cell, self.keeper.classes) == Class::Real;
@@ -315,7 +315,7 @@ impl<'k, 'p> Cutter<'k, 'p> {
         );
     }
 
-    /// Emits the choice of the next part.
+    /// Emits the transition to the next part.
     fn leave(&self, exit: PartExit, to: &mut Body) {
         match exit {
             PartExit::To(part) => to.extend(self.go(part)),
@@ -328,8 +328,8 @@ impl<'k, 'p> Cutter<'k, 'p> {
         }
     }
 
-    /// Returns the statement that stores the number of the next part. The cell is 0 before, so the end,
-    /// number 0, needs no statement.
+    /// Returns the statement that stores the number of the next part. The cell is 0 before, so number 0, the end of
+    /// the program, needs no statement.
     fn go(&self, part: usize) -> Option<StatementNode> {
         let number = make::int(part as u64);
         (part > 0).then(|| node(make::update(Update::Add, [make::cell(&self.next), number])))
@@ -343,8 +343,8 @@ fn changed_by(update: Update, counter: Expression, bound: &Expression) -> Option
     (!is_nothing).then(|| node(make::update(update, [counter, bound.clone()])))
 }
 
-/// Returns true if a loop without iterations is recognised by its literal bounds, and `None` if a bound isn't
-/// a literal. A comparison of two literals would not be valid in the text.
+/// Returns true if the bounds of a loop are literals between which there is no iteration. Returns `None` if a bound
+/// isn't a literal. A comparison of two literals can't be tested at run time, because it isn't valid in a text.
 fn is_literally_empty(tree: &For) -> Option<bool> {
     match (&tree.from.kind, &tree.to.kind) {
         (ExpressionKind::Int { value: from, .. }, ExpressionKind::Int { value: to, .. }) => Some(from >= to),

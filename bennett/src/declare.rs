@@ -80,13 +80,13 @@ pub fn kept(made: &Transformed) -> Body {
     body
 }
 
-/// Returns the variables with results in separate cells, which hold them until no segment uses the variables'
-/// own cells.
+/// Returns the variables whose results have separate cells. While segments run, they use the variables' own cells;
+/// results are moved there at the end.
 pub fn found(made: &Transformed, is_undone: bool) -> impl Iterator<Item = &StateVariable> {
     made.state.iter().filter(move |variable| variable.role == Role::Out && is_undone)
 }
 
-/// Returns a declaration of the program, with another role.
+/// Returns a declaration of the original program, with another role.
 fn declared(role: Role, global: &DeclaredGlobal, with_initial: bool) -> StatementNode {
     let mut declaration = global.declaration.clone();
     if !with_initial {

@@ -1,5 +1,5 @@
-//! The reversible text: declarations, main, levels of segments, copies of the state, and the parts. This
-//! module defines how these procedures call each other; the bodies of the parts come from other modules.
+//! The reversible text: declarations, main, levels of segments, copies of the state, and the parts. This module
+//! defines how these procedures call each other. Other modules generate the bodies of the parts.
 
 use std::fmt::Write as _;
 
@@ -51,8 +51,8 @@ fn planned(made: &Transformed, wanted: &WantedPlan) -> Result<SegmentPlan, Vec<D
     })
 }
 
-/// Returns the text in the canonical layout. The text was printed from trees, so a syntax error is a bug of
-/// the transformation and is reported as one.
+/// Returns the text in the canonical layout. The text was printed from trees, so a syntax error in it is a bug of the
+/// transformation. The error says so.
 fn canonical(text: String) -> Result<String, Vec<Diagnostic>> {
     let mut sources = Sources::new();
     let file = sources.add("reversible text", text);
@@ -77,12 +77,13 @@ struct Emission<'e> {
     plan: SegmentPlan,
 }
 
-/// The call depth added to that of the levels and the program itself: the search, a segment, its rounds, one
-/// round and its part.
+/// Number of open calls in addition to those of the levels and of the original program. They are the search, a
+/// segment, its rounds, one round, and its part.
 const CALLS_AROUND: u64 = 5;
 
 impl Emission<'_> {
-    /// Checks that every number and count fits into the program's integers.
+    /// Checks that the numbers of states, rounds and parts fit into the program's integers; otherwise returns an
+    /// error.
     fn counted(&self) -> Result<(), Vec<Diagnostic>> {
         let numbers = [
             ("states", self.plan.states()),
@@ -104,7 +105,8 @@ impl Emission<'_> {
         ])
     }
 
-    /// Returns the directive that limits the call depth, increased by the calls that the transformation adds.
+    /// Returns the directive that limits the call depth: the program's limit plus the depth that the transformation
+    /// adds. Empty if the program has no limit.
     fn depth(&self) -> String {
         let Some(own) = &self.made.program.depth else { return String::new() };
         let more = make::int(CALLS_AROUND + u64::from(self.plan.levels));
@@ -178,8 +180,8 @@ impl Emission<'_> {
         format!("{last}{}", length.unwrap_or_default())
     }
 
-    /// Returns true if the results are copied and everything is undone. Otherwise the program ends with the
-    /// last state, which contains only results.
+    /// Returns true if main copies the results and undoes the run. Otherwise main moves the results out of the last
+    /// state, which contains nothing else.
     fn is_undone(&self) -> bool {
         self.plan.rounds.is_none() || self.made.state.iter().any(|variable| variable.role == Role::Garbage)
     }
@@ -240,7 +242,8 @@ impl Emission<'_> {
         body
     }
 
-    /// Returns the statements that move results into the program's own cells at the very end.
+    /// Returns the statements at the very end of main, which move results from their separate cells to the program's
+    /// own cells.
     fn reported(&self) -> Body {
         let mut body = Body::new();
         for variable in declare::found(self.made, self.is_undone()) {
@@ -252,7 +255,8 @@ impl Emission<'_> {
         body
     }
 
-    /// Returns the procedure that finds the number of rounds in a segment by trying 1, 2, 4 and so on.
+    /// Returns the procedure that finds a sufficient number of rounds in a segment, by trying 1, 2, 4, and so on.
+    /// Empty if the plan has the number.
     fn searching(&self) -> String {
         if self.plan.rounds.is_some() {
             return String::new();
@@ -261,7 +265,7 @@ impl Emission<'_> {
         let (many, last, kept_at) = (&words.many, &words.last, &words.kept_at);
         let top = format!("{}{}(0, {last}, {many})", words.level, self.plan.levels);
         format!(
-            "; Segments of 1 round, or of 2, or of 4 …: as many as the program needs to reach its end.\n\
+            "; Tries segments of 1, 2, 4, … rounds, until the program reaches its end.\n\
              .proc {}(inout {many})\n\
              add {many}, 1\n\
              from {many} == 1\n\

@@ -1,5 +1,5 @@
-//! Macro expansion, and renaming of locals and counters so that no name shadows another one. The meaning of
-//! statements is preserved. `show` is removed, because it has no effect and segments run repeatedly.
+//! Expands macros, and renames locals and counters so that no name shadows another one. The meaning of statements is
+//! preserved. The exception is `show`, which is removed because segments run repeatedly.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -17,12 +17,13 @@ use crate::class::{Classes, class_of, class_of_applied};
 use crate::make;
 use crate::names::FreshNames;
 
-/// The scope stack: the meanings of names in a text.
+/// Stack of the names that are visible, each with the expression that it means.
 #[derive(Default)]
 struct Meanings {
-    /// The meanings, innermost last; closed ones are `None`.
+    /// Names with their meanings, innermost last. `None` after a name was removed, until all names inside of it are
+    /// removed, too.
     open: Vec<Option<(CompactString, Expression)>>,
-    /// The positions of a name's meanings in `open`, innermost last.
+    /// Indices in `open` of the meanings of a name, innermost last.
     places: HashMap<CompactString, Vec<usize>>,
 }
 
@@ -47,25 +48,26 @@ impl Meanings {
         Some(meaning)
     }
 
-    /// Returns the innermost open name at position `behind` or later.
+    /// Returns the innermost visible name, if its index in `open` is at least `behind`.
     fn innermost(&self, behind: usize) -> Option<CompactString> {
         let last = self.open.get(behind..)?.last()?.as_ref();
         last.map(|(name, _)| name.clone())
     }
 }
 
-/// The names generated for a routine's scalars, which are reused so that consecutive loops can have the same
-/// counter. Arrays are excluded, so that no other variable gets their names.
+/// Names generated for a routine's scalars. A name is reused after its variable has ended, so that consecutive loops
+/// have the same counter. Arrays are excluded, so that no other variable gets the name of an array.
 #[derive(Default)]
 struct IssuedNames {
-    /// The requested name, the class and the number of earlier names, by the generated name.
+    /// For each generated name: the requested name, the class, and the number of names generated earlier.
     made: HashMap<CompactString, (CompactString, Class, usize)>,
-    /// The names of closed variables by requested name and class, oldest first.
+    /// Names of variables that have ended, by requested name and class, in the order of generation.
     closed: HashMap<(CompactString, Class), BTreeMap<usize, CompactString>>,
 }
 
 impl IssuedNames {
-    /// Reuses the name of a closed variable.
+    /// Takes the earliest generated name whose variable has ended, for a new variable. Returns `None` if there is
+    /// none.
     fn reopen(&mut self, wanted: &CompactString, class: Class) -> Option<CompactString> {
         let closed = self.closed.get_mut(&(wanted.clone(), class))?;
         closed.pop_first().map(|(_, name)| name)
@@ -94,7 +96,7 @@ pub struct Expander<'p> {
     uses: u32,
 }
 
-/// The context of statements: the meanings of names, and the suffix that is appended to labels.
+/// Context in which statements are expanded: the meanings of names, and the suffix that is appended to labels.
 #[derive(Default)]
 struct ExpansionScope {
     meanings: Meanings,
@@ -102,7 +104,7 @@ struct ExpansionScope {
 }
 
 impl<'p> Expander<'p> {
-    /// Returns an expander; `names` are the names that must not be shadowed.
+    /// Creates an expander; `names` are all names that new names must differ from.
     pub fn new(
         macros: &'p HashMap<CompactString, Macro>,
         names: FreshNames,
@@ -111,14 +113,14 @@ impl<'p> Expander<'p> {
         Expander { macros, names, classes, problems: Vec::new(), issued: IssuedNames::default(), uses: 0 }
     }
 
-    /// Returns the expanded statements of a routine, in which some names are replaced.
+    /// Returns the expanded statements of a routine. `renamed` lists names of the routine with their replacements.
     pub fn routine(&mut self, body: &Body, renamed: Vec<(CompactString, CompactString)>) -> Body {
         let mut meanings = Meanings::default();
         renamed.into_iter().for_each(|(name, other)| meanings.push(name, make::cell(&other)));
         self.body(body, &mut ExpansionScope { meanings, suffix: CompactString::default() })
     }
 
-    /// Returns the names that are in use after the expansion.
+    /// Returns all names in use after the expansion, including new ones.
     pub fn into_names(self) -> FreshNames {
         self.names
     }
@@ -199,8 +201,8 @@ impl<'p> Expander<'p> {
         For { counter, from, to, body, ..tree.clone() }
     }
 
-    /// Expands a `compute` block. The variables that its first body opens stay open in the second one and are
-    /// closed after it.
+    /// Expands a `compute` block. The variables that its first body declares are visible in the second body, and end
+    /// after it.
     fn compute(&mut self, tree: &Compute, scope: &mut ExpansionScope) -> Compute {
         let outside = scope.meanings.open.len();
         let body = self.body(&tree.body, scope);
@@ -235,7 +237,7 @@ impl<'p> Expander<'p> {
         Local { name: Name { text: name, ..local.name.clone() }, shape, sources, ..local.clone() }
     }
 
-    /// Returns a name for a variable that begins here.
+    /// Returns the name of a variable that is declared here: a new one, or one whose earlier variable has ended.
     fn open(
         &mut self,
         wanted: &CompactString,
@@ -263,8 +265,8 @@ impl<'p> Expander<'p> {
         }
     }
 
-    /// Returns the statements of a macro. Arguments that aren't valid operands are computed before them and
-    /// uncomputed after them.
+    /// Expands a use of a macro. An argument that isn't a valid operand is computed into a variable before the
+    /// macro's statements, and uncomputed after them.
     fn macro_use(
         &mut self,
         node: &StatementNode,
@@ -313,7 +315,7 @@ impl<'p> Expander<'p> {
         expanded
     }
 
-    /// Returns a new variable for the value of an argument.
+    /// Returns a new variable, which is given the value of an argument.
     fn computed(
         &mut self,
         parameter: &CompactString,
@@ -331,7 +333,7 @@ fn invert_if(undo: bool, body: &Body) -> Result<Body, Vec<Diagnostic>> {
     if undo { invert_body(body) } else { Ok(body.clone()) }
 }
 
-/// Returns true if an argument can be substituted for a macro's parameter without a variable.
+/// Returns true if an argument can replace a macro's parameter directly, without a variable for its value.
 fn is_operand(argument: &Expression) -> bool {
     match &argument.kind {
         ExpressionKind::Unary(_, operand) => is_constant(operand),
@@ -354,7 +356,7 @@ fn labelled(label: &Name, suffix: &str) -> Name {
     Name { text: format_compact!("{}{suffix}", label.text), span: label.span }
 }
 
-/// Returns the variable that a name is replaced by.
+/// Returns the name that replaces a variable's name.
 fn renamed(name: &CompactString, scope: &ExpansionScope) -> CompactString {
     match scope.meanings.get(name).map(|meaning| &meaning.kind) {
         Some(ExpressionKind::Name { name, .. }) => (**name).clone(),

@@ -1,8 +1,8 @@
-//! Replacement of lossy statements by reversible ones that push the lost values onto the machine's stacks.
+//! Replaces lossy statements by reversible ones, which push the lost values onto the machine's stacks.
 //!
-//! An assignment exchanges the old value for the new one and pushes the old one. A join that forgets gets a
-//! bit or an iteration count, which is pushed. If reals are floats, every update that computes a float
-//! becomes an assignment, because computing backward would round. Nothing is cut here.
+//! An assignment exchanges the old value for the new one, and pushes the old one. A join that forgets the path taken
+//! gets a bit or an iteration count, which is pushed. If reals are floats, every update of a float becomes such an
+//! assignment, because undoing the update would round. This module doesn't divide main into parts.
 
 use std::collections::{HashMap, HashSet};
 
@@ -31,20 +31,21 @@ pub type LossyProcedures = HashMap<CompactString, CompactString>;
 pub struct Rules<'p> {
     /// True if arithmetic on reals is exact.
     pub exact: bool,
-    /// The magnitude up to which a real counts as 0.
+    /// The magnitude up to which a real counts as 0 when it is freed.
     pub tolerance: &'p Expression,
     pub losing: &'p LossyProcedures,
 }
 
-/// The transformation of one routine's statements.
+/// Replaces the lossy statements of one routine.
 pub struct Keeper<'p> {
     pub rules: Rules<'p>,
     pub classes: &'p Classes,
     pub names: FreshNames,
-    /// The procedures for which an inverse is needed.
+    /// Lossy procedures that are uncalled, so that their inverses are needed.
     pub undone: HashSet<CompactString>,
     pub problems: Vec<Diagnostic>,
-    /// The names of variables that are open at the same time, outermost first, by purpose.
+    /// Names of the variables that this module adds, by purpose. If several variables of one purpose are open at
+    /// once, the outermost is first.
     words: HashMap<&'static str, Vec<CompactString>>,
     open: HashMap<&'static str, usize>,
 }
@@ -196,7 +197,7 @@ impl<'p> Keeper<'p> {
         self.done_with("bit");
     }
 
-    /// Emits an assertion that a real is within the tolerance of a value or of 0, and pushes the real.
+    /// Emits an assertion that a real is within the tolerance of `value`, or of 0, and a push of the real.
     pub fn cleared(&self, cell: &Expression, value: Option<Expression>, to: &mut Body) {
         let off = match value {
             Some(value) => make::binary(BinaryOperator::Subtract, cell.clone(), value),
@@ -257,7 +258,7 @@ impl<'p> Keeper<'p> {
         to.push(node(Statement::Instruction(call)));
     }
 
-    /// Emits a branch. If its join forgets, a bit records the branch taken and is pushed.
+    /// Emits a branch. If its join forgets which body ran, a bit records that, and is pushed after the join.
     fn branching(&mut self, tree: &If, to: &mut Body) {
         if !is_forgotten(&tree.exit) {
             let (then, otherwise) =
@@ -275,8 +276,8 @@ impl<'p> Keeper<'p> {
         self.done_with("way");
     }
 
-    /// Emits a loop. If its entry forgets the previous iteration, the iterations are counted and their number
-    /// is pushed.
+    /// Emits a loop. If its entry forgets where control came from, a counter counts the iterations, and is pushed
+    /// after the loop.
     fn repetition(&mut self, tree: &Loop, to: &mut Body) {
         let (first, again) = (self.body(&tree.first), tree.again.as_ref().map(|body| self.body(body)));
         if !is_forgotten(&tree.entry) {
@@ -292,7 +293,7 @@ impl<'p> Keeper<'p> {
         self.done_with("rounds");
     }
 
-    /// Emits a statement between the declaration of a counter and the push of its final value.
+    /// Emits the declaration of a counter, then the statement, then a push of the counter's final value.
     fn counted(&mut self, count: &str, statement: Statement, to: &mut Body) {
         to.push(node(Statement::Local(make::nothing(count, Class::Int))));
         to.push(node(statement));
@@ -300,8 +301,8 @@ impl<'p> Keeper<'p> {
         to.push(node(Statement::Delocal(make::nothing(count, Class::Int))));
     }
 
-    /// Emits a `compute` block. It stays a block if its first body loses nothing; otherwise the inverse of
-    /// that body is written out.
+    /// Emits a `compute` block. If its first body loses nothing, it stays a block. Otherwise both bodies are emitted
+    /// in sequence, followed by the inverse of the first one.
     fn compute(&mut self, tree: &Compute, to: &mut Body) {
         match self.undoing(tree) {
             Some(undoing) => {
@@ -316,7 +317,8 @@ impl<'p> Keeper<'p> {
         }
     }
 
-    /// Returns the statements of an `uncompute`, if these or the statements that they undo are lossy.
+    /// Returns the inverse of a block's first body as statements, if this inverse or the body itself is lossy. `None`
+    /// if the block can stay.
     fn undoing(&mut self, tree: &Compute) -> Option<Body> {
         let undoing = self.undo(&tree.body)?;
         let loses = self.body_loses(&tree.body) || self.body_loses(&undoing);
@@ -326,7 +328,7 @@ impl<'p> Keeper<'p> {
         loses.then_some(undoing)
     }
 
-    /// Returns the inverse of some statements. Statements without an inverse are recorded as problems.
+    /// Returns the inverse of some statements. A statement without an inverse is recorded in `problems`.
     pub fn undo(&mut self, body: &Body) -> Option<Body> {
         match invert_body(body) {
             Ok(undoing) => Some(undoing),
@@ -337,7 +339,7 @@ impl<'p> Keeper<'p> {
         }
     }
 
-    /// Returns a name for a variable that is opened here.
+    /// Returns the name of a variable that is added here, for the purpose `word`.
     fn word(&mut self, word: &'static str) -> CompactString {
         let open = self.open.entry(word).or_default();
         let known = self.words.entry(word).or_default();
@@ -360,12 +362,12 @@ impl<'p> Keeper<'p> {
     }
 }
 
-/// Returns true if a join forgets which branch was taken.
+/// Returns true if a join doesn't record which way control reached it (`fi forgotten`, `from forgotten`).
 pub fn is_forgotten(condition: &Condition) -> bool {
     matches!(condition.kind, ConditionKind::Forgotten)
 }
 
-/// Returns true if the statements contain branches to labels. Such a body is never cut.
+/// Returns true if the statements contain branches between labels. Such a body is never cut.
 pub fn has_branches(body: &[StatementNode]) -> bool {
     body.iter().any(|node| match &node.statement {
         Statement::Instruction(instruction) => matches!(instruction.operands, Operands::Branch { .. }),
@@ -384,7 +386,7 @@ fn target(instruction: &InstructionNode) -> Option<&Expression> {
     }
 }
 
-/// Returns the calls of an instruction.
+/// Returns the procedure calls of an instruction: one for a call, otherwise none.
 pub fn calls(instruction: &InstructionNode) -> &[CallNode] {
     match &instruction.operands {
         Operands::Call(call) => std::slice::from_ref(call),

@@ -1,11 +1,11 @@
-//! A level of segments as text: a procedure that leads from one state to another and removes the states in
-//! between. It depends on the plan only, not on the program.
+//! Text of a level of segments: a procedure that computes one saved state from another, and removes the states in
+//! between. The text depends only on the plan, not on the program.
 
 use crate::plan::SegmentPlan;
 use crate::words::AddedNames;
 
-/// Returns the procedure of a level; the lowest level is 1. It saves g - 1 intermediate states, where g is
-/// the number of segments, and removes them again.
+/// Returns the text of a level's procedure; the lowest level has number 1. With g segments, the procedure saves g - 1
+/// states in between, and removes them again.
 pub fn text(words: &AddedNames, plan: &SegmentPlan, level: u32) -> String {
     let AddedNames { source, goal, state, many, .. } = words;
     let below = match level {

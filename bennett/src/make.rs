@@ -1,5 +1,4 @@
-//! Constructors of tree nodes, as short as the text that they are printed as. They are independent of
-//! programs.
+//! Constructors of syntax tree nodes, each called like the text that the node prints as. They depend on no program.
 
 use std::rc::Rc;
 
@@ -96,7 +95,7 @@ pub fn variable(text: &str, class: Class, function: Function, sources: &[Express
     Box::new(Local { name: name(text), shape: Vec::new(), class, function, sources })
 }
 
-/// Returns `name` with the value 0, for a `local` or a `delocal`.
+/// Returns `name = 0`, for a `local` or a `delocal`.
 pub fn nothing(text: &str, class: Class) -> Box<Local> {
     variable(text, class, Function::Copy, &[])
 }

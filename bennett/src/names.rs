@@ -5,14 +5,14 @@ use std::rc::Rc;
 
 use compact_str::{CompactString, format_compact};
 
-/// The names in use in a text.
+/// All names in use in a text, from which new names must differ.
 #[derive(Clone, Debug, Default)]
 pub struct FreshNames {
     /// The names shared by all clones.
     shared: Rc<HashSet<CompactString>>,
     own: HashSet<CompactString>,
-    /// The lowest number that may be free, by the name that is numbered. Names are never released, so lower
-    /// numbers stay in use.
+    /// For each name: the lowest number that may be free as its suffix. Names are never released, so lower numbers
+    /// stay in use.
     next: HashMap<CompactString, u64>,
 }
 
@@ -49,7 +49,8 @@ impl FreshNames {
         free
     }
 
-    /// Returns a prefix for numbered names: `part`, or `part_2_` if a name such as `part1` is in use.
+    /// Returns a prefix for numbered names: the name itself, such as `part`. If a name such as `part1` is in use,
+    /// returns `part_2_`.
     pub fn stem(&self, name: &str) -> CompactString {
         let is_free = |stem: &CompactString| {
             !self

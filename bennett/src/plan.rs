@@ -1,18 +1,17 @@
-//! Plans: the number of segments in a level, the number of levels, and their costs. A plan is independent of
-//! the program.
+//! Plans: the number of segments in a level, the number of levels, and the costs. Plans don't depend on the program.
 
 use std::fmt;
 
-/// A hierarchy of segments. Each level consists of `segments` runs of the level below; those of the lowest
-/// level are segments of the program.
+/// A hierarchy of segments. A level runs the level below `segments` times. On the lowest level, these runs are
+/// segments of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentPlan {
     /// The number of segments in each level, at least 2.
     pub segments: u32,
     /// The number of levels, at least 1.
     pub levels: u32,
-    /// The number of rounds in a segment. If `None`, the generated program finds a sufficient number by
-    /// doubling.
+    /// The number of rounds in a segment. If `None`, the generated program tries 1, 2, 4, … rounds until they
+    /// suffice.
     pub rounds: Option<u32>,
 }
 
@@ -38,7 +37,7 @@ pub enum WantedPlan {
     },
 }
 
-/// The reason for which a plan is invalid.
+/// The reason why a plan is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unplanned {
     /// Fewer than two segments in a level, no level, or no round.
@@ -60,7 +59,8 @@ impl fmt::Display for Unplanned {
 
 impl std::error::Error for Unplanned {}
 
-/// The segments and levels that `--space` chooses from: 64 segments in total, in order of decreasing space.
+/// The plans that `--space` chooses from, as (segments, levels). Each has 64 segments in total; later plans take less
+/// space and more runs.
 const SPREAD: [(u32, u32); 4] = [(64, 1), (8, 2), (4, 3), (2, 6)];
 
 impl SegmentPlan {
@@ -96,20 +96,20 @@ impl SegmentPlan {
         u64::from(self.levels) * u64::from(self.segments.saturating_sub(1)) + 1
     }
 
-    /// Returns the plan with 64 segments that has the fewest runs and states that fit into `bytes`. The
-    /// initial and the current state count as well; `state` is the size of one state in bytes. Returns `None`
-    /// if no plan fits.
+    /// Returns the plan with 64 segments that has the fewest runs among those whose states fit into `bytes`. `state`
+    /// is the size of one state in bytes; the initial and the current state count, too. Returns `None` if no plan
+    /// fits.
     pub fn within(bytes: u64, state: u64, rounds: Option<u32>) -> Option<SegmentPlan> {
         let plans = SPREAD.map(|(segments, levels)| SegmentPlan { segments, levels, rounds });
         plans.into_iter().find(|plan| plan.memory(state) <= bytes)
     }
 
-    /// Returns the size of all states in bytes, if one has `state` bytes.
+    /// Returns the size in bytes of all states that exist at once, if one state has `state` bytes.
     pub fn memory(self, state: u64) -> u64 {
         (self.states() + 2).saturating_mul(state)
     }
 
-    /// Returns the minimum size in bytes that 64 segments need.
+    /// Returns the minimum size in bytes that plans with 64 segments need.
     pub fn least_memory(state: u64) -> u64 {
         SegmentPlan { segments: 2, levels: 6, rounds: None }.memory(state)
     }

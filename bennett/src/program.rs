@@ -1,4 +1,4 @@
-//! A text with its includes, sorted by kind of declaration. Statements are not interpreted here.
+//! A text with its includes, sorted by kind of declaration. This module doesn't interpret statements.
 
 use std::collections::{HashMap, HashSet};
 
@@ -50,7 +50,7 @@ impl SortedProgram {
     }
 }
 
-/// Reads a program. It is assembled first, so that later steps can rely on its validity.
+/// Loads a program. The text is assembled first, so that later steps can rely on it being valid.
 pub fn load(
     name: &str,
     bytes: Vec<u8>,
@@ -165,9 +165,9 @@ impl SortedProgram {
         }
     }
 
-    /// Records a directive that concerns the whole program. Returns true if the directive is kept in the
-    /// reversible text. Records of a disassembly are dropped, because they number the instructions of another
-    /// text. `.inverse` is dropped on the assumption that it doesn't affect values.
+    /// Records a directive that concerns the whole program. Returns true if the reversible text keeps the directive.
+    /// Places in a disassembly are dropped, because they number the instructions of another text. `.inverse` is
+    /// dropped on the assumption that it doesn't affect values.
     fn set(&mut self, directive: &Directive) -> bool {
         match directive {
             Directive::Const { name, value } => {
@@ -176,8 +176,8 @@ impl SortedProgram {
             Directive::Real { system } => self.system = *system,
             Directive::Tolerance { value } => self.tolerance = Some((**value).clone()),
             Directive::Word { word } => self.word = *word,
-            // The reversible program has more open calls than the original, and its stacks hold the lost
-            // values.
+            // The reversible program has more open calls than the original, and its stacks hold lost values. So these
+            // limits are computed anew or dropped.
             Directive::Limit { what, value } => {
                 if *what == Limit::Depth {
                     self.depth = Some((**value).clone());

@@ -12,13 +12,14 @@ use reviver_isa::update::{Action, Store};
 
 use crate::program::SortedProgram;
 
-/// Returns the errors for declarations that can't be transformed.
+/// Returns an error for each declaration that the transformation doesn't support.
 pub fn declarations(program: &SortedProgram) -> Vec<Diagnostic> {
     let stacks = program.globals.iter().filter(|global| matches!(global.declaration.shape, ShapeNode::Stack));
     stacks.map(|global| stack(global.declaration.name.span)).collect()
 }
 
-/// Returns the errors for statements that can't be transformed.
+/// Returns an error for each statement that the transformation doesn't support. `exact` is true if arithmetic on
+/// reals is exact.
 pub fn statements(body: &Body, exact: bool) -> Vec<Diagnostic> {
     let mut refusals = Refusals { exact, found: Vec::new() };
     refusals.body(body);

@@ -1,5 +1,5 @@
-//! The cells of a state: everything that changes between the beginning and the end. This module generates the
-//! copies of a state and its initial values; other modules decide when they run.
+//! The cells of a state: all cells that change during a run. This module generates statements that copy a state, and
+//! its initial values. Other modules decide where these run.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use reviver_isa::update::Update;
 use crate::constant::{NamedConstants, value};
 use crate::make::{self, node};
 
-/// A cell or an array of the state.
+/// A cell or an array that belongs to the state.
 #[derive(Clone, Debug)]
 pub struct StateVariable {
     pub name: CompactString,
@@ -23,21 +23,21 @@ pub struct StateVariable {
     /// The role in the program's interface; variables of main's frame and registers are private.
     pub role: Role,
     pub initial: Option<Initial>,
-    /// The array that holds the saved values.
+    /// The array that holds the variable's values in all saved states.
     pub kept: CompactString,
-    /// The cell for the result, if the variable has one. For an `.inout` it is permanent, because the input
-    /// is preserved, too. For an `.out` it is in use as long as segments run in the variable's own cell.
+    /// The separate cell for the result, if there is one. An `.inout` always has one, because its input is preserved,
+    /// too. An `.out` needs one while segments use the variable's own cell.
     pub result: Option<CompactString>,
 }
 
-/// The names of the counters of loops over arrays.
+/// Names of the counters in generated loops over arrays.
 #[derive(Clone, Debug)]
 pub struct LoopCounters {
     pub row: CompactString,
     pub column: CompactString,
 }
 
-/// An element of a variable: its own cell, and its position in a saved state.
+/// One element of a variable: its own cell, and its place in a saved state.
 pub struct KeptPlace<'v> {
     variable: &'v StateVariable,
     indices: Vec<Expression>,
@@ -48,7 +48,7 @@ impl KeptPlace<'_> {
         self.of(&self.variable.name)
     }
 
-    /// Returns the same element of another array of the same shape.
+    /// Returns the element with the same indices of another array, which has the same shape.
     pub fn of(&self, name: &str) -> Expression {
         if self.indices.is_empty() {
             make::cell(name)
@@ -80,13 +80,13 @@ impl StateVariable {
         matches!(self.role, Role::In | Role::InOut)
     }
 
-    /// Returns the number of cells, or `None` if a length isn't known.
+    /// Returns the number of cells, or `None` if a length isn't a constant.
     pub fn cells(&self, constants: &NamedConstants) -> Option<u64> {
         let mut lengths = self.shape.iter().map(|length| u64::try_from(value(length, constants)?).ok());
         lengths.try_fold(1u64, |all, length| all.checked_mul(length?))
     }
 
-    /// Returns the shape of the array that holds this many saved values of the variable.
+    /// Returns the shape of an array that holds `states` saved values of the variable.
     pub fn kept_shape(&self, states: Expression) -> Vec<Expression> {
         let cells = self.shape.iter().cloned().reduce(|a, b| make::binary(BinaryOperator::Multiply, a, b));
         std::iter::once(states).chain(cells).collect()
@@ -132,9 +132,9 @@ impl StateVariable {
         }
     }
 
-    /// Returns the statement that erases a scalar which is no result at the end of the program. An array
-    /// isn't erased, because that would be a lossy loop, which adds rounds. An array belongs to the last
-    /// state, which is removed like all states.
+    /// Returns the statement that erases a scalar at the end of the program; callers exclude results. Returns `None`
+    /// for an array, because erasing its elements would be a lossy loop, which adds rounds. Instead, an array is part
+    /// of the last state, which is removed like all states.
     pub fn ended(&self) -> Option<StatementNode> {
         let place = KeptPlace { variable: self, indices: Vec::new() };
         self.shape.is_empty().then(|| node(make::update(Update::Erase, [place.own()])))

@@ -1,5 +1,5 @@
-//! The transformation of a program into the components of its reversible text: the state, the parts, and the
-//! procedures that they call. This module orders the steps, which other modules implement; it prints nothing.
+//! Transforms a program into the components of its reversible text: the state, the parts, and the procedures that
+//! they call. This module calls the steps in order, which other modules implement. It prints nothing.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
@@ -33,7 +33,8 @@ struct Routine {
 /// The components of the reversible text.
 pub struct Transformed {
     pub program: SortedProgram,
-    /// The variables that change, except for the number of the part.
+    /// The variables that belong to the state. The number of the current part belongs to it, too, but isn't in this
+    /// list.
     pub state: Vec<StateVariable>,
     pub parts: Vec<ProgramPart>,
     pub procedures: Vec<ProcedureNode>,
@@ -64,7 +65,7 @@ fn refused(problems: Vec<Diagnostic>) -> Result<(), Vec<Diagnostic>> {
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 
-/// Returns the names that must not be shadowed.
+/// Returns the names of declarations, which new names must not shadow.
 fn declared(program: &SortedProgram) -> FreshNames {
     let mut names = FreshNames::default();
     program.globals.iter().for_each(|global| names.take(&global.declaration.name.text));
@@ -79,7 +80,7 @@ fn classes_of(program: &SortedProgram) -> Classes {
     let mut classes = Classes::default();
     let cells = program.globals.iter().map(|global| &global.declaration).chain(&program.ancillas);
     classes.extend(cells.map(|cell| (cell.name.text.clone(), class_of_declared(cell))));
-    // Constants may be defined by other constants, in any order.
+    // Two passes, because a constant may be defined by constants that are declared later.
     for _ in 0..2 {
         let found: Vec<_> =
             program.constants.iter().map(|(name, value)| (name.clone(), class_of(value, &classes))).collect();
@@ -129,8 +130,8 @@ fn called(body: &Body) -> Vec<CompactString> {
     names
 }
 
-/// Returns a procedure after macro expansion. Its rule is dropped, because it concerns adjoints, which don't
-/// occur here.
+/// Returns a procedure after macro expansion. Its custom derivative rule is dropped, because adjoints don't occur
+/// here.
 fn routine(
     program: &SortedProgram,
     procedure: &ProcedureNode,
@@ -139,7 +140,7 @@ fn routine(
 ) -> Result<Routine, Vec<Diagnostic>> {
     let (mut names, mut classes) = (names.clone(), classes.clone());
     let mut procedure = ProcedureNode { rule: None, ..procedure.clone() };
-    // Macros refer to the program's cells where they are used, so parameters and locals must not shadow
+    // A macro may refer to the program's cells where it is used. So parameters and locals get names that don't shadow
     // these.
     let mut renamed = Vec::new();
     let mut declare = |name: &mut CompactString, class: Class| {
@@ -209,13 +210,13 @@ impl TransformationSteps {
         Ok(Transformed { program: self.program, state, parts, procedures, words, counters })
     }
 
-    /// Returns the greatest magnitude that a real may have when it is freed.
+    /// Returns the maximum magnitude of a real that may be freed.
     fn tolerance(&self) -> Expression {
         let usual = if self.program.system == RealSystem::F32 { 1e-4 } else { 1e-9 };
         self.program.tolerance.clone().unwrap_or_else(|| make::real(usual))
     }
 
-    /// Returns the declared cells and the registers that change.
+    /// Returns the state: the declared cells and the registers that main, or a procedure that it calls, may change.
     fn state(&self) -> Vec<StateVariable> {
         let mut names = HashSet::new();
         changed(&self.main, &mut names);
@@ -233,12 +234,12 @@ impl TransformationSteps {
         state
     }
 
-    /// Returns the procedures that are lossy, by themselves or through the procedures that they call.
+    /// Returns the lossy procedures: those with a lossy statement, and those that call a lossy procedure.
     fn losing(&mut self, tolerance: &Expression) -> LossyProcedures {
         let none = LossyProcedures::new();
         let rules = Rules { exact: self.program.is_exact(), tolerance, losing: &none };
         let mut callers: HashMap<CompactString, Vec<usize>> = HashMap::new();
-        // The positions of lossy routines, the lowest one on top.
+        // Indices of lossy routines whose callers aren't marked yet; the lowest index is taken first.
         let mut found = BinaryHeap::new();
         for (at, routine) in self.routines.iter().enumerate() {
             let keeper = Keeper::new(rules, &routine.classes, FreshNames::default());
@@ -261,7 +262,8 @@ impl TransformationSteps {
         losing
     }
 
-    /// Returns every procedure, and the inverse of each lossy one that is uncalled.
+    /// Returns the procedures of the reversible text: each original one, and the inverse of each lossy one that is
+    /// uncalled.
     fn procedures(
         &self,
         rules: Rules,
@@ -326,13 +328,14 @@ fn private_variable(name: CompactString, class: Class, shape: Vec<Expression>) -
     StateVariable { name, class, shape, role: Role::Private, initial: None, kept, result: None }
 }
 
-/// Returns the variables of a procedure's frame that may not be exactly 0 at its end because of rounding.
+/// Returns the real variables of a procedure's frame. With floats, they may not be exactly 0 at its end, because of
+/// rounding.
 fn rounded(routine: &Routine, exact: bool) -> Vec<DeclarationNode> {
     let is_rounded = |it: &&DeclarationNode| !exact && class_of_declared(it) == Class::Real;
     ancillas(&routine.procedure.body).filter(is_rounded).cloned().collect()
 }
 
-/// Returns a procedure with its lossy statements replaced.
+/// Returns a procedure called `name`, with lossy statements of `body` replaced.
 fn kept(routine: &Routine, body: &Body, name: &str, keeper: &mut Keeper) -> ProcedureNode {
     let mut kept = keeper.body(body);
     if keeper.rules.losing.contains_key(&routine.procedure.name.text) {

@@ -1,5 +1,4 @@
-//! The names that the reversible text has in addition to those of the program: procedures, cells and
-//! constants.
+//! Names that the reversible text adds to those of the program: procedures, cells and constants.
 
 use compact_str::CompactString;
 
@@ -8,11 +7,11 @@ use crate::names::FreshNames;
 /// The names of the added procedures, cells and constants.
 #[derive(Debug)]
 pub struct AddedNames {
-    /// The cells for the number of the next part: during dispatch, and as the previous part leaves it.
+    /// Cells for part numbers: `at` is the part to run, `next` the one that runs after it.
     pub at: CompactString,
     pub next: CompactString,
     pub kept_at: CompactString,
-    /// The constants for the number of the last state, and for the number of rounds in a segment.
+    /// Constants: `last` is the number of the last state, `length` the number of rounds in a segment.
     pub last: CompactString,
     pub length: CompactString,
     pub load: CompactString,
@@ -58,7 +57,8 @@ impl AddedNames {
         }
     }
 
-    /// Assigns the name of the array of saved part numbers, together with the other arrays of saved values.
+    /// Chooses the name of the array that holds the part number in each saved state, when the other arrays of saved
+    /// values are named.
     pub fn name_kept(&mut self, names: &mut FreshNames) {
         self.kept_at = names.fresh(&crate::state::kept_name(&self.at));
     }

@@ -1,5 +1,6 @@
-//! Answers that can be navigated: rows that lead to time points, some with nested rows. Details that an answer leaves
-//! out are stored as a question, which is asked when the row is unfolded. Drawing is done elsewhere.
+//! Answers of commands as trees of rows, which the user can navigate: most rows lead to a time point. Details
+//! that an answer leaves out are stored as a question. The question is asked when the user unfolds its row.
+//! Drawing is done elsewhere.
 
 use crate::command::Outcome;
 use crate::outcome::{
@@ -12,16 +13,17 @@ use crate::session::{Session, SessionError};
 use crate::timeline::BranchNumber;
 use crate::view::timeline::Events;
 
-/// An answer as a tree of rows in preorder: nested rows follow their parent, one level deeper.
+/// An answer as a tree of rows in preorder: the nested rows of a row follow it, one level deeper.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// The command line that produced the answer.
     pub asked: String,
     /// The branch that the steps of the rows belong to.
     pub branch: BranchNumber,
-    /// The row that is selected first: the one nearest in time.
+    /// Index of the row that is selected first. In a history of earlier writes that is the last row,
+    /// otherwise the first row that leads to a time point.
     pub first: usize,
-    /// The line above the rows. For a table it names the columns.
+    /// The line above the rows, for example the column names of a table; `None` if there is none.
     pub heading: Option<String>,
     rows: Vec<AnswerRow>,
 }
@@ -31,30 +33,30 @@ pub struct Answer {
 pub struct AnswerRow {
     /// Nesting level of the row; 0 is a top-level row.
     pub depth: usize,
-    /// The cell that the row is about; empty if there is none.
+    /// The name of the cell that the row is about; empty if the row is about no cell.
     pub name: String,
     /// The value of `name` as text; empty if the row has none.
     pub value: String,
-    /// The instruction that wrote the value, or a remark.
+    /// The instruction that wrote the value, or a remark such as "a constant".
     pub text: String,
-    /// The line of the instruction and the step after it.
+    /// The line of the instruction, and the step number after the instruction: `5 @12`.
     pub place: String,
-    /// The destination of the row; `None` if there is none.
+    /// The time point or call to which the row leads; `None` if it leads nowhere.
     pub leads: Option<AnswerLead>,
     /// State of the rows below, one level deeper.
     pub fold: Fold,
 }
 
-/// Destination of a row of an answer.
+/// The destination of a row: the time point or the call to which it leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AnswerLead {
     /// A step of the answer's branch.
     Step(i64),
-    /// The destination of a `goto` with this command line.
+    /// The destination of a command line such as `goto MARK`, `timeline 2` or `frame 1`.
     Line(String),
 }
 
-/// State of the rows below a row.
+/// State of the rows below a row, one level deeper.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fold {
     /// There are no rows below.
@@ -63,25 +65,26 @@ pub enum Fold {
     Closed,
     /// The rows below are shown.
     Open,
-    /// A question that hasn't been asked yet.
+    /// The rows below are unknown until this question is asked.
     Unasked(OpenQuestion),
 }
 
-/// A question about details that an answer leaves out, asked when the user unfolds its row.
+/// A question about details that an answer leaves out. It is asked when the user unfolds the row that holds
+/// it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OpenQuestion {
     /// The origin of a value.
     Origin(Box<ValueOrigin>),
-    /// The writes before those listed.
+    /// The writes to a cell before the writes that are listed already.
     Writes(PastQuestion),
 }
 
-/// Number of writes requested at once.
+/// Number of earlier writes that unfolding a row requests.
 const PAGE: usize = 20;
 
 impl Answer {
-    /// Builds the answer for an outcome. Returns `None` unless a row leads somewhere and there is more than
-    /// one line.
+    /// Builds the answer for an outcome. Returns `None` if the outcome has only one line, or is of a kind that
+    /// has no rows to follow to a time point or a call.
     pub fn of(session: &Session, asked: &str, outcome: &Outcome) -> Option<Answer> {
         let (heading, rows) = match outcome {
             Outcome::Origins { chain, .. } => (None, origins(session, chain, None, 0)),
@@ -97,7 +100,7 @@ impl Answer {
         is_long.then(|| Answer { asked: asked.to_owned(), branch, first, heading, rows })
     }
 
-    /// Returns the visible rows with their numbers: those not inside a closed row.
+    /// Returns the rows that aren't inside a closed row, each with its index among all rows.
     pub fn seen(&self) -> impl Iterator<Item = (usize, &AnswerRow)> {
         let mut hidden_below = usize::MAX;
         self.rows.iter().enumerate().filter(move |(_, row)| {
@@ -109,7 +112,7 @@ impl Answer {
         })
     }
 
-    /// Returns the n-th visible row with its number.
+    /// Returns the n-th visible row with its index among all rows.
     pub fn row(&self, n: usize) -> Option<(usize, &AnswerRow)> {
         self.seen().nth(n)
     }
@@ -121,14 +124,14 @@ impl Answer {
         }
     }
 
-    /// Returns the position, among the visible rows, of the parent of the n-th visible row.
+    /// Returns the parent of the n-th visible row, as a position among the visible rows.
     pub fn above(&self, n: usize) -> Option<usize> {
         let depth = self.row(n)?.1.depth;
         let seen: Vec<usize> = self.seen().take(n).map(|(_, row)| row.depth).collect();
         seen.iter().rposition(|above| *above < depth)
     }
 
-    /// Replaces a row by `rows`. Each of these rows gives its own depth.
+    /// Replaces the row with index `number` by other rows, which contain their own depths.
     pub fn replace(&mut self, number: usize, rows: Vec<AnswerRow>) {
         if number < self.rows.len() {
             self.rows.splice(number..=number, rows);
@@ -137,17 +140,16 @@ impl Answer {
 }
 
 impl OpenQuestion {
-    /// Asks the question. Returns the rows that replace the row that holds the question; `depth` is that
-    /// row's depth.
+    /// Asks the question. Returns the rows that replace the row of the question, which is at level `depth`.
     ///
     /// # Errors
-    /// The session is on another branch now, or there is no memory for a copy of the state.
+    /// The session has changed to another branch, or there is no memory for a copy of the state.
     pub fn ask(&self, session: &mut Session, depth: usize) -> Result<Vec<AnswerRow>, SessionError> {
         match self {
             OpenQuestion::Origin(open) => {
                 let chain = session.why_further(open, 1)?;
                 let mut rows = origins(session, &chain, None, depth);
-                // An interrupted search can be asked again.
+                // A search that was interrupted can be repeated.
                 let is_stopped = chain.first().is_some_and(|link| link.stopped().is_some());
                 if let (Some(row), true) = (rows.first_mut(), is_stopped) {
                     row.fold = Fold::Unasked(self.clone());
@@ -182,8 +184,8 @@ impl AnswerRow {
     }
 }
 
-/// Builds the rows of the child links of `parent`. The first link is unfolded, so that its sources are
-/// visible.
+/// Builds the rows of the links whose parent is `parent`; the parent of the first link is `None`. The row of
+/// the first link is unfolded, so that the sources of its value are visible.
 fn origins(session: &Session, chain: &[ValueOrigin], parent: Option<usize>, depth: usize) -> Vec<AnswerRow> {
     let asked = chain.iter().enumerate().filter(|(_, link)| link.parent == parent);
     let mut rows = Vec::new();
@@ -205,7 +207,7 @@ fn origins(session: &Session, chain: &[ValueOrigin], parent: Option<usize>, dept
     rows
 }
 
-/// Builds the row of the write that produced a value, or of the point where the search ended.
+/// Builds the row of a link: the write that produced the value, or the point where the search ended.
 fn made(session: &Session, link: &ValueOrigin, depth: usize) -> AnswerRow {
     match &link.cause {
         OriginCause::Written { write, .. } => AnswerRow::write(session, depth, write),
@@ -224,7 +226,8 @@ fn made(session: &Session, link: &ValueOrigin, depth: usize) -> AnswerRow {
     }
 }
 
-/// Builds one row for the writes that only moved a value, with a nested row for each of these writes.
+/// Builds one row that summarizes the writes that only moved a value. Below it is a nested row for each of
+/// these writes.
 fn moves(session: &Session, chain: &[ValueOrigin], path: &ValuePath, depth: usize) -> Vec<AnswerRow> {
     let Some(words) = moves_in_words(chain, path) else { return Vec::new() };
     let above = AnswerRow { fold: Fold::Closed, ..AnswerRow::text(depth, format!("through {words}")) };
@@ -233,7 +236,7 @@ fn moves(session: &Session, chain: &[ValueOrigin], path: &ValuePath, depth: usiz
     std::iter::once(above).chain(each).collect()
 }
 
-/// Builds the rows of the writes of a history, and a row that asks for further writes if there may be any.
+/// Builds a row for each write of a history. If there may be further writes, adds a row that asks for them.
 fn writes(session: &Session, history: &CellHistory) -> Vec<AnswerRow> {
     let mut rows: Vec<AnswerRow> = history
         .writes
@@ -260,8 +263,8 @@ fn writes(session: &Session, history: &CellHistory) -> Vec<AnswerRow> {
     rows
 }
 
-/// Builds the heading and the rows of a table or a difference. Rows of a table lead to their time points,
-/// cells to their last write.
+/// Builds the heading and the rows of a table or a difference. A row of a table leads to its time point, and
+/// a cell of a difference to its last write.
 fn lines(session: &Session, outcome: &Outcome) -> (Option<String>, Vec<AnswerRow>) {
     let here = session.time_point().branch;
     let (outcome, leads) = match outcome {
@@ -289,8 +292,8 @@ fn lines(session: &Session, outcome: &Outcome) -> (Option<String>, Vec<AnswerRow
     (heading, lines.zip(leads.into_iter().chain(std::iter::repeat(None))).map(row).collect())
 }
 
-/// Builds the rows of an outcome that lists items with a time point or a call. Each row is rendered like an
-/// outcome with one item.
+/// Builds the rows of an outcome that lists marks, fences, branches, frames or events. Each row has the text
+/// of an outcome with only that item.
 fn listed(session: &Session, outcome: &Outcome) -> Vec<AnswerRow> {
     let row = |one: Outcome, leads: AnswerLead| {
         let text = render(session, &one).trim_end().to_owned();
@@ -322,7 +325,7 @@ fn listed(session: &Session, outcome: &Outcome) -> Vec<AnswerRow> {
     }
 }
 
-/// Returns a separate outcome for each event, with its step.
+/// Splits a list of events into one outcome for each event, with the event's step.
 fn happened(events: &Events) -> Vec<(Outcome, i64)> {
     let nothing =
         Events { time_points: Vec::new(), intervals: Vec::new(), more_time_points: 0, ..events.clone() };

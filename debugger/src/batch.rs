@@ -1,5 +1,5 @@
-//! Commands from a script, for automatic grading. Each command is echoed and followed by its outcome.
-//! The script ends at the first command that fails or reaches the session's step limit.
+//! Executes commands from a script, for automatic grading. Each command is echoed and followed by its
+//! outcome. The script ends at the first command that fails or that reaches the session's step limit.
 //!
 //! A script is a text with one command a line; `#` begins a comment. `expect` and `expect-stop` fail if
 //! their condition is false, so a script can serve as a test.
@@ -25,7 +25,7 @@ pub enum BatchEnding {
     },
     /// The command on this line (counted from 1) reached the session's step limit.
     Limited {
-        /// Number of the line that was cut short.
+        /// Number of the line whose command reached the limit.
         line: usize,
     },
 }
@@ -62,8 +62,8 @@ pub fn run(console: &mut Console, script: &str, output: &mut dyn Write) -> io::R
     Ok(BatchEnding::Fine)
 }
 
-/// Extracts the script from a transcript: its commands at their lines, with an empty line for every line of
-/// output.
+/// Extracts the script from a transcript. Each command keeps its line number, because each line of output
+/// becomes an empty line.
 pub fn script_of(transcript: &str) -> String {
     transcript.lines().map(|line| format!("{}\n", line.strip_prefix("> ").unwrap_or_default())).collect()
 }

@@ -23,9 +23,9 @@ pub fn wrapped(text: &str, most: usize) -> Vec<String> {
     lines
 }
 
-/// Wraps a line into rows, between words if possible.
-/// Continuation rows are indented to the last column of a table row, which begins after several blanks,
-/// otherwise two columns deeper than the line.
+/// Wraps a line into rows of at most `most` columns, between words if possible. If the line is a row of a
+/// table, continuation rows are indented to its last column. A column begins after at least two blanks.
+/// Continuation rows of any other line are indented by two more columns than the line.
 pub fn hanging(line: &str, most: usize) -> Vec<String> {
     // No character has more columns than bytes, so most lines need no measuring.
     if line.len() <= most || width(line) <= most || most == 0 {
@@ -50,8 +50,8 @@ pub fn hanging(line: &str, most: usize) -> Vec<String> {
     rows
 }
 
-/// Splits a text into the part that fits and the rest. The split is at the last blank after byte `begin`,
-/// if there is one. At least one character always fits.
+/// Splits a text into the part that fits into `most` columns, and the rest. The split is at the last blank
+/// that fits and is after byte `begin`, if there is one. The first part has at least one character.
 fn broken(text: &str, most: usize, begin: usize) -> (&str, &str) {
     let mut used = 0;
     let over = text.char_indices().find(|(_, c)| {

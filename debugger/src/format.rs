@@ -49,8 +49,9 @@ impl PrintFormat {
     }
 }
 
-/// Renders the bits of a value: those of the program's word for an integer, the stored ones for a real.
-/// Returns `None` for the signed notation, for which the language's own spelling is used.
+/// Renders the bits of a value: of an integer, those of a word of the program; of a real, those stored in its
+/// cell. Returns `None` for the default (signed) notation, for which the caller renders the value in the
+/// language's syntax.
 pub fn bits(notation: Notation, program: &Program, value: Computed) -> Option<String> {
     let text = match value {
         Computed::Int(value) => notation.integer(value, program.module().word),
@@ -60,7 +61,7 @@ pub fn bits(notation: Notation, program: &Program, value: Computed) -> Option<St
     (notation != Notation::Signed).then_some(text)
 }
 
-/// Renders a repeat count in few columns.
+/// Renders a count as a repetition, in few columns.
 pub fn times(count: u64) -> String {
     format!("{}×", short(count))
 }

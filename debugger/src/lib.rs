@@ -5,23 +5,23 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | [`memory`], [`cell_set`], [`listing`] | facts about a program, of `reviver-inspect`: names, cells, source text |
-//! | [`access`], [`cotangents`] | facts about a step, of `reviver-inspect`: cells that it accesses, adjoints that it changes |
+//! | [`memory`], [`cell_set`], [`listing`] | facts about a program, from `reviver-inspect`: names, cells, source text |
+//! | [`access`], [`cotangents`] | facts about a step, from `reviver-inspect`: cells accessed, adjoints changed |
 //! | [`expression`], [`points`], [`format`](mod@format) | user input: expressions, breakpoints, watchpoints, formats |
 //! | [`timeline`] | exact travel: branches, checkpoints, residues, edits |
 //! | [`scale`] | mapping between steps and the columns of a bar or a plot |
-//! | [`session`] | every command as a method that returns an outcome ([`outcome`]) |
+//! | [`session`] | every command as a method; the methods return outcomes ([`outcome`]) |
 //! | [`view`] | views as plain data, one file per pane |
 //! | [`command`] | commands as lines of text, from one table |
 //! | [`render`] | outcomes as text |
 //! | [`batch`], `repl` | scripts; a prompt with a progress line |
-//! | [`tui`] | the screen: an application without a terminal, pictures of it, and the terminal |
+//! | [`tui`] | the screen: an application without a terminal, its pictures, and the terminal |
 //!
 //! One command depends on a later layer: `picture` draws the screen into a file.
 //!
-//! A front end holds a [`session::Session`], or a [`command::Console`], which also accepts lines of text.
-//! It calls the methods and draws the panes of [`view`]. To stop a long run, it sets the flag of
-//! [`session::Session::interrupt`] from another thread.
+//! A front end owns a [`session::Session`], or a [`command::Console`], which also executes lines of text. The
+//! front end calls methods and draws the panes of [`view`]. To stop a long run, another thread sets the flag
+//! of [`session::Session::interrupt`].
 //!
 //! A session travels in both directions:
 //!

@@ -22,13 +22,13 @@ pub struct Motion {
     pub travel: Travel,
     /// The reason for stopping at `to`.
     pub reason: Reason,
-    /// The requested step, if the run has no such step.
+    /// The step that was requested, if the run ends before reaching it.
     pub beyond: Option<i64>,
     /// The next instruction at the destination; `None` at the end.
     pub next: Option<u32>,
     /// True if the machine runs inverted at the destination.
     pub inverted: bool,
-    /// Output of log points during the motion, and of `show` where it ran for the first time.
+    /// Output during the movement: of log points, and of each `show` that ran for the first time.
     pub printed: Printed,
 }
 
@@ -69,8 +69,8 @@ pub struct NoWrite {
 }
 
 impl Reason {
-    /// Returns true if the history ends in this direction: at its bound, or at a trap. A trap for lack of
-    /// memory is no end, because a later attempt may succeed.
+    /// Returns true if no further step is possible in this direction, because of the history's bound or a
+    /// trap. A trap for lack of memory doesn't count, because a later attempt may succeed.
     pub fn ends_the_history(&self) -> bool {
         match self {
             Reason::HistoryBegin | Reason::HistoryEnd => true,
@@ -187,8 +187,8 @@ pub enum HitKind {
     },
 }
 
-/// The effect of a step on one cell, or on the value of an expression. `before` and `after` follow the
-/// order of time, in both directions of travel.
+/// The effect of a step on one cell, or on the value of an expression. `before` is the value earlier in time
+/// and `after` the later one, even if the session travels backward.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Touch {
     /// The cell; `None` for an expression.
@@ -203,7 +203,7 @@ pub struct Touch {
     pub written: bool,
     /// True if the step reads the cell; always false for an expression.
     pub read: bool,
-    /// The step number before the instruction.
+    /// The step number of the state before the instruction.
     pub step: i64,
     /// Number of the instruction in the module's code.
     pub at: u32,
@@ -265,14 +265,15 @@ impl Printed {
     }
 }
 
-/// One link in the chain of a value's origins.
+/// One link in the chain of a value's origins: a value, and the write that produced it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ValueOrigin {
-    /// Index of the link that this link explains; `None` for the cell that was asked about.
+    /// Index of the link whose value was computed from this link's value; `None` for the cell that the
+    /// question is about.
     pub parent: Option<usize>,
-    /// Distance of this link from the question, in links.
+    /// Number of links between the question and this link.
     pub depth: usize,
-    /// The name of the cell as the program writes it, or a constant as it was asked about.
+    /// The name of the cell as the program writes it, or the name of a constant as the user wrote it.
     pub cell: String,
     /// The value as text.
     pub value: String,
@@ -281,7 +282,7 @@ pub struct ValueOrigin {
 }
 
 impl ValueOrigin {
-    /// Returns the reason why the search for the cause was stopped, if it was.
+    /// Returns the reason why the search for the origin was stopped early, or `None` if it wasn't.
     pub fn stopped(&self) -> Option<&Reason> {
         match &self.cause {
             OriginCause::Stopped { reason, .. } => Some(reason),
@@ -293,7 +294,8 @@ impl ValueOrigin {
 /// The origin of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OriginCause {
-    /// An instruction wrote the value, computed from these cells and their values, or took it from a store.
+    /// An instruction wrote the value. It computed the value from these cells, or took it from a stack or a
+    /// tape.
     Written {
         /// The write, with the values before and after it.
         write: Touch,
@@ -304,7 +306,8 @@ pub enum OriginCause {
         /// The stack or tape that the value was taken from; `None` for a value computed from cells.
         store: Option<ValueStore>,
     },
-    /// The value existed at this step: the start of the branch or of the frame, or the limit of the search.
+    /// The value existed at this step already. Nothing wrote it after the start of the branch, of its frame,
+    /// or of the searched steps.
     Initial {
         /// The step at which the value existed already.
         step: i64,
@@ -333,23 +336,23 @@ pub enum WriteRole {
     Moves,
 }
 
-/// The path of a value back through writes that only moved it.
+/// The path of a value back in time, through the writes that only moved it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValuePath {
-    /// Indices of the links of those writes, latest in time first.
+    /// Indices of the links of those writes. The first one is the latest in time.
     pub moves: Vec<usize>,
-    /// Index of the link that explains how the value was computed, or where the search ended.
+    /// Index of the link for the write that computed the value, or of the link where the search ended.
     pub maker: usize,
 }
 
-/// Returns the path of a link's value back to the link that explains it.
+/// Follows a link's value back through the writes that only moved it, to the write that computed it.
 pub fn path_of_value(chain: &[ValueOrigin], link: usize) -> ValuePath {
     let mut path = ValuePath { moves: Vec::new(), maker: link };
     while let Some(OriginCause::Written { role: WriteRole::Swaps | WriteRole::Moves, .. }) =
         chain.get(path.maker).map(|link| &link.cause)
     {
         let from = |link: &ValueOrigin| link.parent == Some(path.maker);
-        // A link is stored after the link that it explains.
+        // A link has a higher index than its parent.
         let next = chain.iter().skip(path.maker).position(from).map(|behind| path.maker + behind);
         let Some(next) = next else { break };
         path.moves.push(path.maker);
@@ -367,13 +370,14 @@ pub struct CellHistory {
     pub writes: Vec<Touch>,
     /// The question for earlier writes; `None` if the list is known to be complete.
     pub further: Option<PastQuestion>,
-    /// True if the writes are later in time: those of an adjoint, which is propagated backward.
+    /// True if the writes are later in time than the question. That is so for an adjoint that was propagated
+    /// backward from the origin of its branch.
     pub is_ahead: bool,
     /// The reason why the search ended early, if it did.
     pub stopped: Option<Reason>,
 }
 
-/// Values of expressions at every visit of a location.
+/// A table of the values of expressions, with a row for each visit of a location.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
     /// The location, in words.
@@ -386,7 +390,7 @@ pub struct Trace {
     pub rows: Vec<TraceRow>,
     /// True if there are more rows.
     pub is_cut: bool,
-    /// The reason why the run ended; `None` if it wasn't run to its end.
+    /// The reason why the run ended. `None` if the table was full before that.
     pub ended: Option<Reason>,
     /// Output printed for the first time during the run.
     pub printed: Printed,
@@ -416,10 +420,9 @@ pub struct TimePointDifference {
     pub calls: Option<(String, String)>,
     /// Stacks and tapes that differ.
     pub rows: Vec<(ValueRow, ValueRow)>,
-    /// True if both time points were reached.
+    /// True if both time points were reached, so that they could be compared.
     pub is_compared: bool,
-    /// The reason for an early stop: during travel to the time points, or during the search for the last
-    /// writes.
+    /// The reason for an early stop: of the travel to a time point, or of the search for the last writes.
     pub stopped: Option<Reason>,
     /// Output printed for the first time during the travel.
     pub printed: Printed,
@@ -467,16 +470,16 @@ pub struct Seed {
 /// Result of a round trip over the whole branch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoundTripCheck {
-    /// Number of steps one way, from the origin of the branch to the end of the run.
+    /// Number of steps in one direction, from the origin of the branch to the end of the run.
     pub steps: u64,
     /// The reason why the round trip ended.
     pub stop: Reason,
-    /// Cells without their required value at the end.
+    /// Cells that don't have their required value at the end of the run.
     pub garbage: Vec<Garbage>,
-    /// True if running backward without a history restores the initial state bit for bit.
-    /// `None` if a bound wasn't reached, or the run back was interrupted.
+    /// True if running backward without a history restores the initial state bit for bit. `None` if the run
+    /// didn't reach its end, or the run backward was interrupted.
     pub restored: Option<bool>,
-    /// Number of bits that `overwrite` and `erase` have discarded at the end of the run.
+    /// Number of bits that `overwrite` and `erase` have discarded up to the end of the run.
     pub erased_bits: u64,
 }
 
@@ -487,6 +490,7 @@ pub struct ValueRow {
     pub name: String,
     /// The total number of values.
     pub total: usize,
-    /// The nearest values: the next to be read, the last written, or the top of the stack.
+    /// The values nearest to the end that is accessed: those read next, those written last, or those on top
+    /// of the stack.
     pub next: Vec<String>,
 }

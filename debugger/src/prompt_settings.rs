@@ -1,5 +1,5 @@
-//! Terminal settings from before the line-mode prompt, which switches the terminal to raw mode. They are
-//! restored if a signal ends the process.
+//! Keeps the terminal settings from before the line-mode prompt, which switches the terminal to raw mode. The
+//! settings are restored if a signal ends the process.
 
 #[cfg(unix)]
 mod unix {
@@ -15,9 +15,9 @@ mod unix {
 
     static KEPT: OnceLock<Termios> = OnceLock::new();
 
-    /// Saves the terminal settings, if there is a terminal. From then on, a signal that ends the process
-    /// restores them first.
-    /// Closing of the terminal (SIGHUP) and `kill` (SIGTERM) are handled elsewhere.
+    /// Saves the terminal settings, if there is a terminal. After this call, a signal that ends the process
+    /// restores the settings first. SIGHUP (the terminal was closed) and SIGTERM (`kill`) are handled
+    /// elsewhere.
     pub fn keep() {
         let Ok(settings) = tcgetattr(stdin()) else { return };
         if KEPT.set(settings).is_ok()

@@ -1,5 +1,5 @@
-//! Unanswered questions about the past, as data: what is searched for, from which time point, and in which
-//! direction. The holder of an answer can ask them later.
+//! Open questions about the past of a value, as data: the location, the time point at which the search
+//! starts, and its direction. An answer contains such questions, so that they can be asked later.
 
 use reviver_isa::instruction::Class;
 use reviver_vm::Travel;
@@ -7,7 +7,7 @@ use reviver_vm::Travel;
 use crate::cell_set::CellSet;
 use crate::timeline::TimePoint;
 
-/// A store for values outside cells.
+/// A stack or a tape, which stores values outside cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueStore {
     /// The stack for values of one class, used by `push` and `pop`.
@@ -19,7 +19,7 @@ pub enum ValueStore {
 }
 
 impl ValueStore {
-    /// Returns the name with its article, for sentences.
+    /// Returns the name of the stack or tape with its article, for sentences.
     pub fn name(self) -> &'static str {
         match self {
             ValueStore::Stack(Class::Int) => "the integer stack",
@@ -39,10 +39,10 @@ pub struct StoreEntry {
     pub index: usize,
 }
 
-/// A location that holds a value.
+/// A location that holds a value: cells, or an entry of a stack or a tape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holder {
-    /// Cells by their addresses.
+    /// Cells, identified without a state.
     Cells(CellSet),
     /// An entry of a stack or a tape, or the adjoint of the entry, which moves with it.
     Entry {
@@ -53,17 +53,20 @@ pub enum Holder {
     },
 }
 
-/// The direction in which the past of a value is found, and the step at which that past begins.
+/// The steps that belong to the past of a value: all between the time point of a question and the step
+/// `bound`. The past of a value is earlier in time. The past of an adjoint is between the time point and the
+/// origin of the branch, from which the adjoint was propagated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PastOfCell {
-    /// Direction of travel into the past: backward for values, either one for adjoints.
+    /// Direction of travel from a time point into the past: backward for values, either direction for
+    /// adjoints.
     pub direction: Travel,
-    /// The step at which the past begins; `i64::MIN` if there is no bound.
+    /// The step at which the past begins; `i64::MIN` if the whole branch belongs to it.
     pub bound: i64,
 }
 
 impl PastOfCell {
-    /// Returns the number of steps between a step and the beginning of the past.
+    /// Returns the number of steps between `step` and the beginning of the past.
     pub fn steps_from(self, step: i64) -> u64 {
         match self.direction {
             Travel::Forward => self.bound.saturating_sub(step),
@@ -74,13 +77,13 @@ impl PastOfCell {
     }
 }
 
-/// The question for the last writes to a location before a time point.
+/// The question for the last writes to a location, within its past.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PastQuestion {
     /// The location that is written.
     pub holder: Holder,
-    /// The steps that belong to the location's past.
+    /// The direction and the bound of the search.
     pub past: PastOfCell,
-    /// The time point at which the value is known.
+    /// The time point at which the location holds the value in question.
     pub at: TimePoint,
 }

@@ -36,8 +36,8 @@ pub struct ReplEnding {
     pub outcome: io::Result<()>,
 }
 
-/// Shared state that lets another thread observe and end a session. A session that reads from a terminal
-/// can't be reached in any other way.
+/// Shared state through which another thread observes and ends a session. Without it, a session that waits
+/// for input from a terminal can't be reached.
 #[derive(Clone, Debug)]
 pub struct Observer {
     /// The lines executed so far.
@@ -50,14 +50,14 @@ pub struct Observer {
 }
 
 impl Observer {
-    /// Creates an observer that shares the interrupt flag of the session.
+    /// Creates an observer of a console. The observer can set the interrupt flag of the session.
     pub fn new(console: &Console) -> Observer {
         let interrupt = console.session.interrupt();
         Observer { lines: Arc::default(), waits: Arc::default(), ends: Arc::default(), interrupt }
     }
 
-    /// Requests the end of the session and interrupts the current command.
-    /// Returns true if the session waits for a line instead; it can't react to the request then.
+    /// Requests the end of the session and interrupts the current command. Returns true if no command is
+    /// running: the session waits for a line, so it can't react, and the caller must end the process.
     pub fn end(&self) -> bool {
         self.ends.store(true, Ordering::SeqCst);
         self.interrupt.store(true, Ordering::Relaxed);
@@ -69,12 +69,12 @@ impl Observer {
         script(&self.lines())
     }
 
-    /// Ignores poisoning: each line is added as a whole, so a panicked thread leaves the list consistent.
+    /// Locks the list of lines. A poisoned lock is usable, because each line is added as a whole.
     fn lines(&self) -> MutexGuard<'_, Vec<String>> {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Copies the lines that were executed since the last call.
+    /// Copies the lines that the console has executed since the last call.
     fn look(&self, console: &Console) {
         let mut lines = self.lines();
         let known = lines.len();
@@ -83,7 +83,7 @@ impl Observer {
 }
 
 /// Restores the terminal settings from before the first prompt. Needed if the process ends during a prompt,
-/// which can't restore them then.
+/// because the prompt itself can't restore them in that case.
 pub fn restore_terminal() {
     prompt_settings::give_back();
 }
@@ -118,8 +118,8 @@ fn prompted(
     // Must precede the editor, which changes the settings.
     prompt_settings::keep();
     let mut editor: Editor<Completion, FileHistory> = Editor::with_config(config).map_err(other)?;
-    // Must follow the editor, which installs another handler. Ctrl-C during a run stops the run. If the
-    // process already has a handler, that handler is responsible for stopping runs.
+    // Must follow the editor, which installs another handler. With this handler, Ctrl-C stops a run. If the
+    // process already has a handler, that one must stop runs.
     let _ = ctrlc::set_handler(move || interrupt.store(true, Ordering::Relaxed));
     let hints = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     editor.set_helper(Some(Completion { console: console.clone(), hints }));
@@ -127,8 +127,8 @@ fn prompted(
         let _ = editor.load_history(path);
     }
     let mut piped = (!io::stdin().is_terminal()).then(PipedLines::default);
-    // Ask for confirmation only at a prompt: a script is assumed to be intended, a typing user may have
-    // forgotten unsaved content.
+    // Ask for confirmation only at a prompt. The commands of a script are intended, but a user at a prompt
+    // may have forgotten unsaved content.
     let mut leave = LeaveQuestion { asks: piped.is_none(), was_asked: false };
     while !observer.ends.load(Ordering::SeqCst) {
         observer.waits.store(true, Ordering::SeqCst);
@@ -168,8 +168,8 @@ struct LeaveQuestion {
 }
 
 impl LeaveQuestion {
-    /// Asks for confirmation of a line that ends the session, if content would be lost. Returns true if it
-    /// asked.
+    /// Writes the confirmation question if a line is `quit` and content would be lost. Returns true if the
+    /// question was written; then the line isn't executed.
     fn asks_about(&mut self, line: &str, console: &Console, output: &mut dyn Write) -> io::Result<bool> {
         match named(without_comment(line).trim()) {
             Ok((row, "")) if row.name == "quit" => self.asks("`quit`", console, output),
@@ -180,8 +180,8 @@ impl LeaveQuestion {
         }
     }
 
-    /// Asks for confirmation of any way to end the session, which `done` describes. Returns true if it
-    /// asked.
+    /// Writes the confirmation question if content would be lost, unless it was the last reply. `done` names
+    /// the user's action, such as `quit`. Returns true if the question was written.
     fn asks(&mut self, done: &str, console: &Console, output: &mut dyn Write) -> io::Result<bool> {
         let gone = unsaved_content(&console.session).filter(|_| self.asks && !self.was_asked);
         if let Some(gone) = &gone {
@@ -193,7 +193,7 @@ impl LeaveQuestion {
     }
 }
 
-/// Remedy for a line that isn't valid UTF-8.
+/// Advice for a line that isn't valid UTF-8.
 const CURE: &str = "`iconv -t utf-8` converts files, and terminals have a setting for it";
 
 /// Result of reading a line.
@@ -206,7 +206,7 @@ enum ReadLine {
     End,
 }
 
-/// Converts the result of the prompt.
+/// Converts the result of reading a line at the prompt.
 ///
 /// # Errors
 /// The terminal can't be read.
@@ -222,7 +222,7 @@ fn typed(line: rustyline::Result<String>) -> io::Result<ReadLine> {
     }
 }
 
-/// Reader of piped lines, with the number of lines read so far.
+/// Reader of lines from a pipe. The field counts the lines read so far.
 #[derive(Default)]
 struct PipedLines(u64);
 
@@ -273,8 +273,8 @@ fn other(error: ReadlineError) -> io::Error {
 #[derive(Helper, Validator)]
 struct Completion {
     console: Rc<RefCell<Console>>,
-    /// True if hints are shown. They must be dim to differ from typed text, so `NO_COLOR` switches them
-    /// off.
+    /// True if hints are shown. Hints are dim, so that they differ from typed text; therefore `NO_COLOR`
+    /// switches them off.
     hints: bool,
 }
 
@@ -298,7 +298,8 @@ impl Completer for Completion {
 impl Hinter for Completion {
     type Hint = CommandHint;
 
-    /// Returns the rest of the first word, or the arguments of a completely typed command.
+    /// Returns the rest of the command name that is being typed. After a complete name, returns its
+    /// arguments.
     fn hint(&self, line: &str, position: usize, _: &Context<'_>) -> Option<CommandHint> {
         if !self.hints || position != line.len() {
             return None;
@@ -311,7 +312,7 @@ impl Hinter for Completion {
 #[derive(Debug, PartialEq, Eq)]
 struct CommandHint {
     text: String,
-    /// Number of bytes that the right arrow key types; the remaining text is only shown.
+    /// Number of bytes of the hint that the right arrow key types. The rest of the hint is only shown.
     typed: usize,
 }
 
@@ -340,8 +341,8 @@ fn usage(command: &Command) -> Option<&'static str> {
     command.usage.strip_prefix(command.name).filter(|usage| !usage.is_empty())
 }
 
-/// Returns the rest of the only command that a word can mean, and its arguments. Aliases aren't completed,
-/// but their arguments are shown.
+/// Returns the rest of a command's name and its arguments, if a word can mean only one command. For an alias,
+/// only the arguments are returned.
 fn rest_of_command(word: &str) -> Option<CommandHint> {
     let command = find(word).ok().filter(|command| !word.is_empty() && !command.is_of_screen())?;
     let rest = command.name.strip_prefix(word).filter(|_| !command.aliases.contains(&word)).unwrap_or("");

@@ -1,7 +1,8 @@
 //! Mapping between steps and screen columns, for bars and plots. Every column covers an equal number of
 //! steps.
 
-/// Returns the column of a step, or `None` for a step outside the extent.
+/// Returns the column of a step, if `width` columns cover the steps of the extent. Returns `None` for a step
+/// outside the extent.
 pub fn column_of((first, last): (i64, i64), step: i64, width: usize) -> Option<usize> {
     let parts = i128::from(last) - i128::from(first) + 1;
     let part = i128::from(step) - i128::from(first);
@@ -16,8 +17,8 @@ pub fn step_of((first, last): (i64, i64), column: usize, width: usize) -> i64 {
     (i128::from(first) + part.min(parts - 1)) as i64
 }
 
-/// Returns the step selected by a click on a column: the first step of the column, or the last step of the
-/// extent for the last column.
+/// Returns the step that a click on a column selects: the first step of the column. For the last column that
+/// is the last step of the extent.
 pub fn chosen_step(extent: (i64, i64), column: usize, width: usize) -> i64 {
     if column > 0 && column + 1 >= width { extent.1 } else { step_of(extent, column, width) }
 }

@@ -1,9 +1,9 @@
-//! Unsaved content of a session: points, marks and branches. Front ends ask for confirmation before it is
-//! lost; this module builds the text.
+//! The content of a session that is lost when the session ends: points, marks and branches. Front ends ask
+//! for confirmation before that; this module builds the text of the question.
 
 use crate::session::Session;
 
-/// Lists what would be lost when the session ends. Returns `None` if nothing would be.
+/// Lists the content that would be lost if the session ended now. Returns `None` if there is none.
 pub(crate) fn unsaved_content(session: &Session) -> Option<String> {
     let branches = session.timeline().forks().len().saturating_sub(1);
     let counts = [(session.points().len(), "point"), (session.marks().len(), "mark"), (branches, "branch")];
@@ -15,7 +15,7 @@ pub(crate) fn unsaved_content(session: &Session) -> Option<String> {
     Some(reported.collect::<Vec<_>>().join(", ")).filter(|reported| !reported.is_empty())
 }
 
-/// Builds the confirmation question: repeating `again` ends the session.
+/// Builds the confirmation question. `again` is the action that ends the session when the user repeats it.
 pub(crate) fn question(again: &str, gone: Option<&str>) -> String {
     let gone = gone.map_or(String::new(), |gone| format!(" with {gone}; `save FILE` keeps what was done"));
     format!("{again}ends the session{gone}")

@@ -1,5 +1,5 @@
-//! Progress line on stderr for long runs started at the line-mode prompt. It is shown only on a terminal
-//! and only after one second.
+//! Shows a progress line on stderr for long runs in line mode. The line appears after one second, and only on
+//! a terminal.
 
 use std::io::{IsTerminal, stderr};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -17,7 +17,7 @@ const SOON: Duration = Duration::from_secs(1);
 /// Time between two updates of the progress line.
 const BEAT: Duration = Duration::from_millis(200);
 
-/// Runs `work` and shows its progress along `span` meanwhile.
+/// Runs `work`. Meanwhile shows its progress as a position in `span`.
 pub fn accompany<T>(progress: &Progress, span: StepSpan, work: impl FnOnce() -> T) -> T {
     if !stderr().is_terminal() {
         return work();
@@ -30,7 +30,7 @@ pub fn accompany<T>(progress: &Progress, span: StepSpan, work: impl FnOnce() -> 
     })
 }
 
-/// Updates the progress line until the sender of the channel is dropped.
+/// Updates the progress line until `work` has ended, which closes the channel `waiting`.
 fn tell(progress: &Progress, span: StepSpan, waiting: &Receiver<()>) {
     let is_working = |time| waiting.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
     if !is_working(SOON) {

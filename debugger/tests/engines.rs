@@ -19,8 +19,8 @@ fn native(program: &Program) -> Arc<dyn Runner> {
     Arc::new(TieredRuntime::new(program, Jit::new().expect("a machine that is known")))
 }
 
-/// Engines for long runs: the interpreter only, native code from the first step on, and native code for
-/// long runs.
+/// Engines for long runs: none (only the interpreter), native code from the first step on, and native code
+/// after a million steps.
 const ENGINES: [fn(&Program) -> Option<LongRuns>; 3] = [
     |_| None,
     |program| Some(LongRuns::eager(native(program))),
@@ -45,8 +45,8 @@ fn said(text: &str, script: &str) -> Vec<(String, Vec<CallSegment>)> {
     ENGINES.into_iter().map(on).collect()
 }
 
-/// Asserts that a script has the same output on each engine, that the output contains some words, and that
-/// all commands were executed.
+/// Asserts that a script has the same output on each engine, that the output contains `words`, and that all
+/// commands were executed.
 #[track_caller]
 fn same_on_all(text: &str, script: &str, words: &[&str]) {
     let reported = said(text, script);
@@ -59,8 +59,8 @@ fn same_on_all(text: &str, script: &str, words: &[&str]) {
     words.iter().for_each(|word| assert!(reported[0].0.contains(word), "no {word}:\n{}", reported[0].0));
 }
 
-/// A loop of three million steps, with an array, a rarely executed line, and a line executed in every
-/// iteration.
+/// A loop of three million steps, with an array, a line that is executed rarely, and a line that is executed
+/// in every iteration.
 const LOOP: &str = "\
 .inout n default 600_000
 .out a, seldom, A[7]
@@ -181,7 +181,7 @@ fn floats_with_a_gradient() {
     same_on_all(&format!(".real fixed\n{FLOATS}"), script, &["x' = "]);
 }
 
-/// Output of `show`, and a late trap.
+/// A program with output of `show`, and with a trap after many steps.
 const LATE: &str = "\
 .inout n default 400_000
 .out s

@@ -1,4 +1,4 @@
-//! Events on the timeline, compared with single steps of the machine.
+//! Tests that the events on the timeline are those found by single steps of the machine.
 
 mod support;
 
@@ -7,8 +7,8 @@ use reviver_debugger::timeline::{CallSegment, TimelineLimits};
 use reviver_debugger::view::timeline::timeline;
 use reviver_vm::{Machine, Stop, Travel};
 
-/// Computes the n-th Fibonacci number by recursion. A large n makes more calls than a branch records
-/// separately.
+/// Returns a program that computes the n-th Fibonacci number by recursion. If n is large, the program makes
+/// more calls than a branch records one by one.
 fn recursion(n: u32) -> String {
     support::text("fib_recursive.rasm").replace("default 10", &format!("default {n}"))
 }
@@ -19,7 +19,7 @@ fn programs() -> Vec<String> {
     vec![recursion(4), recursion(1_500), float, support::text("fib.rasm")]
 }
 
-/// Returns the step after each step that entered or left a call.
+/// Returns the step number after each step that enters or leaves a call.
 fn calls(text: &str) -> Vec<i64> {
     let mut machine = Machine::at_begin(support::subject(text).program).unwrap();
     let mut steps = Vec::new();

@@ -1,4 +1,5 @@
-//! Facts reported about steps, compared with the effects of the steps, for the programs of the repository.
+//! Tests that the facts reported about steps agree with the steps' effects, for the programs of the
+//! repository.
 
 mod support;
 
@@ -51,7 +52,7 @@ fn changed(before: &State, after: &State) -> impl Iterator<Item = Cell> {
     ints.into_iter().chain(reals).chain(changed_adjoints(before, after))
 }
 
-/// Returns the adjoints that differ, of cells present in both states.
+/// Returns the adjoints that differ between two states, of cells that exist in both.
 fn changed_adjoints(before: &State, after: &State) -> Vec<Cell> {
     let cells = before.reals.len().min(after.reals.len()) as u32;
     let adjoints = (0..cells).filter_map(|n| Cell::new(Class::Real, n).adjoint());
@@ -122,7 +123,7 @@ fn gradient_mode_changes_only_written_cells() {
                 if !machine.step(travel).is_ok_and(|stop| stop != Stop::Bound) {
                     break;
                 }
-                // For a call, the cells of its frame are excluded.
+                // If the step is a call, cells of the callee's frame aren't compared.
                 let is_call = before.calls != machine.state().calls;
                 let lasting = subject.program.flow().layout().main_frame(Class::Real).end;
                 let stays = |cell: &Cell| !is_call || cell.adjoint && cell.offset < lasting;
@@ -188,7 +189,7 @@ fn a_run_stops_at_its_stops_and_nowhere_else() {
 /// Maximum number of steps between two stops.
 const STRETCH: u64 = 10_000;
 
-/// Travels to the next stop, step by step.
+/// Executes single steps until the next stop.
 fn steps_to(machine: &mut Machine, stops: &Stops, travel: Travel) -> Result<Stop, Trap> {
     for _ in 0..STRETCH {
         if stops.contains(Node::of(machine.state(), travel)) {
@@ -201,7 +202,7 @@ fn steps_to(machine: &mut Machine, stops: &Stops, travel: Travel) -> Result<Stop
     Ok(Stop::Budget)
 }
 
-/// Travels to the next stop in one run.
+/// Runs to the next stop at full speed.
 fn run_to(machine: &mut Machine, stops: &Stops, travel: Travel) -> Result<Stop, Trap> {
     let first = machine.state().step;
     loop {
@@ -275,8 +276,8 @@ done:   from  leave, always
     assert_eq!(session.step_number(), 0);
 }
 
-/// Interrupts a session repeatedly while `visit` runs, until `visit` reports an interruption. On a busy
-/// machine a single interrupt may come too late.
+/// Calls `visit` until it returns a result, while another thread sets the session's interrupt flag all the
+/// time. On a busy machine, a single interrupt might come too late.
 fn harassed<T>(session: &mut Session, mut visit: impl FnMut(&mut Session) -> Option<T>) -> T {
     let flag = session.interrupt();
     let over = Arc::new(AtomicBool::new(false));
@@ -360,7 +361,7 @@ fn an_image_names_its_source_files() {
     let image = OpenedProgram::open("complex.rbc", image, &Disk).unwrap();
     assert_eq!(origins(&image)[1], "line 30");
     assert_eq!(origins(&image)[6], "lib/complex.rasm:9");
-    // The disassembled text records the same lines; a text without an image records none.
+    // The disassembly of the image records the same lines as the image. The original text records none.
     assert_eq!(origins(&OpenedProgram::open("x.rasm", text.into_bytes(), &Disk).unwrap()), origins(&image));
     assert!(origins(&support::subject(&support::text("complex_multiply.rasm"))).is_empty());
     let mut console =
@@ -427,19 +428,20 @@ fn a_line_is_entered_by_every_control_transfer() {
     let entries = |line| come_to(line, false);
     assert_eq!(entries(4), ["br: else", "from: else"]);
     assert_eq!(entries(6), ["from: fi s < 0"]);
-    // A jump over the body of a compound `if` doesn't set the flag, but passes the join.
+    // A jump over the body of a compound `if` passes the join, but doesn't compute the flag.
     assert_eq!(entries(9), ["from: fi s < 0 and s > -9"]);
     assert_eq!(entries(10), ["br: for i in 0..s"]);
     assert_eq!(entries(14), ["xor: xor s, 1", "xor: xor s, 1"]);
     assert_eq!(entries(15), [""; 0]);
-    // Inverted, a loop is entered at its end, to which every iteration returns: it may have no iteration.
+    // An inverted machine enters a loop at its end. Every iteration also returns there, so the loop may have
+    // no iteration.
     assert_eq!(come_to(12, true), ["br: rof", "from: rof"]);
     assert_eq!(come_to(10, true).len(), 1);
 }
 
-/// Returns the arrivals at lines, found by single steps in one direction. An arrival is a step after which
-/// the machine is on another line, or has jumped other than within the line's condition. A return from a
-/// call is no arrival: code that is uncomputed there is no second call.
+/// Returns the arrivals at lines, found by single steps in one direction. An arrival is a step that leads to
+/// another line, or that jumps within a line, except over a part of the line's condition. A return from a
+/// call isn't an arrival: only code that uncomputes temporaries follows on that line.
 fn arrivals(session: &mut Session, travel: Travel) -> Vec<(i64, Line)> {
     let mut found = Vec::new();
     let place = |session: &Session| session.instruction(travel).map(|at| (at, session.listing().line(at)));
@@ -485,7 +487,7 @@ fn a_breakpoint_at_a_line_stops_on_every_path_to_it() {
             let mut session = Session::at_begin(subject.clone()).unwrap();
             let name = session.listing().name(line);
             let place = name.strip_prefix("line ").unwrap_or(&name).to_owned();
-            // No breakpoint can be set at the bounds of a procedure.
+            // No breakpoint can be set at the beginning or the end of a procedure.
             let is_there = session.break_at(&place, &PointOptions::default()).is_ok_and(|p| p.text == name);
             if !is_there {
                 continue;
@@ -494,7 +496,7 @@ fn a_breakpoint_at_a_line_stops_on_every_path_to_it() {
             while session.resume(Travel::Forward).reason != Reason::HistoryEnd {
                 stops.push(session.step_number());
             }
-            // A breakpoint stops on the line, or at its end if that is a join.
+            // A breakpoint stops when the line is reached. If the line is a join, it stops after the line.
             let missed = ways.iter().filter(|(_, on)| *on == line).find(|(step, _)| {
                 let left = ways.iter().find(|(later, _)| later > step).map_or(i64::MAX, |(later, _)| *later);
                 !stops.iter().any(|stop| (*step..=left).contains(stop))
@@ -504,8 +506,8 @@ fn a_breakpoint_at_a_line_stops_on_every_path_to_it() {
     }
 }
 
-/// Checks that a line is reached once, although a call with expressions computes them before itself and
-/// uncomputes them after itself.
+/// Checks that a breakpoint on a line with a call stops once. The call's arguments are expressions, which are
+/// computed before the call and uncomputed after it.
 #[test]
 fn a_line_with_a_call_is_entered_once_from_either_side() {
     let text = ".inout n default 4\n.out c\n\tcall f(n*3, c)\n\tcall f(7 - n, c)\n\tuncall f(n+1, c)\n\
@@ -520,7 +522,7 @@ fn a_line_with_a_call_is_entered_once_from_either_side() {
             while session.resume(travel).reason != end {
                 stops.push(session.step_number());
             }
-            // A run that starts on the first line has reached it already.
+            // A run that starts on the first line isn't stopped there.
             let expected = usize::from(line != "3" || travel == Travel::Backward);
             assert_eq!(stops.len(), expected, "line {line}, {travel:?}: {stops:?}");
         }
@@ -540,7 +542,7 @@ fn history_stays_within_its_limit() {
         session.step(Travel::Backward, 1);
         most = most.max(session.timeline().history_bytes());
     }
-    // The limit may be exceeded by what one slice adds.
+    // What one slice adds may exceed the limit.
     assert!((1..=2_048 + 512).contains(&most), "{most}");
 }
 
@@ -594,7 +596,7 @@ fn inherited_history_counts_towards_the_limit() {
         session.step(Travel::Backward, 1);
         most = most.max(session.timeline().history_bytes());
     }
-    // The limit may be exceeded by what two slices add.
+    // What two slices add may exceed the limit.
     assert!((1..=4_096 + 1_024).contains(&most), "{most}");
     session.timeline_up().unwrap();
     assert_eq!(session.timeline().history_bytes(), 0);
@@ -709,7 +711,7 @@ fn the_mode_cannot_be_switched_inside_a_procedure_with_a_rule() {
     }
     console.execute("finish").unwrap();
     console.execute("gradient y").unwrap();
-    // The body is undone, then the rule is executed; each has a separate frame, and the mode is off in
+    // First the body is undone, then the rule is executed. Each has its own frame, and the mode is off in
     // both.
     for (command, expected) in [("rs", "mode == 0 and y' == 1.0"), ("rs 2", "y' == 1.0"), ("rs", "y' == 2.0")]
     {
@@ -717,7 +719,7 @@ fn the_mode_cannot_be_switched_inside_a_procedure_with_a_rule() {
         console.execute(&format!("expect {expected}")).unwrap_or_else(|error| panic!("{command}: {error}"));
     }
     console.execute("rfin").unwrap();
-    // The rule takes two steps that the forward direction didn't have.
+    // The rule takes two steps that weren't executed when going forward.
     console.execute("expect $step == -2 and mode == 1 and y' == 2.0").unwrap();
     console.execute("n").unwrap();
     console.execute("expect $depth == 0 and mode == 1 and y' == 1.0 and y == 1.0").unwrap();

@@ -1,4 +1,4 @@
-//! The step limit of a session: the maximum distance from step 0, for every command.
+//! Tests that no command exceeds the step limit of a session: the maximum distance from step 0.
 
 mod support;
 
@@ -6,7 +6,7 @@ use reviver_debugger::outcome::{OriginCause, Reason};
 use reviver_debugger::session::Session;
 use reviver_vm::Travel::{Backward, Forward};
 
-/// A session of the Fibonacci loop, which ends after 52 steps; with a negative n it never does.
+/// Creates a session of the Fibonacci loop. The loop ends after 52 steps; with a negative n it never ends.
 fn session(most_steps: u64) -> Session {
     Session::at_begin(support::subject(&support::text("fib.rasm"))).unwrap().with_most_steps(most_steps)
 }
@@ -69,7 +69,8 @@ fn the_step_limit_applies_to_branches_in_both_directions() {
     assert_eq!((motion.reason, motion.to.step), (Reason::StepLimit, 1_000));
     let check = session.check().unwrap();
     assert_eq!((check.stop, check.steps), (Reason::StepLimit, 983));
-    // From a state without Fibonacci numbers, running backward never finds the start of the loop.
+    // The values in this state aren't Fibonacci numbers, so running backward never reaches the start of the
+    // loop.
     session.timeline_up().unwrap();
     session.goto(27);
     session.set("a", "100").unwrap();

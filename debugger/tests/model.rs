@@ -1,7 +1,7 @@
-//! Random sequences of commands, each compared with a list of all states.
+//! Executes random sequences of commands and compares the session with a model after each command.
 //!
-//! The model knows every state of a program's run, bit for bit, and determines the destination of a command
-//! by searching the states. The model has no histories, checkpoints or stops.
+//! The model is a list of all states of a run, bit for bit. It finds the destination of a command by
+//! searching this list. So it has no histories, checkpoints or stops.
 
 mod support;
 
@@ -22,11 +22,11 @@ use reviver_vm::state::{Part, TapeEntry};
 use reviver_vm::values::Value;
 use reviver_vm::{Machine, State, Stop, Travel};
 
-/// Total number of sequences, and number of commands in each.
+/// Number of sequences of all tests together (`SEQUENCES`), and number of commands in each sequence.
 const SEQUENCES: u64 = 2_000;
 const COMMANDS: usize = 25;
 
-/// A small generator (xorshift, Marsaglia 2003), with the same sequences in every run.
+/// A random number generator (xorshift, Marsaglia 2003) that produces the same sequence in every run.
 struct Dice(u64);
 
 impl Dice {
@@ -45,7 +45,7 @@ struct Model {
     cells: Vec<String>,
     /// Arrays and their lengths.
     arrays: Vec<(String, usize)>,
-    /// The timeline step of the first state, and the branch.
+    /// The timeline step of the first state, and the number of the branch.
     first: i64,
     branch: usize,
 }
@@ -71,9 +71,9 @@ impl Model {
         Model { cells, arrays, subject, states, first: 0, branch: 0 }
     }
 
-    /// Creates the model of the branch that a session has just begun by an edit of adjoints, in both
-    /// directions. Its adjoints can be watched too. `machine` has reached the same state with residues,
-    /// which are used to go back.
+    /// Creates the model of the branch that a session has just begun by an edit of adjoints. The model
+    /// contains states in both directions from the edit, and its adjoints can be watched, too. `machine` is
+    /// at the same step and has recorded the residues that running backward needs.
     fn of_line(subject: &OpenedProgram, machine: &mut Machine, session: &Session, reals: &[String]) -> Model {
         let State { step, rule_steps, .. } = *machine.state();
         *machine.state_mut() = State { step, rule_steps, ..session.state().try_clone().unwrap() };
@@ -97,8 +97,8 @@ impl Model {
         Model { subject: subject.clone(), states, cells, arrays, first, branch: session.time_point().branch }
     }
 
-    /// Creates a session at the start. In a quarter of the sessions, an engine with compiled functions
-    /// executes all runs that it can.
+    /// Creates a session at the start of the program. In a quarter of the sessions, an engine with compiled
+    /// functions executes all runs that it can.
     fn session(&self, seed: u64) -> Session {
         let start = self.states[0].try_clone().unwrap();
         let session = Session::new(self.subject.clone(), start, limits(seed)).unwrap();
@@ -115,7 +115,7 @@ impl Model {
         self.subject.program.approximate(self.value(cell, step))
     }
 
-    /// Returns the value of a scalar, an element, or the adjoint of a scalar.
+    /// Returns the value of a scalar, of an element, or of a scalar's adjoint (`x'`), at a step.
     fn value(&self, cell: &str, step: usize) -> Value {
         let (name, element) = cell.trim_end_matches(['\'', ']']).split_once('[').unwrap_or((cell, "0"));
         let (global, _) = self.subject.program.global(name.trim_end_matches('\'')).unwrap();
@@ -137,7 +137,7 @@ impl Model {
         if state.inverted { state.position.wrapping_sub(1) } else { state.position }
     }
 
-    /// Returns an instruction at which a breakpoint stops runs from all directions.
+    /// Returns a random instruction. Runs that reach it from any direction stop at a breakpoint there.
     fn place(&self, dice: &mut Dice) -> Option<u32> {
         use reviver_isa::Update::{Br, Enter, Exit, From};
         let at = self.next(dice.below(self.states.len()));
@@ -158,7 +158,7 @@ struct Point {
     id: u32,
     trigger: Trigger,
     condition: Option<Condition>,
-    /// Number of hits that don't stop.
+    /// Number of further hits that don't stop a run.
     ignored: u64,
 }
 
@@ -167,7 +167,7 @@ enum Trigger {
     Watch(Watched),
 }
 
-/// Cells that are watched together, as a sum or as an array.
+/// Cells that one point watches: a cell, an array, a slice, or a sum of two cells.
 struct Watched {
     text: String,
     cells: Vec<String>,
@@ -210,7 +210,7 @@ impl Watched {
         }
     }
 
-    /// Returns the values for [`Condition::Grows`]: the sum, or each of the cells.
+    /// Returns the values that [`Condition::Grows`] compares: the sum, or the value of each cell.
     fn values(&self, model: &Model, step: usize) -> Vec<f64> {
         let number = |cell: &String| model.number(cell, step);
         match self.is_sum {
@@ -220,14 +220,15 @@ impl Watched {
     }
 }
 
-/// Condition of a point. For a write, it is evaluated in the state after the write in program order.
+/// Condition of a point. The condition of a watchpoint is evaluated in the state after the write in program
+/// order.
 #[derive(Clone, Copy)]
 enum Condition {
     /// True at steps with this remainder modulo 3.
     Rest(i64),
     /// True if the written value is greater than the previous one.
     Grows,
-    /// True if the cell holds the written value, which is the case after every write.
+    /// True if the cell equals `$new`, which is so after every write.
     Written,
 }
 
@@ -249,8 +250,8 @@ impl Condition {
         }
     }
 
-    /// Returns true if the condition holds for a stop at a state. For a write, it is the state after the
-    /// write.
+    /// Returns true if the condition holds in the state with index `at`. For a watchpoint, that is the state
+    /// after the write.
     fn holds(self, model: &Model, trigger: &Trigger, at: usize) -> bool {
         match (self, trigger) {
             (Condition::Rest(rest), _) => (model.first + at as i64).rem_euclid(3) == rest,
@@ -265,7 +266,7 @@ impl Condition {
 }
 
 impl Points {
-    /// Returns true if a movement from `from` to the adjacent state `to` stops there. Hits are counted.
+    /// Returns true if a movement from a state to the adjacent one stops there. Counts the hits of points.
     fn stop(&mut self, model: &Model, from: usize, to: usize) -> bool {
         let next = model.next(to);
         let mut stops = self.fences.contains(&to);
@@ -289,7 +290,8 @@ impl Points {
     }
 }
 
-/// Steps through the model; `stays` is called at every state that is reached.
+/// Moves through the states of the model. `stays` is called for each state that is reached, and ends the
+/// movement if it returns true.
 fn walk(
     model: &Model,
     mut here: usize,
@@ -314,7 +316,7 @@ struct Play<'a> {
     trail: Vec<usize>,
     undone: Vec<usize>,
     marks: Vec<usize>,
-    /// True once undo no longer follows the model's trail.
+    /// True if undo leads to time points that the model doesn't know.
     branched: bool,
     log: Vec<String>,
 }
@@ -382,7 +384,8 @@ impl<'a> Play<'a> {
         self.moved(format!("next {travel:?}"), to, Some(motion));
     }
 
-    /// Leaves the call of the frame `outward` calls further out, or of the outermost one.
+    /// Runs to the end of a call: that of the frame `outward` calls further out, or of the outermost one if
+    /// there are fewer.
     fn finish(&mut self, travel: Travel, outward: usize) {
         let (model, points) = (self.model, &mut self.points);
         let depth = |step: usize| model.states[step].calls.len();
@@ -425,7 +428,8 @@ impl<'a> Play<'a> {
         };
         let (trigger, id) = if is_watch {
             let Some(watched) = Watched::random(self.model, dice) else { return };
-            // A condition on one element of an array doesn't apply to the others.
+            // If several cells are watched, a condition on one of them doesn't apply to the others, so it
+            // uses `$new`.
             let text = if watched.cells.len() > 1 && !watched.is_sum { "$new" } else { &watched.text };
             let id = self.session.watch(&watched.text, WatchMode::Change, &options(text)).unwrap().id;
             (Trigger::Watch(watched), id)
@@ -440,7 +444,7 @@ impl<'a> Play<'a> {
         self.points.points.push(Point { id, trigger, condition, ignored });
     }
 
-    /// Sets a fence here, or removes it.
+    /// Sets a fence at the current step. If there is one already, removes it.
     fn fence(&mut self) {
         self.log.push(format!("fence at {}", self.here));
         match self.points.fences.iter().position(|fence| *fence == self.here) {
@@ -470,7 +474,7 @@ impl<'a> Play<'a> {
             is_found = fences.contains(&to) || is_change && holds;
             is_found
         });
-        // Without such a write the session doesn't move.
+        // If there is no such write, the session doesn't move.
         let to = if is_found { to } else { self.here };
         let more = condition.map_or(String::new(), |condition| format!(" and {}", condition.text(&cell)));
         let text = format!("$old != $new{more}");
@@ -481,8 +485,8 @@ impl<'a> Play<'a> {
         self.moved(format!("{travel:?} to a write of {cell} if {text}"), to, Some(motion.unwrap()));
     }
 
-    /// Checks the history of a cell: it lists every change in the order of time, and `why` reports the last
-    /// write.
+    /// Checks the history of a cell, which must list every change in the order of time. Also checks that
+    /// `why` reports the last write.
     fn ask(&mut self, dice: &mut Dice) {
         let values: Vec<&String> = self.model.cells.iter().filter(|cell| !cell.ends_with('\'')).collect();
         let Some(&cell) = values.get(dice.below(values.len())) else { return };
@@ -504,8 +508,8 @@ impl<'a> Play<'a> {
         self.ask_on(cell, dice);
     }
 
-    /// Checks open questions of answers. The continued answer equals the answer at the time point of the
-    /// question, and the pages of a history together equal the whole history.
+    /// Checks the open questions of answers. When the question of a link is asked, the answer is the same as
+    /// at the question's time point. The pages of a history together are the whole history.
     fn ask_on(&mut self, cell: &str, dice: &mut Dice) {
         let log = self.log.join("\n");
         let whole = self.session.history(cell, usize::MAX - 1).unwrap().writes;
@@ -524,7 +528,7 @@ impl<'a> Play<'a> {
                     let asked = self.session.why_further(link, 1).unwrap();
                     let mut visitor = self.session.try_clone().unwrap();
                     visitor.goto(question.at.step);
-                    // In another frame the name may refer to another cell.
+                    // The session may be in another frame, where the name refers to another cell.
                     if let Ok(there) = visitor.why(&link.cell, 1)
                         && there[0].value == asked[0].value
                     {
@@ -536,8 +540,8 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Checks a table of the values of a cell at an instruction: one row for each state there, from the
-    /// first reached step on.
+    /// Checks a table of a cell's values at an instruction. From the first reached step on, there is one row
+    /// for each state at that instruction.
     fn trace(&mut self, dice: &mut Dice) {
         let model = self.model;
         let (Some(at), Some(cell)) = (model.place(dice), model.cells.get(dice.below(model.cells.len())))
@@ -552,7 +556,7 @@ impl<'a> Play<'a> {
             .collect();
         let condition = format!("($step % 3 + 3) % 3 != {rest}");
         self.log.push(format!("trace {cell} at *{at} if {condition}"));
-        // Inside a call, names are resolved in its frame.
+        // Inside a call, the name is resolved in the frame of the call.
         let is_plain = expected.iter().all(|(step, _)| {
             model.states.get((step - model.first) as usize).is_some_and(|state| state.calls.is_empty())
         });
@@ -581,7 +585,7 @@ impl<'a> Play<'a> {
         let Some(count) = self.session.count_of(line).filter(|_| line.file == 0) else { return };
         let name = self.session.listing().files()[0].name.clone();
         let Ok((places, _)) = self.session.places(&format!("{name}:{}", line.line)) else { return };
-        // Joins are counted after they are passed: the line has been executed then.
+        // A join is counted after it is passed: the line has been executed then.
         let is_behind = |place: &BreakPlace| match *place {
             BreakPlace::Entry { at, inverted } => {
                 let join = if inverted { Update::Br } else { Update::From };
@@ -598,8 +602,8 @@ impl<'a> Play<'a> {
         assert_eq!(count, expected, "line {}: {}", line.line, self.log.join("\n"));
     }
 
-    /// Checks the difference of two states: exactly the cells with different values, each with a last write
-    /// between them.
+    /// Checks the difference of two states. It consists of exactly the cells with different values, each with
+    /// its last write between the two states.
     fn diff(&mut self, dice: &mut Dice) {
         let model = self.model;
         let steps = [dice.below(model.states.len()), dice.below(model.states.len())];
@@ -683,7 +687,7 @@ impl<'a> Play<'a> {
         self.compare();
     }
 
-    /// Peeks at an adjacent state, which changes nothing.
+    /// Checks that peeking at an adjacent state changes nothing in the session.
     fn peek(&mut self, travel: Travel) {
         self.log.push(format!("peek {travel:?}"));
         let extent = self.session.timeline().branch().extent();
@@ -743,11 +747,11 @@ impl<'a> Play<'a> {
         }
         same(self.session.state(), &edited, &self.log);
         self.session.timeline_up().unwrap();
-        // The model doesn't know the hits of points in the branch.
+        // On the other branch, points were hit that the model hasn't counted.
         for point in &self.points.points {
             self.session.ignore(point.id, point.ignored).unwrap();
         }
-        // The trail leads through the branch, which the model doesn't know, and out of it again.
+        // Undo leads through the other branch, which the model doesn't know.
         self.branched = true;
         while self.session.undo().is_ok() {}
         while self.session.redo().is_ok() {}
@@ -761,11 +765,12 @@ impl<'a> Play<'a> {
     }
 }
 
-/// Asserts bitwise equality, except for the progress of `show`, which isn't undone.
+/// Asserts that states are bitwise equal, except for the record of the last `show` that printed, which isn't
+/// undone.
 fn same(found: &State, expected: &State, log: &[String]) {
     let mut found = found.try_clone().unwrap();
     found.counters.shown = expected.counters.shown;
-    // Missing adjoints are 0.
+    // If there are no adjoints, all of them count as 0.
     if expected.adjoints.is_none() && found.adjoints.iter().flat_map(|a| a.all()).all(|&bits| bits == 0) {
         found.adjoints = None;
     }
@@ -791,9 +796,9 @@ fn limits(seed: u64) -> TimelineLimits {
     if seed.is_multiple_of(3) { TimelineLimits::default() } else { tight }
 }
 
-/// Computes gradients of random reals from random steps, mostly from the end, and executes commands on the
-/// new branches. Returns the maximum number of dropped adjoints in a run, and true if a derivative rule was
-/// called.
+/// Begins gradients of random reals at random steps, mostly at the end, and executes random commands on the
+/// new branches. Returns the maximum number of dropped adjoints of a branch, and true if a derivative rule
+/// was called.
 fn play_gradients(text: &str, sequences: std::ops::Range<u64>) -> (u64, bool) {
     let (mut drops, mut ruled) = (0, false);
     let own = Model::new(text, &[]);
@@ -808,7 +813,7 @@ fn play_gradients(text: &str, sequences: std::ops::Range<u64>) -> (u64, bool) {
         let loss = &reals[dice.below(reals.len())];
         let mut log = vec![format!("seed {seed}: gradient {loss} at {step}")];
         if session.gradient(loss).is_err() {
-            // The step is inside a call of a procedure with a derivative rule.
+            // Gradients are only refused inside a call of a procedure with a derivative rule.
             assert!(!own.states[step].calls.is_empty(), "{log:?}");
             continue;
         }
@@ -834,7 +839,7 @@ fn play_gradients(text: &str, sequences: std::ops::Range<u64>) -> (u64, bool) {
         let mut play = Play::new(&model, session, here, log);
         drops = drops.max(model.states[0].counters.drops);
         ruled |= model.states.iter().any(|s| s.calls.iter().any(|call| call.part == Part::Rule));
-        // Undo leads out of the branch, to time points that the model doesn't know.
+        // Undo leads to time points before this branch, which the model doesn't know.
         play.branched = true;
         for _ in 0..COMMANDS {
             play.turn(&mut dice);
@@ -843,7 +848,8 @@ fn play_gradients(text: &str, sequences: std::ops::Range<u64>) -> (u64, bool) {
     (drops, ruled)
 }
 
-/// Plays gradients of a program that drops adjoints and has a derivative rule.
+/// Calls [`play_gradients`] for a program that drops adjoints and has a derivative rule, and asserts that
+/// both happened.
 fn play_gradients_with_drops(text: &str, sequences: std::ops::Range<u64>) {
     let (drops, ruled) = play_gradients(text, sequences);
     assert!(drops > 0 && ruled, "nothing was dropped, or no rule was called");
@@ -909,7 +915,8 @@ fn calls_over_floats_and_erasures() {
     play(&Model::new(LOSSY, &[]), 0..SEQUENCES / 4);
 }
 
-/// Every kind of adjoint propagation: transport, moves, drops, computed cells, a rule, and a stack.
+/// A program with every kind of adjoint propagation: transport, moves, drops, computed cells, a rule, and a
+/// stack.
 const ADJOINTS: &str = "
 .real f64
 .inout x: real default 0.7
@@ -954,7 +961,7 @@ fn gradients_over_floats_with_a_rule() {
     play_gradients_with_drops(ADJOINTS, 0..SEQUENCES / 4);
 }
 
-/// The same with values that are erased, overwritten, or freed although they aren't quite 0.
+/// The same program, with values that are erased, overwritten, or freed although they aren't exactly 0.
 const FORGETFUL: &str = "
 .inout seen: real default 5
 .inout rest: real default 1e-12
@@ -1037,7 +1044,7 @@ fn tasks_are_travelled_one_after_the_other() {
     play(&Model::new(TASKS, &[]), 0..SEQUENCES / 4);
 }
 
-/// Each task accumulates the adjoints of the cells that it reads separately.
+/// Tasks that read the same cells accumulate the adjoints of these cells separately.
 #[test]
 fn gradients_of_tasks() {
     play_gradients(TASKS, 0..SEQUENCES / 4);

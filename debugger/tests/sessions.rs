@@ -1,5 +1,5 @@
-//! Scripted sessions: each file in `sessions/` is a transcript, which is compared with the current output
-//! of its commands. `UPDATE_SESSIONS=1` writes the current output.
+//! Tests with scripted sessions. Each file in `sessions/` is a transcript. Its commands are executed, and
+//! their output is compared with the file. `UPDATE_SESSIONS=1` writes the current output into the files.
 //!
 //! A file begins with `# program NAME` (a file of the `programs` folder), or with the program itself in
 //! lines after `#|`. Optional header lines are `# replace OLD -> NEW` for the program's text,
@@ -44,7 +44,7 @@ fn interpreter(_: &Program) -> Option<LongRuns> {
     None
 }
 
-/// Uses native code, where the program permits it.
+/// Creates an engine of native code, if the program permits it.
 fn native_code(program: &Program) -> Option<LongRuns> {
     let jit = Jit::new().expect("a machine that is known");
     Some(LongRuns::eager(Arc::new(TieredRuntime::new(program, jit))))
@@ -139,10 +139,10 @@ fn a_sourced_script_prints_the_same_as_a_batch() {
     let batch = String::from_utf8(batch).unwrap();
     let sourced = said(&mut console(FIB), &source);
     assert_eq!(sourced.replace("\n>> ", "\n> ").strip_prefix(">").unwrap(), batch);
-    // A replay of the transcript runs the script once.
+    // A replay of this transcript executes the script only once.
     assert_eq!(script_of(&format!("> {source}\n{sourced}")).trim(), source);
 
-    // The outcomes of earlier commands precede the error.
+    // If a script fails, the outcomes of its earlier commands precede the error.
     std::fs::write(&path, "step\n\nprint nosuch\nstep\n").unwrap();
     let mut failed = console(FIB);
     let first = ">> step\nstep 1, line 28: leave:  br    done, n == 0\n>> print nosuch\nerror: ";
@@ -190,7 +190,7 @@ fn a_saved_session_prints_the_same_when_replayed() {
     assert_eq!(text, format!("{SAVED}\ngoto end\nlast a\n"));
     let mut again = console(FIB);
     assert!(said_first.starts_with(&said(&mut again, &text)));
-    // Saving again replaces the file. A replay of the saved session writes nothing.
+    // The file may be replaced by saving again. Replaying the saved session writes no file.
     again.execute(&format!("save {}", saved.display())).unwrap();
     assert_eq!(std::fs::read_to_string(&saved).unwrap(), text);
     let other = folder.join("homework");
@@ -226,12 +226,12 @@ fn animated_motions_are_saved_as_their_destination() {
     let expected = "break again\ngoto 4\nstep 2\ngoto 7\nprint a\n";
     assert_eq!(console.transcript(), format!("{SAVED}\n{expected}"));
     assert_eq!(console.session.step_number(), 7);
-    // Movements are undone in the units in which they are saved.
+    // Undo reverts the same groups of movements that are saved as one line.
     console.execute("undo").unwrap();
     assert_eq!(console.session.step_number(), 5);
     console.execute("undo").unwrap();
     assert_eq!(console.session.step_number(), 4);
-    // Movements with hits aren't merged: a replay would count other hits.
+    // Movements with hits aren't merged, because a replay of the merged line would count other hits.
     console.execute("ignore 1 9").unwrap();
     console.glide("step 3").unwrap();
     assert!(console.transcript().ends_with("ignore 1 9\nstep 3\n"));
@@ -325,21 +325,21 @@ fn refused_commands_have_a_reason() {
 
 /// Programs, scripts, and the expected output of the scripts.
 const OWN: &[(&str, &str, &str)] = &[
-    // Each gradient starts from cleared adjoints.
+    // A second gradient begins with all adjoints cleared.
     (
         ".in x: real default 1\n.out y: real, z: real\nadd.mul y, x, 2.0\nadd.mul z, x, 5.0\n",
         "goto end\ngradient y\ngradient z\ngoto start\nprint x'\ngoto end\nset y' = 1\ngoto start\nprint x'\n",
         "> goto end\nhistory end\nstep 2: the end\n\
          > gradient y\ny' = 1.0 and gradient mode on, in branch 1\n\
          running backward propagates adjoints (`rs`, `rc`, `goto start`); `timeline up` leaves the branch\n\
-         > gradient z\nz' = 1.0 and gradient mode on, in branch 1\nanother adjoint was not 0, and now is\n\
+         > gradient z\nz' = 1.0 and gradient mode on, in branch 1\n1 other adjoint that was not 0 is now 0\n\
          running backward propagates adjoints (`rs`, `rc`, `goto start`); `timeline up` leaves the branch\n\
          > goto start\nhistory begin\nstep 0 of branch 1, line 3: add.mul y, x, 2.0\n> print x'\nx' = 5.0\n\
          > goto end\nhistory end\nstep 2 of branch 1: the end\n\
          > set y' = 1\ny': 0.0 -> 1.0, in branch 2\n\
          > goto start\nhistory begin\nstep 0 of branch 2, line 3: add.mul y, x, 2.0\n> print x'\nx' = 7.0\n",
     ),
-    // A run is one movement; a query adds nothing to the timeline bar.
+    // A `run` is a single movement, and a query doesn't extend the timeline bar.
     (
         ".out a\nadd a, 1\nadd a, 2\n",
         "step\nrun\nundo\nlast a\nprint a\ninfo events\n",
@@ -348,7 +348,7 @@ const OWN: &[(&str, &str, &str)] = &[
          > last a\na: 0 -> 1 by `add a, 1` (line 2, step 1)\nstep 0, line 2: add a, 1\n> print a\na = 0\n\
          > info events\nthere are none\n",
     ),
-    // Edits at the same time point begin one branch, unless a mark or fence there would be lost.
+    // Several edits at one time point begin a single branch, unless a mark or fence there would be lost.
     (
         ".inout a, b\nadd a, b\n",
         "set a = 1\nset b = 2\nmark here\nset a = 3\nundo\nprint a\ngoto here\nprint a\n\
@@ -365,13 +365,13 @@ const OWN: &[(&str, &str, &str)] = &[
         "gradient y\n",
         "> gradient y\nerror: the program switches gradient mode itself, so it can't be differentiated from outside\n",
     ),
-    // A failed comparison is reported with the values of its sides; other conditions without values.
+    // For a failed comparison, the values of both sides are reported; for other conditions, no values.
     (
         ".out a\nadd a, 1\n",
         "expect a == 1 and a < 2\n",
         "> expect a == 1 and a < 2\nerror: `a == 1 and a < 2` does not hold\n",
     ),
-    // `any` is a separate word; a cell may have that name.
+    // `any` after a cell is an option, but a cell may also have that name.
     (
         ".out many, any\nadd many, 1\nadd any, 1\n",
         "watch many any\nwatch any\nwatch any any if many == 1\nrun\nrun\n",
@@ -411,7 +411,7 @@ fn sessions_print_the_expected_lines() {
     }
 }
 
-/// Executes a command and interrupts it once the run has reached a step.
+/// Executes a command, and interrupts it once it has reached a step.
 fn interrupted(console: &mut Console, command: &str, step: i64) {
     let (interrupt, progress) = (console.session.interrupt(), console.session.progress());
     let is_done = AtomicBool::new(false);
@@ -437,7 +437,7 @@ fn an_interrupted_motion_is_saved_as_its_destination() {
     let mut console = console(long);
     console.execute("break again if a == 1").unwrap();
     console.execute("ignore 1 9").unwrap();
-    // An interrupted query is omitted from the transcript, because it would run forever.
+    // An interrupted query isn't recorded in the transcript, because its replay wouldn't end.
     for command in ["run", "check", "continue"] {
         interrupted(&mut console, command, 10_000);
     }
@@ -489,7 +489,7 @@ fn recursive_scripts_are_limited() {
     let found = fails(&path("script-10"));
     assert!(found.contains("nested too deeply: at most 10 scripts"), "{found}");
     assert!(said(&mut console(FIB), &source("script-9")).ends_with("a = 0\n"));
-    // The count of commands starts anew with each script.
+    // The limit on the number of commands applies to each script separately.
     let mut console = console(FIB);
     let twice = source("script-9").repeat(2);
     assert_eq!(said(&mut console, &twice).matches("a = 0").count(), 2);
@@ -503,7 +503,7 @@ fn nested_scripts_end() {
     (1..=3).for_each(|n| std::fs::write(folder.join(n.to_string()), source(n - 1).repeat(100)).unwrap());
     let found = fails(&folder.join("3"));
     assert!(found.contains("have executed 100000 commands"), "{found}");
-    // A script that isn't nested may have any number of lines.
+    // A script that no other script executes may have any number of lines.
     let long = folder.join("long");
     std::fs::write(&long, "info marks\n".repeat(100_001)).unwrap();
     console(FIB).execute(&format!("source {}", long.display())).unwrap();

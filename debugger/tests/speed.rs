@@ -1,4 +1,4 @@
-//! Speed of travel compared with that of plain runs, over 10⁸ steps. Not run by default:
+//! Compares the speed of travel with that of plain runs of the machine, over 10⁸ steps. Not run by default:
 //! `cargo test -p reviver-debugger --release --test speed -- --ignored --nocapture`.
 
 mod support;
@@ -19,8 +19,8 @@ fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
     (start.elapsed(), result)
 }
 
-/// Prints the time of each kind of travel as a multiple of a plain run. Asserts that a reverse-continue
-/// takes at most `most` times as long as a continue.
+/// Prints how long each kind of travel takes, as a multiple of the time of a plain run. Asserts that
+/// `reverse-continue` takes at most `most` times as long as `continue`.
 fn measure(name: &str, text: &str, cell: &str, most: f64) {
     let last_line = text.lines().count();
     let subject = support::subject(text);
@@ -64,7 +64,7 @@ fn measure(name: &str, text: &str, cell: &str, most: f64) {
     };
     compare(there, back);
     session.delete(1).unwrap();
-    // A breakpoint before all loops is near in the program's text, although it is far in time.
+    // A breakpoint before all loops is far away in time, although it is near in the text of the program.
     session.break_at("main", &options).unwrap();
     let (there, _) = timed(|| session.resume(Travel::Forward));
     report("continue from a breakpoint before the loop", &session, there);
@@ -117,8 +117,8 @@ fn floats() {
     measure("leapfrog in f64", &text, "last", 3.0);
 }
 
-/// Returns the speedup of native code over the interpreter for travel to the end and back, as users
-/// experience it.
+/// Returns how many times faster native code is than the interpreter, for a session that travels to the end
+/// and back.
 fn compare_engines(name: &str, text: &str) -> f64 {
     let subject = support::subject(text);
     let trips = |mut session: Session| {

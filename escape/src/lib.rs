@@ -2,14 +2,15 @@
 //!
 //! | medium | function | what it escapes |
 //! |---|---|---|
-//! | a line on a terminal | [`line()`] | control characters with tabs and line ends; changes of the writing direction |
-//! | several lines | [`text`], [`TextWriter`] | the same, except line ends |
-//! | lines with our own colours | [`styled`] | the same, except SGR sequences |
-//! | a cell of a CSV file | [`csv_cell`] | the same as `line`, and text that a spreadsheet takes for a formula |
-//! | an object of JSON | [`JsonWriter`] | the same as `text`, as JSON's own escapes: parsers get the original |
-//! | XML, JUnit, SVG | [`xml_characters`], [`xml_text`] | as `text` but no tabs; what XML 1.0 forbids; `xml_text` also markup |
+//! | a line on a terminal | [`line()`] | control characters, tabs and line ends; changes of the writing direction |
+//! | several lines | [`text`], [`TextWriter`] | as [`line()`], but line ends are kept |
+//! | lines with our own colours | [`styled`] | as [`text`], but SGR sequences are kept |
+//! | a cell of a CSV file | [`csv_cell`] | as [`line()`]; a formula of a spreadsheet gets a leading quote |
+//! | an object of JSON | [`JsonWriter`] | as [`text`], in JSON's own escape syntax: parsers get the original |
+//! | XML, JUnit, SVG | [`xml_characters`], [`xml_text`] | as [`text`], but tabs are kept; also U+FFFE and U+FFFF |
 //!
-//! The set of these characters is defined in one place, [`reviver_isa::names::deceiving`].
+//! [`xml_text`] also escapes markup. The control and direction characters are defined in one place,
+//! [`reviver_isa::names::deceiving`].
 
 #![deny(missing_docs)]
 
@@ -26,13 +27,13 @@ pub fn line(text: &str) -> Cow<'_, str> {
     printable(text)
 }
 
-/// Escapes text of several lines without colours.
+/// Escapes text of several lines that has no colours. Line ends are kept; tabs are escaped.
 pub fn text(text: &str) -> Cow<'_, str> {
     replaced(text, is_no_text, spelled)
 }
 
-/// Escapes text of several lines that we coloured ourselves. Parts from outside must be escaped before they
-/// are coloured, because an SGR sequence from outside can't be distinguished from one of ours.
+/// Escapes text of several lines to which we have added colours (SGR sequences). Escape text from outside
+/// before you colour it: afterwards, an SGR sequence from outside can't be distinguished from one of ours.
 pub fn styled(text: &str) -> Cow<'_, str> {
     if !text.contains(is_no_text) {
         return Cow::Borrowed(text);
@@ -74,12 +75,13 @@ pub fn csv_cell(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Escapes characters that XML 1.0 forbids. For text that an XML library writes, which escapes markup.
+/// Escapes the characters that XML 1.0 forbids, and characters that change the writing direction. Use it for
+/// text that an XML library writes: the library escapes the markup.
 pub fn xml_characters(text: &str) -> Cow<'_, str> {
     replaced(text, is_no_xml, spelled)
 }
 
-/// Escapes text for use within XML or in an XML attribute, including markup.
+/// Escapes text for an XML element or attribute: the same characters as [`xml_characters`], and markup.
 pub fn xml_text(text: &str) -> Cow<'_, str> {
     let is_special = |c| matches!(c, '&' | '<' | '>' | '"') || is_no_xml(c);
     replaced(text, is_special, |c, out| match c {
@@ -91,7 +93,8 @@ pub fn xml_text(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// Returns true if a character must be escaped in text of several lines.
+/// Returns true if [`text`] must escape a character: tabs, other control characters except line ends, and
+/// characters that change the writing direction.
 fn is_no_text(c: char) -> bool {
     c == '\t' || deceiving(c).is_some()
 }
@@ -100,7 +103,7 @@ fn is_no_xml(c: char) -> bool {
     matches!(c, '\u{fffe}' | '\u{ffff}') || deceiving(c).is_some()
 }
 
-/// Appends the character's escape sequence of Rust: `\u{1b}`.
+/// Appends a character's escape sequence in the syntax of Rust, such as `\u{1b}`.
 fn spelled(c: char, out: &mut String) {
     out.extend(c.escape_default());
 }

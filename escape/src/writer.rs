@@ -10,7 +10,7 @@ pub trait Escaping {
     fn spell(c: char, out: &mut String);
 }
 
-/// Escape syntax for people: `\u{1b}`, as in Rust.
+/// Escape syntax of Rust, such as `\u{1b}`, for text that people read.
 #[derive(Debug)]
 pub struct Lines;
 
@@ -20,7 +20,8 @@ impl Escaping for Lines {
     }
 }
 
-/// Escape syntax of JSON. Such characters occur only in strings of JSON, where `\u202e` means the character.
+/// Escape syntax of JSON, such as `\u202e`. The characters to be escaped occur only within strings of JSON,
+/// so a parser reads the original character.
 #[derive(Debug)]
 pub struct Strings;
 
@@ -35,7 +36,7 @@ impl Escaping for Strings {
 /// A writer of text lines that contain no control sequences for a terminal.
 pub type TextWriter<W> = EscapingWriter<W, Lines>;
 
-/// A writer of JSON without unprintable characters; parsers get the original strings.
+/// A writer of JSON text without unprintable characters. A parser of the output gets the original strings.
 pub type JsonWriter<W> = EscapingWriter<W, Strings>;
 
 /// A writer that escapes its input. Bytes that aren't UTF-8 become U+FFFD.

@@ -1,5 +1,5 @@
-//! The result of checking a line: the expected and the actual outcome, as plain data. Callers decide how
-//! results are shown.
+//! Results of checking expectation lines: expected and actual outcomes, as plain data. Callers decide how to show
+//! them.
 
 use std::time::Duration;
 
@@ -14,23 +14,23 @@ pub struct AssessedLine {
     pub text: String,
     /// The verdict on this line.
     pub assessment: Assessment,
-    /// The time spent on the line. For a property it is about 0, because the runs of other lines check it.
+    /// The time spent on the line. For a property it is about 0, because the runs of other lines check the property.
     pub took: Duration,
 }
 
 /// The verdict on an expectation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Assessment {
-    /// The expectation holds, without any difference.
+    /// The expectation holds; there are no mismatches.
     Met,
-    /// The expectation isn't met, with the differences.
+    /// The expectation doesn't hold, with each mismatch.
     Missed(Vec<Mismatch>),
-    /// The expectation couldn't be checked, with the reason.
+    /// The expectation couldn't be checked, with the reason. It counts neither as met nor as missed.
     Unjudged(String),
 }
 
-/// The kind of a difference, the most fundamental first. Of several differences the least kind is the most
-/// informative.
+/// Kind of a mismatch, the most fundamental first. If a line has several mismatches, the first kind in this list
+/// tells the reader most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MissReason {
     /// The text can't be assembled.
@@ -63,33 +63,33 @@ pub struct Mismatch {
     pub trap: Option<Box<Explanation>>,
 }
 
-/// The expectation that no garbage remains.
+/// Text of the property that no garbage remains. A mismatch with this text is leftover garbage.
 pub const NO_GARBAGE: &str = "no garbage";
 
 impl Mismatch {
-    /// Returns a difference of the kind [`MissReason::Value`], without inputs and without a trap.
+    /// Creates a mismatch of the kind [`MissReason::Value`], without inputs and without a trap.
     pub fn new(expected: impl Into<String>, found: impl Into<String>) -> Mismatch {
         Mismatch { expected: expected.into(), found: found.into(), ..Mismatch::default() }
     }
 
-    /// Returns this difference with a kind.
+    /// Returns this mismatch with another kind.
     #[must_use]
     pub fn because(self, reason: MissReason) -> Mismatch {
         Mismatch { reason, ..self }
     }
 
-    /// Returns true if the difference is leftover garbage.
+    /// Returns true if the mismatch is leftover garbage.
     pub fn is_garbage(&self) -> bool {
         self.expected == NO_GARBAGE
     }
 
-    /// Returns this difference with the inputs of the run.
+    /// Returns this mismatch with the inputs of the run, as text.
     #[must_use]
     pub fn on(self, inputs: &str) -> Mismatch {
         Mismatch { on: Some(inputs.to_owned()), ..self }
     }
 
-    /// Returns this difference with the trap that caused it.
+    /// Returns this mismatch with the trap that caused it, if there is one.
     #[must_use]
     pub fn trapped(self, trap: Option<Box<Explanation>>) -> Mismatch {
         Mismatch { trap, ..self }
@@ -97,7 +97,7 @@ impl Mismatch {
 }
 
 impl Assessment {
-    /// Returns `Met` if there are no differences.
+    /// Returns [`Assessment::Met`] if there are no mismatches, otherwise [`Assessment::Missed`].
     pub fn of(misses: Vec<Mismatch>) -> Assessment {
         if misses.is_empty() { Assessment::Met } else { Assessment::Missed(misses) }
     }
@@ -114,7 +114,7 @@ impl AssessedLine {
         matches!(self.assessment, Assessment::Missed(_))
     }
 
-    /// Returns the differences, which are none unless the line is missed.
+    /// Returns the mismatches; empty unless the line is missed.
     pub fn misses(&self) -> &[Mismatch] {
         match &self.assessment {
             Assessment::Missed(misses) => misses,

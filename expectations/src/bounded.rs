@@ -1,4 +1,4 @@
-//! Runs to an end of the program within limits on steps and memory. This module is independent of
+//! Runs a machine to an end of the program within limits on steps and memory. This module doesn't depend on
 //! expectations.
 
 use reviver_isa::instruction::Link;
@@ -13,7 +13,7 @@ use crate::assessment::{Mismatch, MissReason};
 use crate::settings::TestLimits;
 use crate::words::counted;
 
-/// The reason for which a run didn't reach the end of the program.
+/// The reason why a run didn't reach the end of the program.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub(crate) enum Halt {
     #[error("{}", reported(.explanation))]
@@ -29,7 +29,7 @@ pub(crate) enum Halt {
 }
 
 impl Halt {
-    /// Returns the difference between this outcome and the expected one.
+    /// Returns the mismatch between this halt and the expected outcome.
     pub fn missed(&self, expected: impl Into<String>) -> Mismatch {
         Mismatch::new(expected, self.to_string()).because(self.reason()).trapped(self.explanation())
     }
@@ -39,7 +39,7 @@ impl Halt {
             Halt::Trap { .. } => MissReason::Trap,
             Halt::Steps(_) => MissReason::Steps,
             Halt::Memory(_) | Halt::NoMemory(_) => MissReason::Memory,
-            // An interrupted line gets no verdict, so this kind is never shown.
+            // An interrupted line gets no verdict, so this kind of mismatch is never shown.
             Halt::Interrupted => MissReason::default(),
         }
     }
@@ -52,7 +52,7 @@ impl Halt {
     }
 }
 
-/// Returns true if a line means this trap, by its code or by a part of its message.
+/// Returns true if the text of a line denotes this trap: the trap's code, or a part of its message.
 pub(crate) fn is_meant(explanation: &Explanation, text: &str) -> bool {
     explanation.code.text() == text || explanation.message.contains(text)
 }
@@ -77,9 +77,10 @@ pub(crate) fn sized(bytes: u64) -> String {
     whole.map_or_else(|| counted(bytes, "byte"), |(unit, name)| format!("{} {name}", bytes / unit))
 }
 
-/// Runs to the end of the program in a direction.
+/// Runs to the end of the program in a direction, or returns the reason why that isn't possible within the limits.
 ///
-/// The step budget is chosen so that even the fastest growth keeps the machine within its memory limit.
+/// Memory is checked between chunks of steps. A chunk is so short that even the fastest growth keeps the machine
+/// within its memory limit.
 pub(crate) fn go(machine: &mut Machine, travel: Travel, limits: TestLimits) -> Result<(), Halt> {
     let first = machine.state().step;
     let growth = growth(machine);
@@ -113,20 +114,20 @@ fn bytes(machine: &Machine) -> u64 {
     (machine.state().bytes() as u64).saturating_add(machine.history_bytes() as u64)
 }
 
-/// Returns true at the end of the program, where reaching a limit exactly is no error.
+/// Returns true if the machine is at the end of the program. A limit that is reached exactly there isn't an error.
 fn has_arrived(machine: &Machine, travel: Travel) -> bool {
     let (program, state) = (machine.program(), machine.state());
     let bound = if travel == Travel::Forward { program.end() } else { program.begin() };
     state.position == bound && state.calls.is_empty()
 }
 
-/// The growth factor of a list: growing may double its allocation.
+/// Factor by which the allocation of a growing list may exceed its content.
 const SPARE: u64 = 2;
-/// The bytes of an entry of a stack or a tape, with its adjoint.
+/// The maximum number of bytes that an entry of a stack or a tape takes, with its adjoint.
 const ENTRY: u64 = 24 * SPARE;
 /// The maximum number of bytes that a step may record in a history.
 const RECORDS: u64 = 8 * 32 * SPARE;
-/// The bytes of a call record, and of the reference for one argument.
+/// The maximum number of bytes that a call record takes, and also the reference for one argument.
 const CALL: u64 = 32 * SPARE;
 const REFERENCE: u64 = 12 * SPARE;
 

@@ -17,7 +17,7 @@ use crate::grammar::{DerivativeKind, DerivativeResult, ExpectedDerivative, Expec
 use crate::settings::{CheckGradient, TestSettings};
 use crate::words::counted;
 
-/// The reason for which there are no derivatives to compare.
+/// The reason why derivatives can't be computed.
 enum NoDerivatives {
     /// A trap in the primal or in the reverse sweep.
     Trap(Box<Explanation>),
@@ -58,7 +58,7 @@ fn other(message: String) -> NoDerivatives {
     NoDerivatives::Other(MissReason::Value, message)
 }
 
-/// Checks an expectation about derivatives, and returns the differences.
+/// Checks an expectation about derivatives. Returns the mismatches, which are none if it holds.
 pub(crate) fn assess(
     line: &ExpectedDerivative,
     module: &Module,
@@ -85,7 +85,7 @@ pub(crate) fn assess(
     }
 }
 
-/// Returns the computation to differentiate. The gradient's histories have no memory limit, so a run with
+/// Returns the subject of differentiation. Histories of a gradient have no memory limit, so for `exact` a run with
 /// limits comes first.
 fn subject(
     line: &ExpectedDerivative,
@@ -158,7 +158,8 @@ fn gradient_misses(
     Ok(misses)
 }
 
-/// Compares the gradient with the derivative that dual numbers and finite differences give.
+/// Compares the gradient with dual numbers and finite differences. Returns a mismatch if they differ, unless the line
+/// expects that (`is_meant`).
 fn disagreement(
     subject: &Subject,
     loss: &Variable,
@@ -167,7 +168,7 @@ fn disagreement(
 ) -> Result<Option<Mismatch>, NoDerivatives> {
     let inputs = subject.inputs();
     let check = compare(subject, &subject.seeds_of(loss)?, &inputs, gradient)?;
-    // At a kink the derivative doesn't exist, and the gradient is that of one side.
+    // At a kink no derivative exists, and the gradient is that of one side. The verdict then isn't `Differs`.
     let differs = check.verdict() == Verdict::Differs;
     Ok(match (differs, is_meant) {
         (false, false) | (true, true) => None,
@@ -210,7 +211,7 @@ fn result_miss(
     })
 }
 
-/// Compares entries of a matrix; for arrays these are whole blocks.
+/// Compares the entries of a Jacobian or a Hessian. For a pair of arrays, the entries are a block of the matrix.
 fn entry_misses(
     subject: &Subject,
     results: &[DerivativeResult],
@@ -250,7 +251,7 @@ fn one(subject: &Subject, name: &str) -> Result<Variable, NoDerivatives> {
     }
 }
 
-/// Returns the cells of `x`, `A`, `A[3]` or `M[1,2]`.
+/// Returns the variables of a name: `x`, `A`, `A[3]` or `M[1,2]`.
 fn variables(subject: &Subject, name: &str) -> Result<Vec<Variable>, NoDerivatives> {
     let unknown = || NoDerivatives::Other(MissReason::MissingCell, format!("no cell `{name}`"));
     let base = name.split('[').next().unwrap_or_default();
@@ -262,7 +263,7 @@ fn variables(subject: &Subject, name: &str) -> Result<Vec<Variable>, NoDerivativ
     if variables.is_empty() { Err(unknown()) } else { Ok(variables) }
 }
 
-/// Compares numbers within 1e-10 relative or 1e-14 absolute. In number systems with fewer digits the
+/// Compares numbers within a tolerance: relative 1e-10, or absolute 1e-14. In number systems with fewer digits, the
 /// tolerance is 1,000 units in the last place.
 fn close(subject: &Subject, name: &str, found: &[f64], expected: &[f64]) -> Option<Mismatch> {
     let unit = 1000.0 * subject.program.ulp(subject.number(1.0));

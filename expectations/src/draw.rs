@@ -1,12 +1,12 @@
-//! Random inputs. A seed gives the same numbers on every platform and in every later version, so that
-//! failures are reproducible. This module is independent of programs.
+//! Random inputs. A seed gives the same numbers on every platform and in every later version, so that failures are
+//! reproducible. This module doesn't depend on programs.
 
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Word;
 
 use crate::grammar::DrawnInput;
 
-/// The SplitMix64 generator: a counter, and a bijection that mixes it.
+/// SplitMix64 generator of random numbers: a counter whose values are mixed by a bijection.
 #[derive(Clone, Debug)]
 pub(crate) struct Draws(u64);
 
@@ -33,15 +33,14 @@ impl Draws {
         }
     }
 
-    /// Returns a random integer; the upper bound is exclusive. It is a remainder of 128 random bits, so the
-    /// bias is negligible.
+    /// Returns a random integer in `from..to`. It is a remainder of 128 random bits, so its bias is negligible.
     fn integer(&mut self, (from, to): (i128, i128)) -> i128 {
         let random = u128::from(self.bits()) << 64 | u128::from(self.bits());
         let span = to.wrapping_sub(from) as u128;
         from.wrapping_add((random % span.max(1)) as i128)
     }
 
-    /// Returns one of 2⁵³ equidistant numbers; the upper bound is exclusive.
+    /// Returns a random number in `from..to`, one of 2⁵³ equidistant ones.
     fn real(&mut self, from: f64, to: f64) -> f64 {
         const UNIT: f64 = 1.0 / (1u64 << 53) as f64;
         let part = (self.bits() >> 11) as f64 * UNIT;

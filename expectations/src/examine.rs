@@ -1,5 +1,5 @@
-//! The check of all expectations of a file, in their order. Properties are checked on the runs of the other
-//! lines, and each is reported at its own line.
+//! Checks all expectations of a file, in their order. Properties are checked on the runs of the other lines, and
+//! reported at their own lines.
 
 use std::time::Instant;
 
@@ -16,8 +16,8 @@ use crate::round_trip::RoundTrip;
 use crate::settings::TestSettings;
 use crate::{derivatives, reference, runs};
 
-/// Checks all lines of a file within the limits. References are read through `files`, relative to the file
-/// that contains the expectations.
+/// Checks all lines of a file. `files` provides references, whose paths are relative to the file that contains the
+/// expectations.
 pub fn examine(
     program: &ProgramUnderTest,
     expectations: &Expectations,
@@ -28,7 +28,7 @@ pub fn examine(
     Examination { program, expectations, files, settings, own, properties }.lines()
 }
 
-/// Returns true if no line is missed. A line without a verdict doesn't count as missed.
+/// Returns true if no line is missed. A line without a verdict isn't missed.
 pub fn is_met(lines: &[AssessedLine]) -> bool {
     !lines.iter().any(AssessedLine::is_missed)
 }
@@ -39,12 +39,12 @@ struct Examination<'a> {
     files: &'a dyn Files,
     settings: &'a TestSettings<'a>,
     own: OwnLines,
-    /// The tallies of the properties, in the order of their lines.
+    /// One tally for each property line, in the order of the lines.
     properties: Vec<PropertyTally>,
 }
 
 impl Examination<'_> {
-    /// Runs all lines first, because the properties are known only then.
+    /// Checks all lines in two passes: first it runs them, then it judges the properties, which need all runs.
     fn lines(mut self) -> Vec<AssessedLine> {
         let expectations = self.expectations;
         let mut assessed: Vec<AssessedLine> = Vec::new();
@@ -66,7 +66,8 @@ impl Examination<'_> {
         for (line, assessed) in expectations.lines.iter().zip(&mut assessed) {
             if let Ok(Expectation::Property(property)) = &line.read {
                 let tally = properties.next().map(|tally| tally.assessment(has_runs));
-                // Interrupted runs can't confirm a property, because their remainder might violate it.
+                // A property isn't confirmed if a run was interrupted, because the rest of the run might violate the
+                // property.
                 let is_known = !self.settings.is_interrupted();
                 assessed.assessment = if is_known { self.assessed(property, tally) } else { stopped() };
             }
@@ -74,7 +75,7 @@ impl Examination<'_> {
         assessed
     }
 
-    /// Checks a line by running it. Properties are preliminarily met.
+    /// Checks a line by running it. A property is met for now; the second pass judges it.
     fn ran(&mut self, expectation: &Expectation) -> Assessment {
         let Some(module) = &self.program.module else {
             return Assessment::Missed(vec![self.no_program()]);
@@ -124,7 +125,7 @@ impl Examination<'_> {
         self.properties.iter_mut().for_each(|property| property.see(round_trip, inputs));
     }
 
-    /// Returns the verdict on a property, from its tally or from the words of the text.
+    /// Returns the verdict on a property: from its tally, or for `uses no` from the words of the text.
     fn assessed(&self, property: &Property, tally: Option<Assessment>) -> Assessment {
         match (property, tally) {
             (Property::UsesNo(word), _) if self.program.words.contains(word) => {
@@ -146,7 +147,7 @@ fn stopped() -> Assessment {
     Assessment::Unjudged("stopped before it was checked".to_owned())
 }
 
-/// Returns true if the runs of a line count for properties.
+/// Returns true if properties are checked on the runs of this line.
 fn makes_runs(line: &Expectation) -> bool {
     match line {
         Expectation::Run(run) => run.travel == Travel::Forward && matches!(run.end, ExpectedEnd::Results(_)),

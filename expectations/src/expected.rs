@@ -1,5 +1,4 @@
-//! The expectations of a text: its lines that begin with `;!`, parsed. This module knows their places, not
-//! their meanings.
+//! Expectations of a text: its lines that begin with `;!`, parsed. This module doesn't interpret them.
 
 use crate::grammar::{Expectation, GrammarError, parse};
 
@@ -21,14 +20,14 @@ pub struct Expectations {
     pub lines: Vec<ExpectedLine>,
 }
 
-/// Returns the number of a line `points N`.
+/// Returns the weight in a line `points N`, given the text after `points`.
 fn parse_points(rest: &str) -> Result<u32, GrammarError> {
     let number = rest.strip_prefix(char::is_whitespace).map(str::trim);
     let worth = number.and_then(|number| number.parse().ok());
     worth.filter(|worth| *worth <= MOST_POINTS).ok_or(GrammarError::Points)
 }
 
-/// The maximum weight of a line. A larger number is likely a typo, and sums of weights stay small.
+/// The maximum weight of a line. A larger number is likely a typo. The limit also keeps sums of weights small.
 const MOST_POINTS: u32 = 1000;
 
 /// An expectation with its place in the text.
@@ -66,7 +65,7 @@ impl Expectations {
         Expectations { name: name.to_owned(), lines }
     }
 
-    /// Returns the expectations that could be parsed.
+    /// Returns the expectations of the lines without syntax errors.
     pub(crate) fn read(&self) -> impl Iterator<Item = &Expectation> {
         self.lines.iter().filter_map(|line| line.read.as_ref().ok())
     }

@@ -1,4 +1,4 @@
-//! Construction of a machine from the inputs of a line.
+//! Creates a machine with the inputs of an expectation line.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -16,16 +16,17 @@ use crate::bounded::sized;
 use crate::grammar::GivenWords;
 use crate::settings::{TestLimits, TestSettings};
 
-/// The reason for which a run can't be started.
+/// The reason why a run can't be started.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NoStart {
     /// Rules that the module violates in the requested number system, with one message each.
     #[error("{}", .0.join("; "))]
     Rules(Vec<String>),
-    /// A name on the line that no global of the program has.
+    /// A name in the line that isn't a global of the program.
     #[error("no cell `{0}`")]
     NoCell(String),
-    /// A cell without a default that a backward run, or an inverse program, requires the line to set.
+    /// A value that the line doesn't set although it must: a cell without a default, for a backward run or an inverse
+    /// program.
     #[error("`{0}` isn't given")]
     Missing(String),
     /// A value or a number of values that the cell can't take.
@@ -43,7 +44,7 @@ pub enum NoStart {
 }
 
 impl NoStart {
-    /// Returns this error as a difference: a run was expected.
+    /// Returns this error as a mismatch: a run was expected.
     pub(crate) fn missed(&self) -> Mismatch {
         Mismatch::new("a run", self.to_string()).because(self.reason())
     }
@@ -52,7 +53,8 @@ impl NoStart {
         match self {
             NoStart::NoCell(_) => MissReason::MissingCell,
             NoStart::TooLarge(_) | NoStart::NoMemory(_) => MissReason::Memory,
-            // `Missing` is no missing cell: the program declares the input, but the line doesn't set it.
+            // The kind isn't `MissingCell` for `Missing`: the program declares the input, but the line doesn't set
+            // it.
             NoStart::Missing(_) | NoStart::Rules(_) | NoStart::Value(_) | NoStart::Engine(_) => {
                 MissReason::Value
             }
@@ -60,7 +62,7 @@ impl NoStart {
     }
 }
 
-/// A program in the number system that a line requests, and the engine that executes it.
+/// A program in the number system that a line requests, with the engine that executes it.
 pub struct ReadyProgram {
     /// The verified program, in the number system of the line.
     pub program: Arc<Program>,
@@ -94,9 +96,10 @@ impl ReadyProgram {
         Ok(ReadyProgram { program, runner, limits: settings.limits, interrupt })
     }
 
-    /// Returns a machine at the start of the program, or at its end to run backward, with all inputs set.
+    /// Returns a machine with all inputs set: at the start of the program, or for a backward run at its end.
     ///
-    /// # Errors Returns an error if an input is rejected or takes too much memory.
+    /// # Errors
+    /// An input is rejected or takes too much memory.
     pub fn machine(&self, given: &GivenWords, travel: Travel) -> Result<Machine, NoStart> {
         self.check_size()?;
         let program = &self.program;
@@ -129,7 +132,7 @@ impl ReadyProgram {
     }
 }
 
-/// Sets a cell, and returns its index.
+/// Sets the cells of a global, and returns the global's index.
 fn give(
     program: &Program,
     machine: &mut Machine,
@@ -141,7 +144,8 @@ fn give(
     Ok(global)
 }
 
-/// Sets defaults for results, and rejects missing inputs, both like the command line.
+/// Sets values that aren't given to their defaults, and returns an error for a missing value without one. The command
+/// `run` does the same.
 fn complete(
     program: &Program,
     machine: &mut Machine,

@@ -1,5 +1,5 @@
-//! Properties that must hold for every run of a file. They are checked during the runs and reported at their
-//! own lines. A property with its own line is not reported at the lines of runs.
+//! Properties that must hold for every run of a file. They are checked during the runs, and reported at their own
+//! lines. Some properties are checked by default at the lines of runs, unless they have their own lines.
 
 use reviver_vm::explain::Explanation;
 
@@ -10,7 +10,7 @@ use crate::grammar::{Expectation, Property};
 use crate::round_trip::{RoundTrip, RoundTripEnd};
 use crate::words::counted;
 
-/// The properties checked by default that have their own lines.
+/// Flags of the properties that are checked by default: true if the file has a line for the property.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct OwnLines {
     pub restored: bool,
@@ -33,14 +33,15 @@ impl OwnLines {
     }
 }
 
-/// Returns the differences from the defaults: no garbage and no history, unless these have their own lines.
+/// Returns the mismatches with the properties that hold by default: no garbage and no history. A property with its
+/// own line is skipped here.
 pub(crate) fn usual(round_trip: &RoundTrip, own: OwnLines, exact: bool) -> Vec<Mismatch> {
     let garbage = (!own.no_garbage).then(|| undeclared(round_trip)).flatten();
     let history = (!own.no_history && !exact && round_trip.history_bytes > 0).then(|| kept(round_trip));
     garbage.into_iter().chain(history).collect()
 }
 
-/// The state of checking a property over all runs.
+/// Result of checking a property on all runs so far.
 #[derive(Debug)]
 pub(crate) struct PropertyTally {
     property: Property,
@@ -49,7 +50,7 @@ pub(crate) struct PropertyTally {
 }
 
 impl PropertyTally {
-    /// Returns a tally for each property line, in their order.
+    /// Creates a tally for each property line, in the order of the lines.
     pub fn all(expectations: &Expectations) -> Vec<PropertyTally> {
         let properties = expectations.read().filter_map(|line| match line {
             Expectation::Property(property) => Some(property.clone()),
@@ -66,7 +67,7 @@ impl PropertyTally {
         }
     }
 
-    /// Returns the verdict over all runs. `has_runs` is true if runs of the file count for properties.
+    /// Returns the verdict over all runs. `has_runs` is true if the file has lines whose runs count for properties.
     pub fn assessment(&self, has_runs: bool) -> Assessment {
         match &self.first {
             Some(miss) => Assessment::Missed(vec![miss.clone()]),
@@ -81,7 +82,7 @@ impl PropertyTally {
     }
 }
 
-/// Returns how a run violates a property, or `None` if it doesn't.
+/// Returns the mismatch if a run violates a property, otherwise `None`.
 fn miss(property: &Property, round_trip: &RoundTrip) -> Option<Mismatch> {
     match property {
         Property::Restored => unrestored(round_trip),
@@ -101,7 +102,7 @@ fn miss(property: &Property, round_trip: &RoundTrip) -> Option<Mismatch> {
     }
 }
 
-/// Returns the difference if the initial state isn't restored bit for bit.
+/// Returns a mismatch if the run doesn't restore its initial state bit for bit.
 pub(crate) fn unrestored(round_trip: &RoundTrip) -> Option<Mismatch> {
     let expected = "the start again, bit for bit";
     match &round_trip.homecoming {
@@ -112,8 +113,8 @@ pub(crate) fn unrestored(round_trip: &RoundTrip) -> Option<Mismatch> {
     }
 }
 
-/// Returns the difference for a run that stopped while it was undone. A trap there counts as a wrong value,
-/// because the expectation is the restored state.
+/// Returns the mismatch for a backward run that stopped early. A trap there counts as a wrong value, because the line
+/// expects the restored state.
 fn halted(expected: &str, halt: &Halt) -> Mismatch {
     let reason = match halt.reason() {
         MissReason::Trap => MissReason::Value,

@@ -1,4 +1,4 @@
-//! Expectations about a reference: both programs get the same random inputs and must produce the same
+//! Expectations that compare with a reference: both programs get the same random inputs, and must produce the same
 //! results.
 
 use reviver_assembler::files::Files;
@@ -18,7 +18,7 @@ use crate::properties::{OwnLines, unrestored, usual};
 use crate::round_trip::RoundTrip;
 use crate::settings::TestSettings;
 
-/// The two programs, ready to run.
+/// Program under test and reference, ready to run.
 struct ComparedPrograms<'a> {
     tested: ReadyProgram,
     reference: ReadyProgram,
@@ -26,8 +26,8 @@ struct ComparedPrograms<'a> {
     settings: &'a TestSettings<'a>,
 }
 
-/// Runs both programs on random inputs until they differ. `see` receives the observations and inputs of each
-/// run.
+/// Runs both programs on random inputs until they differ. `see` receives each round trip of the program under test,
+/// with its inputs.
 pub(crate) fn assess(
     line: &SameAs,
     module: &Module,
@@ -81,7 +81,8 @@ fn reported(given: &GivenWords) -> String {
 }
 
 impl ComparedPrograms<'_> {
-    /// Checks that both programs have the inputs and the results of the line.
+    /// Checks that both programs have the inputs that the line names, and the same results. Otherwise returns a
+    /// mismatch.
     fn check(&self, line: &SameAs) -> Result<(), Mismatch> {
         for input in &line.inputs {
             for (ready, whose) in [(&self.reference, "the reference"), (&self.tested, "the program")] {
@@ -119,7 +120,7 @@ impl ComparedPrograms<'_> {
         GivenWords { cells: cells.collect(), ..GivenWords::default() }
     }
 
-    /// Runs each program once, and the tested one back as well.
+    /// Runs the program under test forward and backward, and the reference forward. Returns the mismatches.
     fn run(&self, given: &GivenWords, inputs: &str, see: &mut dyn FnMut(&RoundTrip, &str)) -> Vec<Mismatch> {
         let reference = match self.arrived(given) {
             Ok(machine) => machine,
@@ -169,13 +170,14 @@ impl ComparedPrograms<'_> {
     }
 }
 
-/// Returns the results that are compared. Declared garbage of a reference is not compared.
+/// Returns the results that are compared. Cells declared as garbage aren't compared.
 fn results(ready: &ReadyProgram) -> impl Iterator<Item = (usize, &Global)> {
     let globals = ready.program.module().globals.iter().enumerate();
     globals.filter(|(_, global)| matches!(global.role, Role::Out | Role::InOut))
 }
 
-/// Checks that an input can be set and that the range suits it.
+/// Checks that an input of a program can be set, and that the random range fits its class. Otherwise returns a
+/// mismatch.
 fn check_input(ready: &ReadyProgram, whose: &str, input: &DrawnInput) -> Result<(), Mismatch> {
     let name = &input.name;
     let expected = || format!("an input `{name}` of {whose}");

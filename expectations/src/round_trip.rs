@@ -1,5 +1,5 @@
-//! A round trip: a run forward and back, with its steps, leftover garbage, erased bits and final state. This
-//! module gives no verdict.
+//! A round trip: a run to the end of the program and back, with its steps, leftover garbage, erased bits and final
+//! state. This module gives no verdict.
 
 use reviver_vm::drift::{restored, same};
 use reviver_vm::{Cause, Machine, Program, State, Travel};
@@ -7,14 +7,14 @@ use reviver_vm::{Cause, Machine, Program, State, Travel};
 use crate::bounded::{Halt, go};
 use crate::settings::TestLimits;
 
-/// A run that has reached the end and is about to go back.
+/// State of a round trip at its turning point: the run has reached the end, and hasn't turned back.
 pub(crate) struct EndedRun {
     first: State,
     travel: Travel,
     limits: TestLimits,
 }
 
-/// The observations of a round trip.
+/// Observations of a completed round trip.
 pub(crate) struct RoundTrip {
     pub steps: u64,
     pub erased_bits: u64,
@@ -27,27 +27,27 @@ pub(crate) struct RoundTrip {
     pub homecoming: RoundTripEnd,
 }
 
-/// The final state of a round trip, compared with the initial one.
+/// Final state of a round trip, in comparison with its initial state.
 #[derive(Debug, PartialEq)]
 pub(crate) enum RoundTripEnd {
-    /// The initial state, bit for bit.
+    /// Equal to the initial state, bit for bit.
     Same,
-    /// The initial state within the tolerance of floats, with a cell that differs.
+    /// Equal to the initial state within the tolerance of floats; with a cell that differs.
     Near(String),
-    /// A different state, with a cell that differs.
+    /// Different from the initial state; with a cell that differs.
     Elsewhere(String),
     Halted(Halt),
 }
 
 impl RoundTrip {
-    /// Runs to the end of the program in the first direction.
+    /// Runs to the end of the program in the direction `travel`, the first half of a round trip.
     pub fn begin(machine: &mut Machine, travel: Travel, limits: TestLimits) -> Result<EndedRun, Halt> {
         let first = machine.state().try_clone()?;
         go(machine, travel, limits)?;
         Ok(EndedRun { first, travel, limits })
     }
 
-    /// Returns true if the run can't be reversed without a history.
+    /// Returns true if the backward run stopped at an erasure, which only a history could undo.
     pub fn needs_history(&self) -> bool {
         let is_irreversible =
             |halt: &Halt| matches!(halt, Halt::Trap { trap, .. } if trap.cause == Cause::Irreversible);

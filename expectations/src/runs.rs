@@ -1,4 +1,4 @@
-//! Expectations about runs: `run … -> …` and `back … -> …`. Each is run in both directions.
+//! Expectations about runs: `run … -> …` and `back … -> …`. Each run is followed by a run in the opposite direction.
 
 use reviver_isa::Module;
 use reviver_vm::{Cause, Machine, drift};
@@ -13,7 +13,7 @@ use crate::round_trip::{RoundTrip, RoundTripEnd};
 use crate::settings::{TestLimits, TestSettings};
 use crate::words::counted;
 
-/// The outcome of checking one run.
+/// Outcome of checking a line about a run.
 #[derive(Default)]
 pub(crate) struct RunOutcome {
     pub misses: Vec<Mismatch>,
@@ -27,14 +27,14 @@ impl RunOutcome {
     }
 }
 
-/// A line about a run, with everything that its check needs.
+/// Line about a run, with the data that its check needs.
 pub(crate) struct RunAssessor<'a> {
     pub run: &'a ExpectedRun,
     pub own: OwnLines,
     pub limits: TestLimits,
 }
 
-/// Checks a line about a run.
+/// Runs the program as a line says, and compares the outcome with the line.
 pub(crate) fn assess(
     run: &ExpectedRun,
     module: &Module,
@@ -61,7 +61,7 @@ pub(crate) fn assess(
 }
 
 impl RunAssessor<'_> {
-    /// Checks that a run traps as expected, and that the steps before the trap can be undone.
+    /// Checks that a run traps as expected, and that running backward from the trap restores the start.
     fn trap(&self, mut machine: Machine, text: &str) -> Option<Mismatch> {
         let expected = format!("a trap with \"{text}\"");
         machine.keep_residues();
@@ -90,7 +90,8 @@ impl RunAssessor<'_> {
         self.run.end.results().iter().any(|result| matches!(result, RunResult::Erases(_)))
     }
 
-    /// Returns true if a word of the line excuses an inexact restoration of the initial state.
+    /// Returns true if the line has a word by which the initial state need not be restored exactly: `drifts`,
+    /// `unrestored` or `erases`.
     fn is_lossy(&self) -> bool {
         self.says(&RunResult::Drifts) || self.says(&RunResult::Unrestored) || self.erases()
     }
@@ -151,7 +152,7 @@ impl RunAssessor<'_> {
         }
     }
 
-    /// Checks the state after running back against the words of the line.
+    /// Checks the final state of the round trip: restored, or different in the way that a word of the line expects.
     fn homecoming(&self, round_trip: &RoundTrip) -> Option<Mismatch> {
         let home = &round_trip.homecoming;
         if self.erases() {
@@ -178,7 +179,7 @@ impl RunAssessor<'_> {
         if self.own.restored { None } else { unrestored(round_trip) }
     }
 
-    /// Checks that a lossy run is restored exactly if it has a history.
+    /// Checks that a run that loses bits restores its initial state exactly if it keeps a history.
     fn exactly(&self, mut machine: Machine) -> Option<Mismatch> {
         machine.keep_residues();
         let expected = "with residues, the start again bit for bit";

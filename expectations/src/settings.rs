@@ -9,10 +9,11 @@ use reviver_vm::{Program, Runner};
 
 use crate::assessment::Mismatch;
 
-/// A function that prepares an engine for a program, `None` for the interpreter, or an error.
+/// Function that prepares an engine for a program. It returns `None` for the interpreter, and an error if the engine
+/// isn't available.
 pub type PrepareRunner<'a> = dyn Fn(&Arc<Program>) -> Result<Option<Arc<dyn Runner>>, String> + 'a;
 
-/// An additional check of a gradient, which returns a difference if the gradient fails it.
+/// Function that checks a gradient in addition to the usual checks. It returns a mismatch if the gradient fails.
 pub type CheckGradient<'a> = dyn Fn(&Subject, &Variable, &Gradient) -> Option<Mismatch> + 'a;
 
 /// Limits on the resources of a program.
@@ -41,7 +42,7 @@ pub struct TestSettings<'a> {
     pub gradients: &'a CheckGradient<'a>,
     /// The limits on the steps and the memory of each run.
     pub limits: TestLimits,
-    /// A flag that stops runs when it is set. Lines that aren't finished then get no verdict.
+    /// Flag that stops runs when it is set. Lines that aren't finished then get no verdict.
     pub interrupt: Option<&'a Arc<AtomicBool>>,
 }
 

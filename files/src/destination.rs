@@ -1,4 +1,5 @@
-//! Resolution of an output path through symbolic links, to an existing file or to a free path. Opens nothing.
+//! Resolves an output path through symbolic links, to an existing file or to a path without a file. This
+//! module opens no files.
 
 use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind};
@@ -17,12 +18,13 @@ pub(crate) enum Destination {
     Stream,
     /// An existing file: its canonical path and its metadata.
     File(PathBuf, Metadata),
-    /// A path without a file. For a dangling link, the path of the link's target.
+    /// A path at which no file exists. If the output path is a dangling link, this is the path of the link's
+    /// target.
     New(PathBuf),
 }
 
 impl Destination {
-    /// Follows a path to its destination.
+    /// Resolves a path through its links.
     ///
     /// # Errors
     /// Returns errors of the platform, and an error if the path can't name a file.
@@ -36,7 +38,7 @@ impl Destination {
         }
     }
 
-    /// Returns the resolved path; for a stream, the path that was followed.
+    /// Returns the resolved path. A stream has none: returns `followed`, the path before resolution.
     pub fn path<'p>(&'p self, followed: &'p Path) -> &'p Path {
         match self {
             Destination::Stream => followed,
@@ -54,7 +56,7 @@ impl Destination {
     }
 }
 
-/// Returns the last target of a chain of links that ends at no file.
+/// Follows a chain of symbolic links and returns the path of the last target, which doesn't exist.
 fn end_of_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..LONGEST_CHAIN {

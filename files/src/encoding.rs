@@ -1,4 +1,4 @@
-//! Guesses the encoding of a text that isn't UTF-8, and names a way to convert it.
+//! Guesses the encoding of a text that isn't UTF-8, and tells the user how to convert the text.
 
 /// The guessed encoding of a text that isn't UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub enum Encoding {
     Unknown,
 }
 
-/// The number of bytes that are examined.
+/// The number of bytes at the start of a text from which the encoding is guessed.
 const SAMPLE: usize = 4096;
 
 /// Guesses the encoding of bytes that aren't UTF-8 or that contain NUL bytes.
@@ -29,7 +29,7 @@ pub fn guess_encoding(bytes: &[u8]) -> Encoding {
     if is_text { Encoding::Windows1252 } else { Encoding::Unknown }
 }
 
-/// Returns true if nearly every second byte is 0 and few others are: ASCII letters of two bytes each.
+/// Returns true if bytes look like ASCII text in UTF-16: nearly every second byte is 0, and few others are.
 fn alternates(sample: &[u8]) -> bool {
     let zeros = |first: usize| sample.iter().skip(first).step_by(2).filter(|byte| **byte == 0).count();
     let (even, odd, pairs) = (zeros(0), zeros(1), sample.len() / 2);
@@ -38,7 +38,7 @@ fn alternates(sample: &[u8]) -> bool {
 }
 
 impl Encoding {
-    /// Returns the part of a message that follows "this is not UTF-8".
+    /// Returns the end of the message "this is not UTF-8", for example " but UTF-16".
     #[must_use]
     pub fn instead(self) -> &'static str {
         match self {

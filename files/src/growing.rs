@@ -1,5 +1,5 @@
-//! An output that is written in chunks and appears at its path once it is complete. Doesn't interpret the
-//! content.
+//! An output that is written in chunks and appears at its path once it is complete. This module doesn't
+//! interpret the content.
 
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -7,8 +7,8 @@ use std::path::Path;
 use crate::output::{Output, WriteError};
 use crate::write::GrowingFile;
 
-/// A temporary file next to its destination. If it is dropped before [`GrowingOutput::finish`], the
-/// destination is unchanged.
+/// A temporary file next to the output's destination, to which chunks are written. If it is dropped before
+/// [`GrowingOutput::finish`], the destination is unchanged.
 #[derive(Debug)]
 pub struct GrowingOutput {
     output: Output,
@@ -31,8 +31,8 @@ impl GrowingOutput {
     /// Moves the complete file to its destination.
     ///
     /// # Errors
-    /// Returns an error if the destination became unavailable meanwhile, or if the platform reports one; then
-    /// the destination is unchanged.
+    /// Returns an error if the destination became unavailable after [`Output::begin`], or if the platform
+    /// reports one. In both cases the destination is unchanged.
     pub fn finish(self) -> Result<(), WriteError> {
         let GrowingOutput { output, file } = self;
         match file.into_inner() {
@@ -46,7 +46,7 @@ impl GrowingOutput {
         self.output.path()
     }
 
-    /// Returns the error to report for a chunk that couldn't be written.
+    /// Converts an error of writing a chunk to a [`WriteError`] with the output's path.
     pub fn failed(&self, error: io::Error) -> WriteError {
         WriteError::io(self.output.path(), error)
     }

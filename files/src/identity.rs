@@ -1,4 +1,5 @@
-//! The identity of the file that a path leads to, independent of spelling and links. Reads no content.
+//! The identity of the file that a path leads to: the same for all spellings of the path and for all links.
+//! This module reads no file contents.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
@@ -7,8 +8,8 @@ use std::path::Path;
 
 use crate::folder::folder;
 
-/// The key that identifies a file on this system: device and inode, or the canonical path where the platform
-/// has neither.
+/// The key that identifies a file on this system: device and inode, or the canonical path on platforms
+/// without inodes.
 #[cfg(unix)]
 type FileNumber = (u64, u64);
 #[cfg(not(unix))]
@@ -18,7 +19,7 @@ type FileNumber = std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Identity {
     There(FileNumber),
-    /// A file that doesn't exist yet: the folder's number and the name within the folder.
+    /// A file that doesn't exist yet: the number of its folder and its name within the folder.
     Missing(FileNumber, OsString),
 }
 
@@ -53,7 +54,8 @@ fn number_of_open(facts: &Metadata) -> Option<FileNumber> {
     number(Path::new(""), facts).ok()
 }
 
-/// This platform has no file numbers, so two hard links to one file count as different files.
+/// Returns the canonical path, because this platform has no file numbers. Two hard links to one file
+/// therefore count as different files.
 #[cfg(not(unix))]
 fn number(path: &Path, _: &Metadata) -> io::Result<FileNumber> {
     fs::canonicalize(path)

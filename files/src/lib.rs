@@ -1,12 +1,12 @@
 //! Bounded reading of files, and writing that loses no data.
 //!
-//! A command reads all its files through one [`UsedFiles`] register, and requests an [`Output`] from the same
-//! register for each file that it writes. An output that would overwrite an input is refused, even if its
-//! path is spelled differently. An output appears whole or not at all. No other crate of the workspace opens
-//! files.
+//! A command reads all its files through one [`UsedFiles`] register, and requests from it an [`Output`] for
+//! each file to be written. The register refuses an output that would overwrite an input, even if their paths
+//! are spelled differently. An output is written completely or not at all. No other crate of the workspace
+//! opens files.
 //!
-//! This crate doesn't interpret contents. An existing file may be replaced if it is of the expected kind: the
-//! caller supplies a [`FileKind`] with a function that recognizes it.
+//! This crate doesn't interpret contents. If an output may replace only files of one kind, the caller
+//! supplies a [`FileKind`] with a function that recognizes the kind.
 
 #![deny(missing_docs)]
 

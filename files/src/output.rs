@@ -1,5 +1,5 @@
-//! A file that will be written. Conflicts are checked when the output is requested and again before it is
-//! written.
+//! A file that will be written. Conflicts with other files of the command are checked twice: when the output
+//! is requested and before it is written.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read as _};
@@ -13,7 +13,7 @@ use crate::identity::{Identity, standard};
 use crate::register::{Purpose, Register};
 use crate::write;
 
-/// The number of bytes at the beginning of a file that identify its kind.
+/// The number of bytes at the beginning of a file that are read to recognize its kind.
 const BEGINNING: u64 = 64 << 10;
 
 /// A kind of file that is recognized by its content.
@@ -21,7 +21,7 @@ const BEGINNING: u64 = 64 << 10;
 pub struct FileKind {
     /// The name with its article: "a state file".
     pub name: &'static str,
-    /// Returns true if a file is of this kind, given its first 64 KiB at most.
+    /// Returns true if a file is of this kind, given at most its first 64 KiB.
     pub is: fn(&[u8]) -> bool,
 }
 
@@ -30,10 +30,10 @@ pub struct FileKind {
 pub enum Replaces {
     /// Only an empty file or one of this kind may be replaced.
     Kind(&'static FileKind),
-    /// Only an empty file or one with this beginning may be replaced; only an earlier output begins so. The
-    /// text is the name of that kind, with its article.
+    /// Only an empty file or one that begins with these bytes may be replaced; only earlier outputs of the
+    /// same kind begin with them. The text names the kind with its article, such as "a picture".
     Beginning(&'static str, Vec<u8>),
-    /// Any file may be replaced except those in use: the user insists.
+    /// Any file may be replaced, except files that the command uses. The user has asked for this.
     Anything,
     /// The input that was read under the same name may be overwritten.
     Itself,
@@ -41,7 +41,7 @@ pub enum Replaces {
     Nothing,
 }
 
-/// A file to be written later. If it is dropped unwritten, nothing changes.
+/// A file to be written later. If the `Output` is dropped before it is written, no file changes.
 #[derive(Debug)]
 pub struct Output {
     used: Register,
@@ -75,7 +75,8 @@ pub enum WriteError {
     },
 }
 
-/// Returns the other name under which a file is in use, as the end of a message.
+/// Returns the end of a message: the other name under which a file is in use. Returns an empty text if the
+/// names are equal.
 fn as_named(path: &Path, other: &Path) -> String {
     if path == other {
         String::new()
@@ -119,7 +120,8 @@ impl WriteError {
         !matches!(self, WriteError::Protected { .. } | WriteError::Io { .. })
     }
 
-    /// Returns true if the user could insist: [`Replaces::Anything`] avoids this error.
+    /// Returns true if [`Replaces::Anything`] would avoid this error, so that a message can suggest to
+    /// insist.
     pub fn yields_to_force(&self) -> bool {
         matches!(self, WriteError::OtherKind { .. } | WriteError::Protected { .. })
     }
@@ -155,14 +157,14 @@ impl Output {
         write::commit(&self.path, &destination, self.insists(), bytes).map_err(|error| self.refused(error))
     }
 
-    /// Opens a temporary file that takes the chunks of the output until it is complete.
+    /// Opens a temporary file to which the chunks of the output are written.
     pub(crate) fn grow(&self) -> Result<write::GrowingFile, WriteError> {
-        // The register's entry for this output must not count as a conflict with itself.
+        // This output's own entry in the register must not count as a conflict.
         let destination = self.checked_besides_itself()?;
         write::grow(&self.path, &destination, self.insists()).map_err(|error| self.refused(error))
     }
 
-    /// Moves a temporary file that is complete to its destination.
+    /// Moves a completely written temporary file to its destination.
     pub(crate) fn commit_grown(mut self, file: write::GrowingFile) -> Result<(), WriteError> {
         self.leave();
         let destination = self.checked_destination()?;
@@ -173,7 +175,8 @@ impl Output {
         matches!(self.replaces, Replaces::Anything)
     }
 
-    /// Resolves and checks the path while this output's own register entry is suspended.
+    /// Resolves and checks the path like [`Output::checked_destination`]. This output's own entry in the register is
+    /// removed meanwhile, because it would count as a conflict.
     fn checked_besides_itself(&self) -> Result<Destination, WriteError> {
         if let Some(identity) = &self.entered {
             self.used.leave(identity);
@@ -185,7 +188,8 @@ impl Output {
         destination
     }
 
-    /// Resolves the path now, and checks that it may be written.
+    /// Resolves the path again and checks that the file there may be written. Returns an error for a file in
+    /// use, and for a file that `replaces` protects.
     fn checked_destination(&self) -> Result<Destination, WriteError> {
         let io = |error| WriteError::io(&self.path, error);
         let destination = Destination::of(&self.path).map_err(io)?;

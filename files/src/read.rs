@@ -1,11 +1,11 @@
-//! Bounded reading: every read ends, even of an endless device. Doesn't interpret content.
+//! Bounded reading: every read ends, even from an endless device. This module doesn't interpret the content.
 
 use std::io::{self, Read};
 
 use reviver_memory::{OutOfMemory, ask};
 use thiserror::Error;
 
-/// The maximum size of a text, in bytes.
+/// The maximum size of a [`Content::Text`], in bytes.
 const LONGEST_TEXT: u64 = 256 << 20;
 /// The maximum number of bytes that are read from a source of unknown length: standard input, a pipe, a
 /// device.
@@ -16,7 +16,8 @@ const LONGEST_STREAM: u64 = 256 << 20;
 pub enum Content {
     /// A program, a script, or keys: at most 256 MiB.
     Text,
-    /// An image, a state, or values: limited by memory only; at most 256 MiB from a stream.
+    /// An image, a state, or values. A file may have any size that fits into memory; a stream may have at
+    /// most 256 MiB.
     Data,
 }
 
@@ -41,7 +42,7 @@ pub enum ReadError {
 }
 
 impl ReadError {
-    /// Returns a suggestion for the user, without a full stop.
+    /// Returns a suggestion for the user, without a full stop. Returns `None` if there is none.
     pub fn help(&self) -> Option<&'static str> {
         match self {
             ReadError::LongStream => Some("put it into a file first: a file may have more"),
@@ -63,7 +64,7 @@ impl From<io::Error> for ReadError {
 }
 
 impl Content {
-    /// Returns the maximum number of bytes, and the error if there are more.
+    /// Returns the maximum number of bytes for this content, and the error to report if there are more.
     fn limit(self, is_stream: bool) -> (u64, ReadError) {
         match (self, is_stream) {
             (Content::Text, _) => (LONGEST_TEXT, ReadError::LongText),
@@ -73,7 +74,8 @@ impl Content {
     }
 }
 
-/// Reads all bytes of a source. `length` is the file's size according to the system, or `None` for a stream.
+/// Reads all bytes of a source. `length` is the size of the file as the system reports it, or `None` for a
+/// stream. Returns an error if there are more bytes than the content may have.
 pub(crate) fn bounded(
     source: impl Read,
     length: Option<u64>,
@@ -83,7 +85,7 @@ pub(crate) fn bounded(
     if length.is_some_and(|length| length > limit) {
         return Err(too_long);
     }
-    // One byte more than the size lets the end be detected without a second allocation.
+    // A buffer of one byte more than the size is enough to detect the end without a second allocation.
     let expected = usize::try_from(length.unwrap_or(0).saturating_add(1)).map_err(|_| OutOfMemory)?;
     let mut bytes = ask::list(expected)?;
     ask::read_to_end(&mut source.take(limit.saturating_add(1)), &mut bytes)?;

@@ -1,5 +1,5 @@
-//! The register of the files that a command uses, keyed by identity: inputs that were read and outputs that
-//! will be written. A file is registered for one purpose only.
+//! The register of the files that a command uses: inputs that were read and outputs that will be written.
+//! Files are compared by identity, and each is registered for one purpose only.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -33,7 +33,7 @@ impl Register {
         self.entries().push(UsedFile { identity, purpose });
     }
 
-    /// Returns the purpose for which a file is already registered.
+    /// Returns the purpose for which a file is registered, or `None` if it isn't registered.
     pub fn purpose(&self, identity: &Identity) -> Option<Purpose> {
         self.entries().iter().find(|entry| entry.identity == *identity).map(|entry| entry.purpose.clone())
     }
@@ -44,8 +44,8 @@ impl Register {
             .retain(|entry| entry.identity != *identity || matches!(entry.purpose, Purpose::Input(_)));
     }
 
-    /// Locks the entries. A poisoned lock is usable, because every change is a single call and a panic leaves
-    /// nothing half done.
+    /// Locks the list of entries. A poisoned lock is usable, because every change is a single call, so a
+    /// panic can't leave a partial change.
     fn entries(&self) -> MutexGuard<'_, Vec<UsedFile>> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }

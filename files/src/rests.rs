@@ -1,5 +1,6 @@
-//! Temporary files next to outputs, and the removal of stale ones left by killed processes. The next process
-//! that writes into the folder removes stale files. A live process holds a lock on its own temporary file.
+//! Temporary files next to outputs. A process that was killed leaves its temporary files behind; the next
+//! process that writes into the folder removes them. Files of a live process are kept, because it holds a
+//! lock on them.
 
 use std::fs::File;
 use std::io;
@@ -24,10 +25,10 @@ pub(crate) enum FileMode {
     Private,
 }
 
-/// A temporary file next to an output. It is removed when it is dropped or when the process ends before that.
+/// A temporary file next to an output. It is removed on drop; a process that ends early removes it, too.
 #[derive(Debug)]
 pub(crate) struct PartFile {
-    // Fields drop in this order: the note must outlive the file.
+    // Fields drop in this order: first the file, then its entry in the list of unfinished files.
     file: NamedTempFile,
     _noted: Noted,
 }
@@ -57,7 +58,7 @@ pub(crate) fn beside(path: &Path, mode: FileMode) -> io::Result<PartFile> {
         let mut noted = None;
         let file = builder.make_in(folder, |path| {
             let file = system::create(path, mode)?;
-            // The note comes first: any later call may fail.
+            // Note the file before anything else: any later call may fail.
             noted = Some(unfinished::note(path));
             Ok(file)
         })?;
@@ -86,7 +87,7 @@ mod system {
 
     use super::FileMode;
 
-    /// Creates a file that must not exist. The umask is subtracted from its permissions.
+    /// Creates a file, and fails if it exists. The umask is subtracted from the permissions of `mode`.
     pub fn create(path: &Path, mode: FileMode) -> io::Result<File> {
         let permissions = match mode {
             FileMode::Usual => 0o666,
@@ -95,8 +96,8 @@ mod system {
         OpenOptions::new().read(true).write(true).create_new(true).mode(permissions).open(path)
     }
 
-    /// Locks a file while it is open. Returns false if its name was removed meanwhile. Failing to lock is no
-    /// error: on a file system without locks, stale files aren't removed either.
+    /// Locks a file until it is closed. Returns false if the file was removed before it was locked. A failure
+    /// to lock isn't reported: on a file system without locks, stale files aren't removed either.
     pub fn hold(file: &File) -> io::Result<bool> {
         flock(file, FlockOperation::LockExclusive).ok();
         Ok(file.metadata()?.nlink() > 0)
@@ -111,7 +112,7 @@ mod system {
         }
     }
 
-    /// Removes a temporary file that no process holds a lock on.
+    /// Removes a temporary file, unless a process holds a lock on it.
     fn remove_dead(path: &Path) -> io::Result<()> {
         let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
         let file = OpenOptions::new().read(true).custom_flags(flags as i32).open(path)?;
@@ -123,8 +124,8 @@ mod system {
     }
 }
 
-/// This platform can't remove open files, and stale files can't be distinguished from those in use. So
-/// nothing is removed.
+/// Replacement for platforms that can't remove open files. Stale files can't be distinguished from files in
+/// use there, so no file is removed.
 #[cfg(not(unix))]
 mod system {
     use std::fs::{File, OpenOptions};

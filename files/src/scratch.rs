@@ -1,4 +1,5 @@
-//! A private temporary folder for the output of another program; it is removed when its owner is dropped.
+//! A private temporary folder for the output of another program. It is removed when the [`Scratch`] is
+//! dropped.
 
 use std::fs;
 use std::io;
@@ -19,7 +20,7 @@ impl Scratch {
         tempfile::Builder::new().prefix("reviver-").tempdir().map(Scratch)
     }
 
-    /// The path of a file in the folder, whether or not it exists.
+    /// Returns the path of a name in the folder. The file needn't exist.
     pub fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }

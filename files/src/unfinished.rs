@@ -1,7 +1,7 @@
-//! A list of the temporary files that are being written, for a process that ends early, for example because
-//! memory is refused. Adding and removing entries takes no memory. Files that don't fit into the list,
-//! because there are too many or their paths are too long, are removed by the next process that writes into
-//! the folder.
+//! A list of the temporary files that are being written. A process that ends early, for example because
+//! memory is refused, removes the listed files. Adding and removing entries allocates no memory. Some files
+//! aren't listed, because there are too many or their paths are too long. The next process that writes into
+//! the folder removes these.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -11,14 +11,14 @@ const FILES: usize = 8;
 /// The capacity of an entry: bytes of a path, including the terminating 0.
 const BYTES: usize = 1024;
 
-/// The noted paths, each terminated by a 0; an entry that begins with 0 is free.
+/// The listed paths, each terminated by a 0; an entry that begins with 0 is free.
 static NOTED: [Mutex<[u8; BYTES]>; FILES] = [const { Mutex::new([0; BYTES]) }; FILES];
 
-/// A guard for a noted file; the note is removed on drop.
+/// A guard for an entry of the list; the entry is removed on drop. `None` if the file isn't listed.
 #[derive(Debug, Default)]
 pub(crate) struct Noted(Option<&'static Mutex<[u8; BYTES]>>);
 
-/// Notes a file that was just created.
+/// Adds a file that was just created to the list. If the list has no room, the guard is empty.
 pub(crate) fn note(path: &Path) -> Noted {
     let path = path.as_os_str().as_encoded_bytes();
     if path.is_empty() || path.len() >= BYTES {
@@ -44,7 +44,7 @@ impl Drop for Noted {
     }
 }
 
-/// Removes all noted files, for a process that ends now. Neither allocates nor waits for a lock.
+/// Removes all listed files, for a process that ends now. Neither allocates nor waits for a lock.
 #[cfg(unix)]
 pub fn remove_unfinished() {
     use std::ffi::CStr;

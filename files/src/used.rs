@@ -1,4 +1,5 @@
-//! The files that a command reads, and the outputs that it requests; all are entered in one register.
+//! The files that a command reads, and the outputs that it requests. All of them are registered in one
+//! register.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -33,7 +34,7 @@ impl UsedFiles {
         self.entered(path).map(|(file, _)| OpenInput(file))
     }
 
-    /// Opens a file that isn't a folder. An ordinary file is registered as an input.
+    /// Opens a file; a folder is an error. An ordinary file is registered as an input.
     fn entered(&self, path: &Path) -> Result<(File, Metadata), ReadError> {
         let file = File::open(path)?;
         let facts = file.metadata()?;
@@ -46,7 +47,8 @@ impl UsedFiles {
         Ok((file, facts))
     }
 
-    /// Opens standard input to be read in chunks. A file that it is redirected from is registered as an input.
+    /// Opens standard input to be read in chunks. If it is redirected from a file, that file is registered as
+    /// an input.
     pub fn open_standard_input(&self) -> impl Read + use<> {
         if let Some(identity) = standard::input().as_ref().and_then(Identity::of_open) {
             self.register.enter(identity, Purpose::Input("-".into()));
@@ -54,7 +56,7 @@ impl UsedFiles {
         std::io::stdin()
     }
 
-    /// Reads standard input to its end. A file that it is redirected from is registered as an input.
+    /// Reads standard input to its end. If it is redirected from a file, that file is registered as an input.
     ///
     /// # Errors
     /// The same as those of [`UsedFiles::read`].
@@ -93,8 +95,8 @@ impl Seek for OpenInput {
     }
 }
 
-/// Returns the length of an ordinary file. Files that the system generates while they are read report 0, so 0
-/// counts as unknown.
+/// Returns the length of an ordinary file. A length of 0 counts as unknown (`None`), because files that the
+/// system generates on reading report 0.
 fn length(facts: &Metadata) -> Option<u64> {
     Some(facts.len()).filter(|length| facts.is_file() && *length > 0)
 }

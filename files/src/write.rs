@@ -1,5 +1,6 @@
-//! Writes bytes to a destination: into a temporary file next to it that is then renamed, or in place where
-//! that isn't possible. Permission to replace the destination is checked elsewhere.
+//! Writes bytes to a destination. Usually a temporary file next to the destination is written and then
+//! renamed; if that isn't possible, the destination is overwritten in place. The caller has checked that the
+//! destination may be replaced.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Seek as _, Write as _};
@@ -25,8 +26,8 @@ impl From<io::Error> for Refusal {
     }
 }
 
-/// Tests whether a destination can be written, and leaves no trace. If `insists` is true, write protection of
-/// the file is ignored where its folder can be written.
+/// Tests whether a destination can be written, without changing anything. If `insists` is true, write
+/// protection of the file is ignored, provided that its folder can be written.
 pub(crate) fn attempt(destination: &Destination, insists: bool) -> Result<(), Refusal> {
     match destination {
         // Opening a pipe waits for its reader, so streams aren't tested.
@@ -45,7 +46,7 @@ pub(crate) fn attempt(destination: &Destination, insists: bool) -> Result<(), Re
     }
 }
 
-/// Writes a file. `path` is the path by which a stream is opened.
+/// Writes a file. If the destination is a stream, `path` is opened.
 pub(crate) fn commit(
     path: &Path,
     destination: &Destination,
@@ -78,7 +79,7 @@ pub(crate) enum GrowingFile {
     Apart(File),
 }
 
-/// Begins an output. `path` is the path by which a stream is opened.
+/// Begins an output that is written in chunks. If the destination is a stream, `path` is opened.
 pub(crate) fn grow(path: &Path, destination: &Destination, insists: bool) -> Result<GrowingFile, Refusal> {
     match destination {
         Destination::Stream => Ok(GrowingFile::Stream(OpenOptions::new().write(true).open(path)?)),
@@ -144,8 +145,8 @@ impl io::Seek for GrowingFile {
     }
 }
 
-/// Replaces a file by a new one with the same owner and permissions. Where that isn't possible, overwrites
-/// the file in place.
+/// Replaces a file by a new one with the same owner and permissions. If that isn't possible, overwrites the
+/// old file in place.
 fn replace(path: &Path, old: &Metadata, bytes: &[u8]) -> io::Result<()> {
     let new = match rests::beside(path, FileMode::Private) {
         Err(error) if is_denied(&error) => return in_place(path, bytes),
@@ -159,8 +160,8 @@ fn replace(path: &Path, old: &Metadata, bytes: &[u8]) -> io::Result<()> {
     renamed(new, path, bytes)
 }
 
-/// Fills a temporary file and renames it to the destination. After a crash, the path leads to the old content
-/// or to the new one, both complete.
+/// Writes a temporary file and renames it to the destination. If the system crashes meanwhile, the path leads
+/// to the complete old content or to the complete new one.
 fn renamed(mut new: PartFile, path: &Path, bytes: &[u8]) -> io::Result<()> {
     new.as_file_mut().write_all(bytes)?;
     named(new, path)
@@ -177,7 +178,8 @@ fn named(new: PartFile, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Overwrites a file that can't be replaced. If that fails, the old content is restored as far as possible.
+/// Overwrites a file that can't be replaced by a new one. If writing fails, the old content is restored as
+/// far as possible.
 fn in_place(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().read(true).write(true).open(path)?;
     let mut old = Vec::new();
@@ -209,7 +211,8 @@ fn is_denied(error: &io::Error) -> bool {
     error.kind() == ErrorKind::PermissionDenied
 }
 
-/// Returns true if a new file could be given the owner and group of the old one.
+/// Returns true if the new file has the owner and group of the old one; changes them if necessary. Returns
+/// false if this user isn't permitted to change them.
 #[cfg(unix)]
 fn takes_owner(new: &File, old: &Metadata) -> io::Result<bool> {
     use std::os::unix::fs::{MetadataExt as _, fchown};

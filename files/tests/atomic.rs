@@ -1,5 +1,5 @@
-//! Tests that a file is replaced as a whole: a concurrent reader sees the old content or the new one, and
-//! permissions are kept.
+//! Tests that a file is replaced as a whole: a concurrent reader sees the complete old content or the
+//! complete new one. Permissions are kept.
 
 use std::fs::{self, File};
 use std::io::{Read as _, Seek as _};

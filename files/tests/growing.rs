@@ -21,7 +21,7 @@ fn an_output_appears_when_it_is_finished() {
     growing.write_all(b"half").unwrap();
     growing.flush().unwrap();
     assert!(!path.exists());
-    // The path is reserved meanwhile.
+    // Until the output is finished, its path is reserved.
     assert!(matches!(files.output(&path, Replaces::Anything), Err(WriteError::Output { .. })));
     growing.write_all(b" and half").unwrap();
     growing.finish().unwrap();

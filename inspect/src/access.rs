@@ -1,10 +1,11 @@
-//! Cells that a step reads and writes in a state. The slots come from the control-flow data of the program.
+//! The cells that a step reads and writes in a given state. The operands come from the control-flow data of
+//! the program ([`reviver_flow`]).
 //!
 //! - An instruction *writes* its targets, even if their content doesn't change.
 //! - An instruction *reads* its sources, the indices of its operands and the cells of its condition.
-//! - A call reads the indices of its arguments where it is entered in time.
-//! - A taken branch also reads the cells of its partner's condition.
-//! - In gradient mode a step also writes the adjoints that it propagates cotangents to
+//! - A call reads the indices of its arguments when it is entered in the direction of time.
+//! - A branch that is taken also reads the cells of the condition at its partner.
+//! - In gradient mode a step also writes the adjoints to which it propagates a cotangent
 //!   ([`crate::cotangents`]).
 
 pub use reviver_flow::Access;
@@ -18,8 +19,8 @@ use reviver_vm::stops::Node;
 use crate::cotangents::carried;
 use crate::memory::{Cell, MODE_BIT, Memory};
 
-/// Calls `visit` with every cell that the step from `node` in `state` reads or writes, operand by operand.
-/// A cell may be visited more than once.
+/// Calls `visit` with every cell that the step from `node` in `state` reads or writes, in the order of the
+/// operands. A cell may be visited more than once.
 pub fn visit(memory: &Memory, state: &State, node: Node, mut visit: impl FnMut(Access, Cell)) {
     let Some(instruction) = memory.program().module().code.get(node.instruction() as usize) else { return };
     visit_operands(memory, state, node.instruction(), &mut visit);
@@ -37,8 +38,9 @@ pub fn visit(memory: &Memory, state: &State, node: Node, mut visit: impl FnMut(A
     }
 }
 
-/// Returns the call that a step enters in time, and the call depth of the caller.
-/// Going backward over the beginning of a procedure undoes the call, which reads the arguments of the call.
+/// Returns the call that a step enters in the direction of time, and the call depth of the caller. For
+/// example, a step backward over the beginning of a procedure undoes a call: in time, the call is entered
+/// there.
 fn entered(state: &State, node: Node, instruction: &Instruction) -> Option<(u32, usize)> {
     let goes_forward = node.backward == state.inverted;
     match instruction.update.shape() {
@@ -48,8 +50,8 @@ fn entered(state: &State, node: Node, instruction: &Instruction) -> Option<(u32,
     }
 }
 
-/// Returns true if a step switches gradient mode: by a mode instruction, or because a procedure with a
-/// derivative rule runs with the mode off.
+/// Returns true if a step switches gradient mode. That is done by a mode instruction, and by a call of a
+/// procedure with a derivative rule, which runs with the mode off.
 fn switches_mode(memory: &Memory, state: &State, node: Node, instruction: &Instruction) -> bool {
     match instruction.update.shape() {
         OperandShape::Switch => true,
@@ -60,9 +62,9 @@ fn switches_mode(memory: &Memory, state: &State, node: Node, instruction: &Instr
                     .callee(node.instruction())
                     .is_some_and(|p| memory.program().rule(p).is_some())
         }
-        // A ruled call has two parts, the body and the rule. The first part runs backward from its end to
-        // its entry, where the second begins. The second part runs forward from its entry to its end, where
-        // the call returns.
+        // A ruled call has two parts, the body and the rule. The first part runs backward, from its end to
+        // its entry; there the second part begins. The second part runs forward, from its entry to its end;
+        // there the call returns.
         OperandShape::Boundary => {
             !node.backward && state.calls.last().is_some_and(|record| record.part != Part::Whole)
         }
@@ -70,7 +72,8 @@ fn switches_mode(memory: &Memory, state: &State, node: Node, instruction: &Instr
     }
 }
 
-/// Calls `visit` with the cells that a taken branch reads at its partner.
+/// Calls `visit` with the cells that a branch reads at its partner. The branch has been taken, and `state` is
+/// the state after it.
 pub fn visit_partner(memory: &Memory, state: &State, node: Node, mut visit: impl FnMut(Access, Cell)) {
     let step = memory.program().flow().step(node.instruction());
     if let Some(StepLink::Partner(partner)) = step.map(|step| step.link) {
@@ -85,7 +88,8 @@ fn visit_operands(memory: &Memory, state: &State, at: u32, visit: &mut impl FnMu
     });
 }
 
-/// Returns true if the step from `node` to `position` was a taken branch.
+/// Returns true if the step from `node` was a branch that was taken. `position` is the position after the
+/// step.
 pub fn jumped(memory: &Memory, node: Node, position: u32) -> bool {
     let step = memory.program().flow().step(node.instruction());
     let is_branch = step.is_some_and(|step| matches!(step.link, StepLink::Partner(_)));

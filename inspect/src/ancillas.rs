@@ -1,6 +1,6 @@
-//! Maximum number of private cells in use at once: private globals, cells of frames, and values on private
-//! stacks. A cell is in use while it isn't 0. Every writing step is observed, and the count is updated
-//! incrementally.
+//! Counts private cells in use, and keeps the maximum: private globals, cells of frames, and values on
+//! private stacks. A cell is in use while it isn't 0. The observer sees every step that writes, and updates
+//! its count by the cells written.
 
 use std::ops::Range;
 
@@ -29,11 +29,11 @@ impl InUse {
     }
 }
 
-/// The cells of a class that are counted, and those of them that are in use.
+/// The counted cells of one class, and those of them that are in use.
 struct CellTally {
     class: Class,
-    /// Flags for the cells that always exist: true if the cell is counted. Cells after them are counted
-    /// without exception.
+    /// One flag for each cell that exists during the whole run: true if the cell is counted. Cells after
+    /// these belong to frames and are always counted.
     counts: Vec<bool>,
     used: Vec<bool>,
     count: u64,
@@ -45,14 +45,14 @@ pub struct Ancillas {
     ints: CellTally,
     reals: CellTally,
     bits: [u64; 2],
-    /// True if the values on the stack of a class are counted, by class.
+    /// True if values on the stack are counted: first for the integer stack, then for the real stack.
     stacks: [bool; 2],
     peak: InUse,
     peak_bits: u64,
 }
 
 impl Ancillas {
-    /// Creates an observer that has seen only `state`, the start of the run.
+    /// Creates an observer of a run that starts at `state`.
     pub fn new(memory: Memory, state: &State) -> Ancillas {
         let module = memory.program().module();
         let bits = [u64::from(module.word.bits()), u64::from(module.real.width())];
@@ -65,12 +65,13 @@ impl Ancillas {
         ancillas
     }
 
-    /// Returns all instructions, because any may write or open or close a frame.
+    /// Returns all instructions, because any of them may write a cell, or open or close a frame.
     pub fn instructions(&self) -> Vec<u32> {
         (0..self.memory.program().module().code.len() as u32).collect()
     }
 
-    /// Returns the maximum number of cells in use at once, and their size in bits.
+    /// Returns the cells in use at the peak, and their size in bits. The peak is the state with the largest
+    /// size.
     pub fn peak(&self) -> (InUse, u64) {
         (self.peak, self.peak_bits)
     }
@@ -130,7 +131,7 @@ impl CellTally {
         }
     }
 
-    /// Adapts to opened and closed frames. Their cells are at the end.
+    /// Adapts to frames that were opened or closed; their cells are at the end of the list of cells.
     fn resize(&mut self, state: &State) {
         let length = self.length(state);
         let gone = self.used.get(length..).unwrap_or_default();
@@ -144,7 +145,7 @@ impl CellTally {
         }
         let is_used = match self.class {
             Class::Int => state.ints.get(cell).is_some_and(|value| *value != 0),
-            // Both zeros of floats count as vacant.
+            // Both zeros of floats, 0 and -0, count as vacant.
             Class::Real => {
                 state.reals.get(cell).is_some_and(|&bits| program.approximate(Value::Real(bits)) != 0.0)
             }

@@ -1,5 +1,5 @@
-//! Sets of cells identified independently of a state: one cell, an array, or a slice of one. Only the
-//! layout of the cells is stored; slice syntax is parsed elsewhere.
+//! Sets of cells, identified without a state: one cell, an array, or a slice of an array. A set only contains
+//! the layout of the cells; the syntax of slices is parsed elsewhere.
 
 use reviver_flow::{Anchor, Region, Slot};
 use reviver_vm::State;
@@ -14,7 +14,7 @@ pub struct CellSet {
     columns: Axis,
 }
 
-/// One dimension of a set: the number of cells and their distance in cells.
+/// One dimension of a set: the number of cells, and the distance between neighbouring cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Axis {
     /// Number of cells along the dimension.
@@ -27,12 +27,13 @@ impl Axis {
     /// A dimension of length 1.
     pub const NONE: Axis = Axis { count: 1, stride: 0 };
 
-    /// Returns the distance of the last cell from the first one.
+    /// Returns the distance between the first and the last cell of the dimension, in cells.
     fn extent(self) -> u64 {
         u64::from(self.count.saturating_sub(1)) * u64::from(self.stride)
     }
 
-    /// Returns the number of the last cell at most `distance` cells away, and the remaining distance.
+    /// Returns the index of the last cell that is at most `distance` cells after the first one, and the
+    /// remaining distance.
     fn number(self, distance: u64) -> (u64, u64) {
         let number = distance.checked_div(u64::from(self.stride)).unwrap_or(0);
         let number = number.min(u64::from(self.count.saturating_sub(1)));
@@ -47,12 +48,13 @@ impl From<Target> for CellSet {
 }
 
 impl CellSet {
-    /// Creates the set that starts at `first`. Each row must begin after the end of the row before.
+    /// Creates the set that starts at `first`. The offsets of each row must be above all offsets of the row
+    /// before.
     pub fn new(first: Target, rows: Axis, columns: Axis) -> CellSet {
         CellSet { first, rows, columns }
     }
 
-    /// Creates the set of all cells of a storage. `first` is the target of its first cell.
+    /// Creates the set of all cells of a storage. `first` identifies the storage's first cell.
     pub fn whole(storage: &Storage, first: Target) -> CellSet {
         let stride =
             storage.cell(0).zip(storage.cell(1)).map_or(0, |(a, b)| b.offset.saturating_sub(a.offset));
@@ -70,7 +72,8 @@ impl CellSet {
         (self.rows.count == 1 && self.columns.count == 1).then_some(self.first)
     }
 
-    /// Resolves the set in a state. Returns `None` while its frame isn't open.
+    /// Returns the cells of the set in a state. Returns `None` if the cells belong to a frame that isn't
+    /// open.
     pub fn resolve(&self, memory: &Memory, state: &State) -> Option<ResolvedSet> {
         Some(ResolvedSet {
             first: memory.resolve(state, self.first)?,
@@ -79,8 +82,8 @@ impl CellSet {
         })
     }
 
-    /// Returns true if a slot of a procedure may be one of the cells, or the adjoint of one.
-    /// The answer is conservative, because no state is available.
+    /// Returns true if a slot of a procedure may refer to one of the cells or to its adjoint. Without a
+    /// state, the slot's address may be unknown; the answer is true then.
     pub fn may_have(&self, memory: &Memory, procedure: usize, slot: &Slot) -> bool {
         let (class, offset) = match self.first {
             Target::Static(cell) => (cell.class, cell.offset),
@@ -129,7 +132,7 @@ impl ResolvedSet {
         self.first
     }
 
-    /// Returns the cell with the largest distance from the first one.
+    /// Returns the cell with the highest offset.
     pub fn last(&self) -> Cell {
         let extent = self.rows.extent() + self.columns.extent();
         self.at(extent)

@@ -1,12 +1,10 @@
-//! Adjoint changes made by a step in gradient mode: which adjoints change, and which adjoints they are
-//! computed from.
-//! Only states and the shapes of updates are read; the arithmetic is the machine's.
+//! The adjoints that a step changes in gradient mode, and the adjoints from which the new values are
+//! computed. This module only reads states and the shapes of updates; the machine does the arithmetic.
 //!
-//! A zero cotangent propagates nothing, constants receive nothing, and an instruction that names an adjoint
-//! acts as an ordinary one.
-//! The result is the same from both ends of a step, because propagation leaves the propagated cotangent
-//! unchanged.
-//! Steps that erase are the exception: a propagation may be reported for them that didn't take place.
+//! A zero cotangent propagates nothing, and constants receive nothing. An instruction that names an adjoint
+//! acts like an ordinary instruction on that adjoint. The result is the same for the state before and after a
+//! step, because propagation doesn't change the propagated cotangent. Steps that erase are the exception: a
+//! propagation that didn't take place may be reported.
 
 use arrayvec::ArrayVec;
 use reviver_flow::Slot;
@@ -19,15 +17,15 @@ use crate::memory::{Cell, Memory};
 /// A change of one adjoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Carried {
-    /// The adjoint that changes.
+    /// The adjoint whose value changes.
     pub to: Cell,
-    /// The adjoints that the new value is computed from. Empty if the adjoint is cleared, or restored from
-    /// a stack or a tape.
+    /// The adjoints from which the new value is computed. Empty if the adjoint is cleared, or restored from a
+    /// stack or a tape.
     pub from: Vec<Cell>,
 }
 
-/// Returns the adjoint changes of the step at an instruction, for either direction. Empty while gradient
-/// mode is off.
+/// Returns the adjoints that the step over the instruction at `at` changes, in either direction. `state` is
+/// the state before or after the step. Empty while gradient mode is off.
 pub fn carried(memory: &Memory, state: &State, at: u32) -> Vec<Carried> {
     let Some(step) = memory.program().flow().step(at) else { return Vec::new() };
     if matches!(step.operation.update.shape(), OperandShape::Call | OperandShape::Boundary) {
@@ -49,7 +47,7 @@ pub fn carried(memory: &Memory, state: &State, at: u32) -> Vec<Carried> {
         // there.
         (Action::Replace | Action::Erase(_), &[Some(y)]) => {
             let mut all = accumulated(y, sources);
-            // A target that is also a source keeps its share.
+            // If the target is also a source, its adjoint isn't cleared: it receives a share.
             if !all.iter().any(|carried| carried.to == y) {
                 all.push(Carried { to: y, from: Vec::new() });
             }
@@ -68,15 +66,16 @@ pub fn carried(memory: &Memory, state: &State, at: u32) -> Vec<Carried> {
     }
 }
 
-/// Returns the changes at either end of a task. A task accumulates its share from 0; the earlier value is
-/// set aside and added when the task ends.
+/// Returns the adjoints that change where a task begins or ends. During a task, the adjoints of the cells
+/// that it only reads are accumulated from 0. Their earlier values are set aside, and are added when the task
+/// ends.
 fn at_bound_of_task(memory: &Memory, state: &State, at: u32) -> Vec<Carried> {
     let cells = lookup::only_read_at_bound(memory.program(), state, at).into_iter();
     let adjoints = cells.filter_map(|cell| Cell::new(Class::Real, cell).adjoint());
     adjoints.map(|to| Carried { to, from: vec![to] }).collect()
 }
 
-/// Returns the adjoint of the real cell of a slot.
+/// Returns the adjoint of the cell to which a slot refers. Returns `None` for integers and constants.
 fn adjoint_of(memory: &Memory, state: &State, slot: &Slot) -> Option<Cell> {
     let cell = memory.slot(state, state.calls.len(), slot).filter(|&cell| cell.class == Class::Real)?;
     if memory.is_constant(cell) { None } else { cell.adjoint() }
@@ -90,8 +89,8 @@ fn swapped(x: Cell, y: Cell) -> Vec<Carried> {
     vec![Carried { to: x, from: vec![y] }, Carried { to: y, from: vec![x] }]
 }
 
-/// Returns the change of each source, which receives its share of the target's cotangent. A repeated source
-/// is listed once.
+/// Returns one change for each source: its adjoint receives a share of `y`, the target's cotangent. A source
+/// that occurs twice is listed once.
 fn accumulated(y: Cell, sources: impl Iterator<Item = Cell>) -> Vec<Carried> {
     let mut all: Vec<Carried> = Vec::new();
     for to in sources {

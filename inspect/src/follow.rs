@@ -1,4 +1,5 @@
-//! Runs with observers: the run stops at some places, passes the state to the observer, and continues.
+//! Runs a program with observers. The run stops at chosen places, passes the state to the observer, and
+//! continues.
 
 use reviver_vm::stops::{Node, Stops};
 use reviver_vm::strategy::{CheckpointedRun, RunHalt};
@@ -9,21 +10,21 @@ use crate::points::{WatchMode, candidates};
 
 /// An observer of states during a run.
 pub trait RunObserver {
-    /// Observes a state: after the instruction of one of the places, at a requested step, or at the end of
-    /// a direction.
+    /// Observes a state. It is the state after an instruction at one of the places, at a requested step, or
+    /// where the run in one direction ends. In the first case, `behind` is the instruction.
     fn look(&mut self, state: &State, travel: Travel, behind: Option<u32>);
 
-    /// Observes a state at one of the places, before its instruction is executed.
+    /// Observes a state at one of the places, before the instruction there is executed.
     fn meet(&mut self, _: &State) {}
 
-    /// Returns the maximum number of steps, at least one, to the next state that the observer must see
-    /// regardless of places.
+    /// Returns the number of steps (at least 1) after which the observer must see a state, even if no place
+    /// is reached before. `None` means that only places matter.
     fn due(&self, _: &State) -> Option<u64> {
         None
     }
 }
 
-/// Several observers of the same places.
+/// Several observers that share the same places.
 pub struct Several<'l>(pub Vec<&'l mut dyn RunObserver>);
 
 impl RunObserver for Several<'_> {
@@ -48,12 +49,14 @@ pub struct PlacedObserver<'l> {
     pub looks: &'l mut dyn RunObserver,
 }
 
-/// Returns the instructions that may change one of some cells, judged by the program text.
+/// Returns the instructions that may write some cells. The decision is made without a state, so it is
+/// conservative.
 pub fn changes(memory: &Memory, targets: &[Target]) -> Vec<u32> {
     targets.iter().flat_map(|target| candidates(memory, (*target).into(), WatchMode::Write)).collect()
 }
 
-/// Returns the places from which a step executes or undoes one of some instructions.
+/// Returns the places before and after some instructions: those from which a step executes or undoes one of
+/// them.
 pub fn places(memory: &Memory, instructions: impl IntoIterator<Item = u32>) -> Stops {
     Stops::new(memory.program(), instructions.into_iter().flat_map(Node::over))
 }

@@ -1,5 +1,5 @@
 //! The program as text: source lines, the instructions of each line, labels, and the text of the inverse
-//! program. Independent of any state.
+//! program. This module needs no state of a run.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -138,17 +138,19 @@ fn refused(violations: &[Violation]) -> OpenError {
     OpenError::Refused(messages.join("\n"))
 }
 
-/// The text that is shown.
+/// The text to be shown: the source text, or the disassembly of an image.
 struct TextAtHand {
     /// The line of each instruction.
     lines: Vec<Line>,
     files: Vec<SourceFile>,
-    /// The lines and files of the original text of an image, which isn't available.
+    /// The line records of an image, which refer to its original text. `None` if the original text itself is
+    /// shown.
     origins: Option<Structure>,
 }
 
-/// Returns the line records of a module without its original text, such as an image. Afterwards the module
-/// records the lines of the text that is shown.
+/// Returns the line records of a module whose original text isn't available, such as an image. Then
+/// `set_text` replaces the records in the module by those of the text that is shown. Does nothing if
+/// `is_own`.
 fn origins(module: &mut Module, is_own: bool, set_text: impl FnOnce(&mut Structure)) -> Option<Structure> {
     if is_own {
         return None;
@@ -194,7 +196,8 @@ pub struct Listing {
     lines: Vec<Line>,
     /// The instructions of each line, ascending.
     instructions: BTreeMap<Line, Vec<u32>>,
-    /// The lines and files of the original text of an image, which isn't available.
+    /// The line records of an image, which refer to its original text. `None` if the original text itself is
+    /// shown.
     origins: Option<Structure>,
     inverse: Result<Inverse, String>,
 }
@@ -203,7 +206,7 @@ pub struct Listing {
 #[derive(Clone, Debug)]
 struct Inverse {
     lines: Vec<String>,
-    /// For each line of the program, the line of the inverse text that undoes it.
+    /// For each line of the program, the line of the inverse text that undoes it, counted from 1.
     counterparts: BTreeMap<Line, u32>,
 }
 
@@ -223,7 +226,7 @@ impl Listing {
         Listing { files, lines, instructions, origins, inverse }
     }
 
-    /// Returns the source files: the main file first, then included files.
+    /// Returns the source files: first the main file, then the included files.
     pub fn files(&self) -> &[SourceFile] {
         &self.files
     }
@@ -237,8 +240,8 @@ impl Listing {
         }
     }
 
-    /// Returns the original source line of an instruction of an image, if the image records it: `line 12`
-    /// or `lib/vector.rasm:12`.
+    /// Returns the source line from which an instruction of an image was assembled: `line 12` or
+    /// `lib/vector.rasm:12`. Returns `None` if the image doesn't record it.
     pub fn origin(&self, at: u32) -> Option<String> {
         let origins = self.origins.as_ref()?;
         let line = origins.line(at)?;
@@ -261,17 +264,16 @@ impl Listing {
         self.instructions.get(&line).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the first line at or after `line` in the same file that has instructions.
+    /// Returns the first line with instructions in the same file, from `line` on.
     pub fn with_instructions(&self, line: Line) -> Option<Line> {
         let (found, _) = self.instructions.range(line..).next()?;
         (found.file == line.file).then_some(*found)
     }
 
-    /// Returns the instructions at which the machine reaches a line when running forward, or backward if
-    /// `inverted`.
-    /// The machine falls into one of the line's runs of instructions, or jumps into it.
-    /// A line may have several entries: an `else` is reached from two sides, and uncomputed code has its
-    /// own run.
+    /// Returns the instructions at which control enters a line, when the machine runs forward, or inverted if
+    /// `inverted`. The instructions of a line form one or several groups of adjacent instructions. Control
+    /// falls into a group or jumps into it. So a line may have several entries: an `else` is reached from two
+    /// sides, and uncomputing code forms a separate group.
     pub fn entries(&self, module: &Module, line: Line, inverted: bool) -> Vec<u32> {
         let code = &module.code;
         let turn = if inverted { Update::From } else { Update::Br };
@@ -284,8 +286,8 @@ impl Listing {
         runs.flat_map(|run| entries_of(code, run, inverted)).collect()
     }
 
-    /// Returns the position of an instruction in its run of instructions of one line, counted from 1, and
-    /// the length of the run.
+    /// Returns the number of an instruction within its group, and the size of the group. A group consists of
+    /// adjacent instructions of one line; numbers count from 1.
     pub fn part(&self, at: u32) -> (usize, usize) {
         let mut runs = self.instructions(self.line(at)).chunk_by(|a, b| a + 1 == *b);
         let run = runs.find(|run| run.contains(&at)).unwrap_or_default();
@@ -293,15 +295,16 @@ impl Listing {
         (number, run.len().max(1))
     }
 
-    /// Returns the statement of a line, without label and comment and with normalized blanks.
+    /// Returns the statement of a line, without its label and comment. Each sequence of blanks becomes a
+    /// single blank.
     pub fn statement(&self, line: Line) -> String {
         let text = self.text(line);
         let text = text.split(';').next().unwrap_or_default();
         words(text.split_once(':').filter(|(label, _)| is_label(label)).map_or(text, |(_, rest)| rest))
     }
 
-    /// Returns the number of the file with this name. Otherwise accepts a name that ends with the other
-    /// after a `/`.
+    /// Returns the number of the file with this name. If there is none, accepts a file whose name ends with
+    /// `/` and the given name, or the reverse.
     pub fn file(&self, name: &str) -> Option<u32> {
         let ends = |long: &str, short: &str| {
             !short.is_empty() && long.strip_suffix(short).is_some_and(|folder| folder.ends_with('/'))
@@ -316,8 +319,8 @@ impl Listing {
         self.inverse.as_ref().map(|inverse| inverse.lines.as_slice()).map_err(String::as_str)
     }
 
-    /// Returns the line of the inverse program, counted from 1, that undoes a line.
-    /// Returns `None` for a line of a file that the inverse program includes unchanged.
+    /// Returns the line of the inverse program, counted from 1, that undoes a line of the program. Returns
+    /// `None` for a line of an included file that the inverse program includes unchanged.
     pub fn counterpart(&self, line: Line) -> Option<u32> {
         self.inverse.as_ref().ok()?.counterparts.get(&line).copied()
     }
@@ -337,10 +340,10 @@ fn source_files(assembly: &Assembly) -> Vec<SourceFile> {
     sources.files().map(file).collect()
 }
 
-/// Returns the instructions at which a run of instructions is reached: its first one in the given
-/// direction, and each join that others jump to. If no branch leaves the run between its first instruction
-/// and a join, every path passes that join, and only the join counts. This matters for loops: a compound
-/// condition is computed on only one of the two paths into the loop.
+/// Returns the entries of a group of adjacent instructions: its first one in the given direction, and each
+/// join to which other code jumps. If no branch leaves the group between its first instruction and a join,
+/// every path passes the join. Then only the join is an entry. That matters for loops: a compound condition
+/// is computed on only one of the two paths into the loop.
 fn entries_of(code: &[Instruction], run: &[u32], inverted: bool) -> Vec<u32> {
     let ordered: Vec<u32> = if inverted { run.iter().rev().copied().collect() } else { run.to_vec() };
     let (join, fork) = if inverted { (Update::Br, Update::From) } else { (Update::From, Update::Br) };
@@ -350,7 +353,7 @@ fn entries_of(code: &[Instruction], run: &[u32], inverted: bool) -> Vec<u32> {
         let Some(&Instruction { update, link: Link::Partner(partner), .. }) = code.get(at as usize) else {
             continue;
         };
-        // A pair within the run skips a part of a condition; it doesn't leave the line.
+        // A pair within the group skips a part of a condition; control stays in the line.
         if run.contains(&partner) {
             continue;
         }
@@ -359,7 +362,7 @@ fn entries_of(code: &[Instruction], run: &[u32], inverted: bool) -> Vec<u32> {
             continue;
         }
         let lands_here = n + 1 < ordered.len();
-        // A jump from a later instruction continues at another line: the join is the end of this run.
+        // A jump from a later instruction continues at another line: the join is the end of this group.
         let is_from_before = (partner < at) != inverted;
         match all_pass {
             true if lands_here || is_from_before => {
@@ -373,8 +376,8 @@ fn entries_of(code: &[Instruction], run: &[u32], inverted: bool) -> Vec<u32> {
     found
 }
 
-/// Renders an instruction as source text; `inverted` renders the inverse instruction. An instruction of a
-/// compound statement is rendered as that statement.
+/// Renders an instruction as source text; if `inverted`, renders its inverse. An instruction that implements
+/// part of a compound statement is rendered as the whole statement.
 pub fn spell(program: &Program, at: u32, inverted: bool) -> String {
     let module = program.module();
     let number = program.procedure_of(at.min(module.code.len().saturating_sub(1) as u32));
@@ -411,9 +414,8 @@ fn flat(renderer: TextRenderer<'_>, instruction: &Instruction, inverted: bool) -
     renderer.instruction(&instruction, |other| label(module, other).unwrap_or_else(|| format!("#{other}")))
 }
 
-/// Renders one instruction of a compound statement on its own.
-/// Returns `None` for an instruction that has no source form: a half of a branch pair, or one with a
-/// variable introduced by lowering.
+/// Renders a single instruction of a compound statement. Returns `None` for an instruction that has no source
+/// form. Those are the halves of branch pairs, and instructions with a variable that lowering introduced.
 pub fn spell_part(program: &Program, at: u32, inverted: bool) -> Option<String> {
     let module = program.module();
     let number = program.procedure_of(at);
@@ -428,7 +430,7 @@ pub fn spell_part(program: &Program, at: u32, inverted: bool) -> Option<String> 
     is_known.then(|| flat(TextRenderer { module, procedure }, instruction, inverted))
 }
 
-/// Returns true if the text before a colon is a label.
+/// Returns true if a text before a colon has the form of a label.
 pub fn is_label(text: &str) -> bool {
     let name = text.trim_start();
     !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$')
@@ -438,7 +440,7 @@ fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the label of a half of a branch pair.
+/// Returns the label of the `br` or `from` at an instruction index, if it has one.
 pub fn label(module: &Module, at: u32) -> Option<String> {
     let labels = &module.structure.labels;
     let found = labels.binary_search_by_key(&at, |(index, _)| *index).ok()?;

@@ -1,6 +1,5 @@
-//! Names and cells: the cell that a name refers to in a frame, and how to find the same cell in another
-//! state.
-//! The layout of cells comes from the machine ([`lookup`]). This module depends on neither instructions nor
+//! Names and cells: the cell to which a name refers in a frame, and the same cell's address in another state.
+//! The machine determines the layout of cells ([`lookup`]). This module depends on neither instructions nor
 //! time.
 
 use std::sync::Arc;
@@ -49,7 +48,8 @@ impl Cell {
         if self.adjoint { self.offset | ADJOINT } else { self.offset }
     }
 
-    /// Returns the value of the cell, or `None` if the state has no such cell.
+    /// Returns the value of the cell. Returns `None` if the state has no such cell, for example because its
+    /// frame is closed.
     pub fn value(self, state: &State) -> Option<Value> {
         let offset = self.offset as usize;
         match self.class {
@@ -58,7 +58,8 @@ impl Cell {
         }
     }
 
-    /// Stores a value of the cell's class. Values of the other class and missing cells are ignored.
+    /// Stores a value in the cell. Does nothing if the value is of the other class, or if the state has no
+    /// such cell.
     pub fn put(self, state: &mut State, value: Value) {
         let offset = self.offset as usize;
         match (self.class, value) {
@@ -75,7 +76,7 @@ impl Cell {
     }
 }
 
-/// The cells that a name refers to in one frame, or their adjoints.
+/// The cells to which a name refers in one frame, or the adjoints of these cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Storage {
     cells: lookup::DeclaredCells,
@@ -98,7 +99,7 @@ impl Storage {
         self.cells.cells()
     }
 
-    /// Returns the cell with number `n`, in row-major order, if `n` is below [`Storage::cells`].
+    /// Returns the cell with number `n`, in row-major order, or `None` if `n` isn't below [`Storage::cells`].
     pub fn cell(&self, n: u64) -> Option<Cell> {
         self.cells.cell(n).map(|offset| self.at(offset))
     }
@@ -111,7 +112,8 @@ impl Storage {
         self.cells.element(indices).map(|offset| self.at(offset))
     }
 
-    /// Returns the adjoints of these cells if the cells are real and no adjoints themselves.
+    /// Returns the adjoints of these cells. Returns `None` for integers, and if the cells are adjoints
+    /// themselves.
     pub fn adjoint(self) -> Option<Storage> {
         (self.class() == Class::Real && !self.adjoint).then_some(Storage { adjoint: true, ..self })
     }
@@ -123,7 +125,7 @@ impl Storage {
         (self.cell(number) == Some(cell)).then_some(number)
     }
 
-    /// Returns the storage with `first` as its first cell, for a state in which the frame has another
+    /// Returns the storage with `first` as its first cell. Used for a state in which the frame has another
     /// address.
     #[must_use]
     pub fn moved(self, first: Cell) -> Storage {
@@ -135,12 +137,13 @@ impl Storage {
     }
 }
 
-/// A cell identified independently of a state: the address of a frame cell changes from state to state.
+/// A cell identified without a state. A cell of a frame has no fixed address, so it is identified by its
+/// frame and its position there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
     /// A cell of a global or of the frame of main.
     Static(Cell),
-    /// A cell of the frame of a procedure that is open at a call depth.
+    /// A cell in the frame of a procedure. It exists while that procedure is open at that call depth.
     Frame {
         /// Number of the procedure in the module.
         procedure: usize,
@@ -176,7 +179,7 @@ impl Target {
     }
 }
 
-/// A frame identified independently of a state, by its procedure and its call depth.
+/// A frame identified without a state, by its procedure and its call depth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scope {
     /// Number of the procedure in the module.
@@ -207,14 +210,13 @@ impl Memory {
         lookup::frame_at(&self.program, state, depth)
     }
 
-    /// Returns the state-independent identity of the frame at a call depth.
+    /// Returns the frame at a call depth, identified independently of the state.
     pub fn scope(&self, state: &State, depth: usize) -> Option<Scope> {
         self.frame(state, depth).map(|open| Scope { procedure: open.procedure, depth })
     }
 
-    /// Returns true if a call of a procedure with a derivative rule is open.
-    /// Gradient mode can't be switched during such a call, because the mode decides how the call is entered
-    /// and left.
+    /// Returns true if a call of a procedure with a derivative rule is open. Gradient mode can't be switched
+    /// during such a call, because entering and leaving the call depend on the mode.
     pub fn is_in_ruled_call(&self, state: &State) -> bool {
         let has_rule = |record: &CallRecord| {
             self.program.callee(record.site).and_then(|callee| self.program.rule(callee)).is_some()
@@ -227,7 +229,8 @@ impl Memory {
         self.program.constants(cell.class).contains(&(cell.offset as usize))
     }
 
-    /// Returns the cells of a declaration as seen from the frame at a call depth.
+    /// Returns the cells of a declaration. A parameter refers to the cells that were passed to the frame at
+    /// this call depth.
     pub fn storage(&self, state: &State, depth: usize, base: Base) -> Option<Storage> {
         let cells = lookup::storage(&self.program, state, self.frame(state, depth)?, base)?;
         Some(Storage { cells, adjoint: false })
@@ -261,8 +264,8 @@ impl Memory {
         }
     }
 
-    /// Returns the call depth of another open frame that declares a name: the nearest outer frame,
-    /// otherwise the nearest inner frame.
+    /// Returns the call depth of another open frame that declares a name. The nearest frame further out is
+    /// preferred to the nearest one further in.
     pub fn other_frame_with(&self, state: &State, depth: usize, name: &str) -> Option<usize> {
         let inside = depth.saturating_add(1)..=state.calls.len();
         (0..depth).rev().chain(inside).find(|&other| self.own(state, other, name).is_some())
@@ -284,8 +287,8 @@ impl Memory {
         own.chain(self.program.module().globals.iter().map(|g| g.name.as_str()))
     }
 
-    /// Returns the cell of an operand of the current procedure, or `None` for constants and indices out of
-    /// bounds.
+    /// Returns the cell to which an operand of the innermost procedure refers. Returns `None` for constants
+    /// and for indices out of bounds.
     pub fn operand(&self, state: &State, operand: &Operand) -> Option<Cell> {
         match operand {
             Operand::Place(place) => self.place(state, place),
@@ -298,7 +301,7 @@ impl Memory {
         found.map(|(class, address)| Cell::at(class, address))
     }
 
-    /// Returns the cell of a slot of the procedure at a call depth.
+    /// Returns the cell to which a slot refers in the procedure at a call depth.
     pub fn slot(&self, state: &State, depth: usize, slot: &Slot) -> Option<Cell> {
         let found = lookup::slot(&self.program, state, self.frame(state, depth)?, slot);
         found.map(|(class, address)| Cell::at(class, address))
@@ -308,7 +311,7 @@ impl Memory {
         self.frame(state, state.calls.len())
     }
 
-    /// Returns the state-independent identity of a cell of this state.
+    /// Returns the target that identifies a cell of this state in other states, too.
     pub fn target(&self, state: &State, cell: Cell) -> Target {
         for depth in (1..=state.calls.len()).rev() {
             let Some(OpenFrame { procedure, frame }) = self.frame(state, depth) else { continue };
@@ -322,7 +325,8 @@ impl Memory {
         Target::Static(cell)
     }
 
-    /// Returns the cell of a target in a state, or `None` while the frame of the target isn't open.
+    /// Returns the cell that a target identifies, at its address in this state. Returns `None` if the
+    /// target's frame isn't open.
     pub fn resolve(&self, state: &State, target: Target) -> Option<Cell> {
         match target {
             Target::Static(cell) => Some(cell),

@@ -1,11 +1,11 @@
 //! Breakpoints and watchpoints as data: location, condition, and user settings. This module checks whether
 //! a point matches a state; it executes no steps.
 //!
-//! A breakpoint at an instruction is hit in every state in which that instruction comes next in time.
-//! The direction of arrival doesn't matter: going backward, a run stops where the instruction has just been
-//! undone.
-//! A `from` is a join, and a jump lands after it. A breakpoint at a `from` is therefore hit after it, on
-//! both paths. Inside an `uncall` the same holds for a `br`.
+//! A breakpoint at an instruction is hit in every state in which that instruction comes next in time. The
+//! direction of travel doesn't matter: going backward, a run stops when the instruction has just been undone.
+//! A `from` is a join, and a jump lands after it. Therefore a breakpoint at a `from` is hit after the `from`,
+//! whether control jumped or fell through. Inside an `uncall` the roles are exchanged: there, a breakpoint at
+//! a `br` is hit after the `br`.
 
 use std::collections::HashSet;
 
@@ -23,7 +23,7 @@ use reviver_vm::stops::Node;
 pub enum WatchMode {
     /// A write that changes the value.
     Change,
-    /// Any write, also of an equal value.
+    /// Any write, even if the value stays the same.
     Write,
     /// A read of the value.
     Read,
@@ -53,19 +53,20 @@ impl WatchMode {
     }
 }
 
-/// A location at which a breakpoint stops. A line may have several.
+/// A location at which a breakpoint stops. A breakpoint on a line may have several locations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BreakPlace {
-    /// An instruction by its number in the module's code, in either direction.
+    /// An instruction by its number in the module's code, whether the machine runs inverted or not.
     Instruction(u32),
-    /// An instruction, if the machine runs in the given direction.
+    /// An instruction, only while the machine runs in the given direction.
     Entry {
         /// Number of the instruction in the module's code.
         at: u32,
         /// The direction: true if the machine must run inverted.
         inverted: bool,
     },
-    /// The start of a procedure, in the machine's direction; the field is the procedure number.
+    /// The beginning of a procedure; an inverted machine begins at its end. The field is the procedure's
+    /// number.
     Procedure(u32),
 }
 
@@ -95,7 +96,7 @@ pub enum WatchedPlace {
 }
 
 impl WatchedPlace {
-    /// Returns the watched cell if exactly one cell is watched.
+    /// Returns the watched cell, or `None` unless exactly one cell is watched.
     pub fn cell(&self) -> Option<Target> {
         match self {
             WatchedPlace::Cells(cells) => cells.single(),
@@ -104,13 +105,14 @@ impl WatchedPlace {
     }
 }
 
-/// The number of internal points that the user hasn't set: a query about a cell uses one while it searches.
+/// The number of points that the user hasn't set. For example, a search for a write sets such a point
+/// internally.
 pub const UNNUMBERED: u32 = 0;
 
 /// A breakpoint or a watchpoint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// The number shown to the user, counted from 1, or [`UNNUMBERED`].
+    /// The number that the user sees, counted from 1; [`UNNUMBERED`] for internal points.
     pub id: u32,
     /// The event that the point waits for.
     pub trigger: Trigger,
@@ -120,9 +122,9 @@ pub struct Point {
     pub enabled: bool,
     /// True if the point is deleted after its first stop.
     pub temporary: bool,
-    /// Condition for the point to count.
+    /// Condition that must hold for a hit to count; `None` if every hit counts.
     pub condition: Option<ConsoleExpression>,
-    /// Number of remaining hits that are counted without stopping.
+    /// Number of further hits that are counted without stopping.
     pub ignore: u64,
     /// Number of hits so far, ignored ones included.
     pub hits: u64,
@@ -130,14 +132,14 @@ pub struct Point {
     pub log: Option<LogMessage>,
 }
 
-/// Effect of a point that was reached.
+/// Effect of a point whose location or access was reached.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PointVerdict {
     /// The condition doesn't hold, so the point has no effect.
     Passes,
     /// The point was hit; the hit is counted.
     Counts {
-        /// The reason why the condition has no value.
+        /// The reason why the condition has no value; such a condition counts as true.
         condition_error: Option<String>,
         /// The message that is printed instead of stopping.
         message: Option<String>,
@@ -204,17 +206,17 @@ impl LogMessage {
 
 impl Point {
     /// Returns the scene in which the condition and the message are evaluated, given the scene of the
-    /// innermost frame.
-    /// A breakpoint uses the innermost frame. A watchpoint may be triggered in any procedure, so names of
-    /// the frame where it was set take precedence while that frame is open.
+    /// innermost frame. A breakpoint uses the innermost frame. A watchpoint can be triggered in any
+    /// procedure, so names of the frame where the watchpoint was set take precedence while that frame is
+    /// open.
     pub fn scene<'a>(&self, innermost: Scene<'a>) -> Scene<'a> {
         let Trigger::Watch { scope: Some(scope), .. } = self.trigger else { return innermost };
         let is_open = innermost.memory.scope(innermost.state, scope.depth) == Some(scope);
         innermost.after_names_of(is_open.then_some(scope.depth))
     }
 
-    /// Evaluates the condition and the message of a point that was reached, given the scene of the
-    /// innermost frame.
+    /// Evaluates the condition and the message of a point that was reached. `innermost` is the scene of the
+    /// innermost frame. A condition without a value doesn't prevent the hit.
     pub fn verdict(&self, innermost: Scene<'_>) -> PointVerdict {
         let condition_error = match self.holds(innermost) {
             Ok(false) => return PointVerdict::Passes,
@@ -236,7 +238,8 @@ impl Point {
 }
 
 impl BreakPlace {
-    /// Returns the nodes that match the location when travelling in the given direction.
+    /// Returns the nodes that match the location when travelling in the given direction: one for a machine
+    /// that runs forward, one for an inverted machine.
     pub fn nodes(self, program: &Program, travel: Travel) -> [Node; 2] {
         let [plain, inverted] = self.positions(program);
         let backward = travel == Travel::Backward;
@@ -248,7 +251,8 @@ impl BreakPlace {
         self.positions(program)[usize::from(state.inverted)] == state.position
     }
 
-    /// Returns the position outside an `uncall` and the position inside one.
+    /// Returns the position of the location in code that runs forward, and in code that runs inverted (inside
+    /// an `uncall`).
     fn positions(self, program: &Program) -> [u32; 2] {
         match self {
             BreakPlace::Instruction(at) => {
@@ -279,7 +283,8 @@ impl BreakPlace {
     }
 }
 
-/// Returns every instruction that may trigger a watchpoint, judged without a state.
+/// Returns every instruction that may trigger a watchpoint. The decision is made without a state, so it is
+/// conservative.
 pub fn candidates(memory: &Memory, cells: CellSet, watch: WatchMode) -> Vec<u32> {
     let flow = memory.program().flow();
     let reads_too = matches!(watch, WatchMode::Read | WatchMode::Access);
@@ -293,15 +298,15 @@ pub fn candidates(memory: &Memory, cells: CellSet, watch: WatchMode) -> Vec<u32>
                 Access::Write => watch != WatchMode::Read,
                 Access::Read => reads_too,
             };
-            // In gradient mode, any instruction that names a cell may change the adjoint of the cell.
+            // In gradient mode, any instruction that names a cell may change the cell's adjoint.
             let is_asked = cells.first().is_adjoint() || is_asked && !slot.adjoint;
             touches |= is_asked && cells.may_have(memory, procedure, slot);
         });
-        // The reads of call arguments and of a branch's partner are cheap to check when the step is
-        // reached. Going backward, a call is undone where its procedure begins.
+        // Call arguments and a branch's partner may be read at these steps; that is checked when the step is
+        // reached. Going backward, a call is undone at the beginning of its procedure.
         let shape = step.operation.update.shape();
         let links = reads_too && (step.link != StepLink::None || shape == OperandShape::Boundary);
-        // A task that only reads a cell accumulates its adjoint separately.
+        // A task accumulates the adjoints of cells that it only reads separately.
         let bounds_task = cells.first().is_adjoint()
             && match shape {
                 OperandShape::Call => flow.accumulates_separately(memory.program().module(), at),

@@ -1,9 +1,9 @@
-//! Bounded recording of numbers over time: keeps the time points at which a number is minimal or maximal.
-//! Independent of cells and pictures.
+//! Records numbers over time in bounded memory, and keeps the time points at which a number is minimal or
+//! maximal. This module depends on neither cells nor pictures.
 //!
-//! Time is divided into parts of equal length. For each part the first and the last time point are kept,
-//! and those at which a number has its minimum or maximum. When there are too many parts, adjacent parts
-//! are merged in pairs.
+//! Time is divided into parts of equal length. Of each part, the first and the last time point are kept, and
+//! those at which a number has its minimum or maximum in the part. If there are too many parts, adjacent
+//! parts are merged in pairs.
 
 /// The values at a time point.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +34,8 @@ impl CellTrace {
     /// Maximum number of parts: the horizontal resolution of a picture.
     const PARTS: usize = 1024;
 
-    /// Maximum number of time points that are drawn one by one.
+    /// Maximum number of time points that are returned in full. If there are more, each part returns only
+    /// some of its time points.
     const WHOLE: usize = 8 * CellTrace::PARTS;
 
     /// Creates a sequence without time points.
@@ -69,13 +70,12 @@ impl CellTrace {
         self.parts.into_iter().flatten().collect()
     }
 
-    /// Returns true if every time point is recorded: none was dropped, and there are at most a few
-    /// thousand.
+    /// Returns true if every time point was kept, and there are at most `CellTrace::WHOLE` of them.
     pub fn is_whole(&self) -> bool {
         !self.is_thinned && self.parts.iter().map(Vec::len).sum::<usize>() <= CellTrace::WHOLE
     }
 
-    /// Returns the maximum number of time points kept for a part with `width` numbers.
+    /// Returns the maximum number of time points that a part keeps, if each has `width` values.
     fn kept_of(width: usize) -> usize {
         2 * width + 2
     }
@@ -93,8 +93,8 @@ impl CellTrace {
     }
 }
 
-/// Keeps the first and last time points and those at which a number has its minimum or maximum. Returns
-/// true if any were dropped.
+/// Removes time points of a part. Keeps the first and the last one, and those at which a number has its
+/// minimum or maximum. Returns true if any were removed.
 fn thin(time_points: &mut Vec<TracePoint>) -> bool {
     let width = time_points.first().map_or(0, |time_point| time_point.values.len());
     let before = time_points.len();

@@ -1,5 +1,5 @@
-//! Compares each elementary function with that of another library, alternately: nanoseconds per call, and the
-//! ratio of both.
+//! Compares each elementary function with that of another library: nanoseconds per call of both, measured
+//! alternately, and the ratio.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -54,7 +54,8 @@ macro_rules! timed {
         let arguments: Vec<($float, $float)> =
             $numbers.iter().map(|&(a, b)| (a as $float, b as $float)).collect();
         for _ in 0..ROUNDS {
-            // Adds 0, and makes the call depend on the preceding result.
+            // Returns the argument of the next call unchanged, but in a way that depends on the preceding
+            // result.
             let and =
                 |a: $float, last: $float| <$float>::from_bits(a.to_bits() ^ (last.to_bits() & black_box(0)));
             $times.ours[$slot] = $times.ours[$slot].min(time(&arguments, $ours, and, 0.0));

@@ -1,8 +1,9 @@
 //! The arithmetic trait over which all function rows and update rows are written.
 //!
-//! An implementation of [`Arith`] is a *reading* of the rows: wrapping words, the reals of a number system,
-//! formulas as text, or values of a shader or of the JIT. The trait knows no instruction, cell or direction.
-//! It doesn't grow with the rows: each row combines these few operations.
+//! An implementation of [`Arith`] is a *reading* of the rows: the same row yields numbers, text or code.
+//! There are readings for wrapping words, for the reals of a number system, for formulas as text, and for
+//! values of a shader or of the JIT. The trait knows no instruction, cell or direction. It doesn't grow with
+//! the rows: each row combines these few operations.
 
 use crate::fault::Eval;
 
@@ -38,7 +39,7 @@ impl Order {
         }
     }
 
-    /// Returns the spelling in source text and formulas.
+    /// Returns the operator in source text and in formulas, for example `<=`.
     pub fn symbol(self) -> &'static str {
         match self {
             Order::Eq => "==",
@@ -102,7 +103,7 @@ pub enum Elementary {
 }
 
 impl Elementary {
-    /// Returns the spelling in formulas.
+    /// Returns the function's name in formulas, for example `sqrt`.
     pub fn name(self) -> &'static str {
         match self {
             Elementary::Sqrt => "sqrt",
@@ -221,9 +222,10 @@ pub trait Arith {
     /// Returns the integer part, rounded toward zero. Faults outside the integers' range.
     fn int_of(&self, a: Self::Real) -> Eval<Self::Int>;
 
-    /// Evaluates a number by the `computed` formula, which differs from the textbook formula `written`.
-    /// Reasons are to stay in range, to keep digits, or to have a value at an edge. Where `written` has a
-    /// value, both are equal. Only readings for people evaluate `written`.
+    /// Evaluates `computed`, the formula that programs execute. It may differ from the textbook formula
+    /// `written` in order to stay in range, to keep digits, or to have a value at an edge. Where both
+    /// formulas have a value, the values are equal except for rounding. The readings for people and the
+    /// search for ties override this method, to evaluate `written` instead.
     #[inline(always)]
     fn written_as(
         &self,

@@ -1,5 +1,6 @@
-//! The queries of function rows and update rows. Each query passes through the hooks of [`mutants`], so that
-//! tests can inject faults. The rows themselves contain no hooks.
+//! The methods by which all other code evaluates function rows and update rows. Each method passes its
+//! arguments or its result through the hooks of [`mutants`], so that tests can inject faults. The rows
+//! themselves contain no hooks.
 
 use std::sync::LazyLock;
 
@@ -64,8 +65,9 @@ impl Function {
         mutants::partial(self, 0, s, self.row_d_a_int(s, a, b))
     }
 
-    /// Returns the ordering that a comparison of two sources tests, or `None` for other functions. Determined
-    /// by evaluating the row at samples.
+    /// Returns the ordering that a comparison of two sources tests, or `None` if the function isn't such a
+    /// comparison. The ordering is found by evaluating the row for a pair below, a pair equal, and a pair
+    /// above.
     pub fn order(self) -> Option<Order> {
         if !(self.is_condition() && self.arity() == 2) {
             return None;
@@ -79,12 +81,12 @@ impl Function {
     }
 }
 
-/// Sample points for [`Function::may_lack_partial`]: the edges of the functions' domains and their
-/// neighbours.
+/// Sample points for [`Function::may_lack_partial`]: the ends of the functions' domains, and points next to
+/// them.
 const EDGES: [f64; 9] = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 3.0];
 
-/// A table indexed by the function's byte and by source (0 or 1). An entry is true if the partial derivative
-/// is missing at an edge where the function has a value.
+/// A table indexed by the function's byte and by source (0 or 1). An entry is true if, at some sample point,
+/// the function has a value but its partial derivative with respect to the source is infinite or undefined.
 static LACKING: LazyLock<[[bool; 2]; 256]> = LazyLock::new(|| {
     let mut all = [[false; 2]; 256];
     for &function in Function::ALL {
@@ -162,8 +164,9 @@ impl Functions for AnyFunction {
     }
 }
 
-/// A single row, evaluated directly. In builds with mutants any row may answer instead, so the query goes
-/// through [`Function`].
+/// A single row as the set of functions. The row is evaluated directly, without dispatch on `function`. A
+/// build with mutants evaluates `function` through [`Function`] instead, because a mutant may replace the row
+/// by another one.
 impl<Row: FunctionRow> Functions for Row {
     #[inline(always)]
     fn int<S: Arith>(function: Function, s: &S, a: S::Int, b: S::Int) -> Eval<S::Int> {

@@ -45,9 +45,9 @@ pub struct CardTerm {
     pub class: Class,
     /// The role, which decides on the lines about adjoints: constants have none.
     pub role: TermRole,
-    /// The contents before the instruction; all parts are `None` if unknown.
+    /// The contents before the instruction; each part is `None` if it is unknown.
     pub before: Held,
-    /// The contents after the instruction; all parts are `None` if unknown.
+    /// The contents after the instruction; each part is `None` if it is unknown.
     pub after: Held,
 }
 
@@ -68,25 +68,26 @@ impl CardTerm {
         CardTerm { role: TermRole::Adjoint, ..CardTerm::cell(name, Class::Real) }
     }
 
-    /// Returns an immediate or the mode bit. Its text is its name, and its value before and after.
+    /// Returns an operand that is an immediate value or the mode bit. The text is used as its name, and as
+    /// its value before and after the instruction.
     pub fn constant(text: impl Into<String>, class: Class) -> CardTerm {
         let text = text.into();
         CardTerm { role: TermRole::Constant, ..CardTerm::cell(text.clone(), class).with_values(&text, &text) }
     }
 
-    /// Adds the values before and after the instruction.
+    /// Sets the operand's values before and after the instruction.
     pub fn with_values(mut self, before: impl Into<String>, after: impl Into<String>) -> CardTerm {
         (self.before.value, self.after.value) = (Some(before.into()), Some(after.into()));
         self
     }
 
-    /// Adds the adjoints before and after the instruction.
+    /// Sets the operand's adjoints before and after the instruction.
     pub fn with_adjoints(mut self, before: impl Into<String>, after: impl Into<String>) -> CardTerm {
         (self.before.adjoint, self.after.adjoint) = (Some(before.into()), Some(after.into()));
         self
     }
 
-    /// Replaces each number by another text, for example a shorter one.
+    /// Replaces the text of each known value and adjoint, for example by a shorter one.
     pub fn map_numbers(mut self, text: impl Fn(&str) -> String) -> CardTerm {
         for held in [&mut self.before, &mut self.after] {
             for number in [&mut held.value, &mut held.adjoint].into_iter().flatten() {
@@ -96,7 +97,8 @@ impl CardTerm {
         self
     }
 
-    /// Returns the operand from the point of view of the inverse instruction.
+    /// Returns the operand for the card of the inverse instruction: the contents before and after are
+    /// exchanged.
     fn seen_from_inverse(self) -> CardTerm {
         CardTerm { before: self.after, after: self.before, ..self }
     }
@@ -142,7 +144,7 @@ pub fn describe(update: Update, function: Function, operands: &[CardTerm]) -> Ca
     card(update, Some(function), operands)
 }
 
-/// Describes an update applied to an arbitrary function f with the derivative ∂f/∂a.
+/// Describes an update whose function is left open: the card shows f and its derivative ∂f/∂a.
 pub fn describe_row(update: Update) -> Card {
     let over_reals = update.over().iter().any(|over| *over != Over::Integers);
     let class = if over_reals { Class::Real } else { Class::Int };

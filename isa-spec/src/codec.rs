@@ -1,6 +1,6 @@
 //! The codec of everything that is stored, images and state files alike: plain serde types to bytes and back,
-//! and a checksum. A single module, so that the codec can be replaced and all files obey the same size
-//! bounds. The codec knows no stored type.
+//! and a checksum. All of it is in this module, so that the codec can be replaced and all files obey the same
+//! size limits. The codec depends on none of the stored types.
 
 use bincode::config::{self, Config};
 use bincode::enc::write::Writer;
@@ -26,11 +26,18 @@ pub fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, OutOfMemory> {
 /// # Errors
 /// Returns [`OutOfMemory`] if memory is refused.
 pub fn encode_into<T: Serialize>(value: &T, bytes: &mut Vec<u8>) -> Result<(), OutOfMemory> {
-    // Only the writer can fail, because all lengths in plain data are known.
+    // The only possible error is the writer's: plain data has no sequences of unknown length, which the codec
+    // would reject.
     bincode::serde::encode_into_writer(value, Growing(bytes), config::standard()).map_err(|_| OutOfMemory)
 }
 
 /// Deserializes the value that all of these bytes encode.
+///
+/// While it decodes, the codec allocates at most 4 MiB or 128 times the number of bytes, whichever is
+/// greater. Before each allocation the codec adds the size that a stored length claims, and returns an error
+/// if the sum exceeds its limit. The limit is at least 8 times the number of bytes, because a number of eight
+/// bytes may be stored in one byte. The codec takes the limit as a compile-time constant, so there are four
+/// limits, and decoding is compiled for each of them.
 ///
 /// Allocation is bounded by 4 MiB or by 128 times the number of bytes, whichever is greater. The codec adds
 /// up the sizes that lengths claim, and rejects claims above the limit before it allocates. The limit is a
@@ -58,7 +65,8 @@ fn decode_as<T: Serialize + DeserializeOwned, C: Config>(bytes: &[u8], config: C
             left => format!("{left} bytes are left over"),
         });
     }
-    // A number may be written in more bytes than it needs, but stored values have one canonical form.
+    // A number could be stored in more bytes than necessary. Only the shortest form is accepted, so that each
+    // value has exactly one encoding. So the value is encoded again and compared with the input.
     bincode::serde::encode_into_writer(&value, Expecting(bytes), config::standard())
         .map_err(|_| "a number in it is longer than need be".to_owned())?;
     Ok(value)
@@ -80,7 +88,7 @@ pub fn checksum<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> u32 {
     hasher.finalize()
 }
 
-/// A writer that appends to memory and reports a refusal.
+/// A writer that appends to a vector, and fails if the system refuses more memory.
 struct Growing<'a>(&'a mut Vec<u8>);
 
 impl Writer for Growing<'_> {
@@ -91,7 +99,8 @@ impl Writer for Growing<'_> {
     }
 }
 
-/// A writer that compares: it fails unless it is given exactly the expected bytes.
+/// A writer that compares instead of storing: writing fails unless the bytes are the next ones of the
+/// expected bytes.
 struct Expecting<'a>(&'a [u8]);
 
 impl Writer for Expecting<'_> {

@@ -1,6 +1,6 @@
-//! Effect analysis: the globals that an instruction may read or change, including all transitive calls. Also
-//! records operations that tasks must not contain, and procedures with a custom adjoint rule, since a rule's
-//! effect on adjoints is unknown. The analysis knows no values.
+//! Effect analysis: the globals that an instruction may read or change, including all transitive calls. It
+//! also records the operations that a task must not execute, and the procedures with a custom adjoint rule,
+//! because a rule's effect on adjoints is unknown. The analysis doesn't track values.
 
 use std::collections::BTreeSet;
 
@@ -12,15 +12,17 @@ use crate::update::Action;
 /// The effects of a procedure that are visible to its callers.
 #[derive(Clone, Debug, Default)]
 struct ProcedureEffect {
-    /// The globals that the procedure may change by name. Changes through parameters are attributed to the
-    /// call.
+    /// The globals that the procedure or a procedure that it calls may change by their names or pass as
+    /// `inout`. Changes through the procedure's own parameters aren't included: they are effects of its
+    /// callers, which pass the arguments.
     globals: BTreeSet<u32>,
-    /// The globals that the procedure names or passes; a superset of `globals`.
+    /// The globals that occur in the procedure's instructions, as operands or arguments, or in those of
+    /// procedures that it calls. A superset of `globals`.
     named: BTreeSet<u32>,
-    /// The first reachable instruction that a task must not execute: one of a stack, a tape, or a switch of
-    /// the mode.
+    /// A reachable instruction that a task must not execute, by its index in the code: one that accesses a
+    /// stack or a tape, or switches gradient mode.
     unfit_for_tasks: Option<u32>,
-    /// True if the procedure may print.
+    /// True if the procedure or one that it reaches may print, by `show`.
     shows: bool,
     /// True if the procedure or one that it reaches has a custom adjoint rule.
     is_ruled: bool,
@@ -49,10 +51,19 @@ pub struct Effects {
     procedures: Vec<ProcedureEffect>,
 }
 
+/// Upper bound on the globals and instructions that one analysis visits.
+const MOST_WORK: usize = 1 << 24;
+
 impl Effects {
-    /// Analyses a module. Returns `None` if the module is malformed, or if the analysis exceeds the budget
-    /// `work` (globals and instructions visited).
-    pub fn of(module: &Module, work: &mut usize) -> Option<Effects> {
+    /// Analyses a module. Returns `None` if the module is malformed, or if the analysis visits more globals and
+    /// instructions than its limit allows. The verifier refuses modules with tasks that need more.
+    pub fn of(module: &Module) -> Option<Effects> {
+        Effects::within(module, &mut { MOST_WORK })
+    }
+
+    /// Analyses a module, as [`Effects::of`]. Several analyses may share the budget `work`, of globals and instructions
+    /// visited.
+    pub fn within(module: &Module, work: &mut usize) -> Option<Effects> {
         let mut procedures = vec![ProcedureEffect::default(); module.procedures.len()];
         let mut callers: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); module.procedures.len()];
         for (number, procedure) in module.procedures.iter().enumerate() {
@@ -85,36 +96,39 @@ impl Effects {
         effect.into_iter().flat_map(|effect| effect.globals.iter().copied())
     }
 
-    /// Returns the globals that a procedure names, directly or through calls: it may read or change them.
+    /// Returns the globals that a procedure or its transitive callees name. A call of the procedure may read
+    /// or change them.
     pub fn named_by(&self, procedure: u32) -> impl Iterator<Item = u32> {
         let effect = self.procedures.get(procedure as usize);
         effect.into_iter().flat_map(|effect| effect.named.iter().copied())
     }
 
-    /// Returns a reachable instruction that a task must not execute, if there is one.
+    /// Returns the index of a reachable instruction that a task must not execute, or `None` if there is none.
     pub fn unfit_for_tasks(&self, procedure: u32) -> Option<u32> {
         self.procedures.get(procedure as usize)?.unfit_for_tasks
     }
 
-    /// Returns true if a procedure may print.
+    /// Returns true if a procedure may print, itself or through its callees.
     pub fn shows(&self, procedure: u32) -> bool {
         self.procedures.get(procedure as usize).is_none_or(|effect| effect.shows)
     }
 
-    /// Returns the globals that an instruction may change.
+    /// Returns the globals that an instruction may change, directly or through the procedures that it calls.
     pub fn of_instruction(&self, module: &Module, instruction: &Instruction) -> impl Iterator<Item = u32> {
         let called = calls(instruction).iter().flat_map(|call| self.of_call(call.procedure));
         changed_here(module, instruction).into_iter().chain(called)
     }
 
-    /// Returns true if an instruction reaches a procedure with a custom adjoint rule.
+    /// Returns true if an instruction calls a procedure that has, or reaches one that has, a custom adjoint
+    /// rule.
     pub fn leads_to_rule(&self, instruction: &Instruction) -> bool {
         let is_ruled = |call: &Call| self.procedures.get(call.procedure as usize).is_none_or(|p| p.is_ruled);
         calls(instruction).iter().any(is_ruled)
     }
 }
 
-/// Returns the cells that an instruction changes directly, without adjoints.
+/// Returns the cells whose values an instruction changes as its targets. Targets that are adjoints are
+/// omitted.
 pub fn targets(instruction: &Instruction) -> impl Iterator<Item = &Place> {
     let targets = instruction.operands.iter().take(instruction.update.shape().targets());
     targets.filter_map(|operand| match operand {
@@ -130,7 +144,7 @@ fn calls(instruction: &Instruction) -> &[Call] {
     }
 }
 
-/// Returns the globals that an instruction changes directly or passes by `inout`.
+/// Returns the globals that an instruction changes as its targets or passes as `inout` arguments.
 fn changed_here(module: &Module, instruction: &Instruction) -> Vec<u32> {
     let mut bases: Vec<Base> = targets(instruction).map(|place| place.base).collect();
     for call in calls(instruction) {
@@ -154,7 +168,7 @@ fn global(base: Base) -> Option<u32> {
     }
 }
 
-/// Propagates effects from callees to callers until nothing changes.
+/// Propagates effects from callees to callers until nothing changes. Returns `None` if that exceeds `work`.
 fn spread(procedures: &mut [ProcedureEffect], callers: &[BTreeSet<usize>], work: &mut usize) -> Option<()> {
     let mut open: Vec<usize> = (0..procedures.len()).collect();
     while let Some(number) = open.pop() {

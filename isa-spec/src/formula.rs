@@ -14,7 +14,8 @@ use crate::fault::{Eval, Fault};
 use crate::function::{Function, Signature};
 use crate::instruction::Class;
 
-/// The precedence of a formula: an operand of lower precedence than its context needs parentheses.
+/// The precedence of a formula's outermost operation, lowest first. An operand with a lower precedence than
+/// its context needs parentheses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Binding {
     /// `c ? a : b`
@@ -81,7 +82,7 @@ impl Infix {
     }
 }
 
-/// The arena of expressions: an [`Arith`] implementation in which numbers are formulas.
+/// The arena of expressions. It implements [`Arith`]: its numbers are formulas.
 #[derive(Debug, Default)]
 pub struct Formulas {
     nodes: RefCell<Vec<FormulaNode>>,
@@ -95,7 +96,7 @@ pub struct Formula {
     /// The text without enclosing parentheses: `a + b`.
     pub text: String,
     /// The precedence of the outermost operation. [`Formula::within`] adds parentheses if the context has a
-    /// higher one.
+    /// higher precedence.
     pub binding: Binding,
 }
 
@@ -116,13 +117,13 @@ impl Formula {
 /// Several formulas as text. Long parts that are used more than once are named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RenderedExpression {
-    /// The formulas, in the order of the request.
+    /// The formulas, in the order of the expressions passed to [`Formulas::spell`].
     pub formulas: Vec<Formula>,
-    /// Definitions of the named parts: `t = a < 0 ? -a : a`, each after those that it uses.
+    /// Definitions of the named parts, such as `t = a < 0 ? -a : a`. A part follows the parts that it uses.
     pub parts: Vec<String>,
 }
 
-/// The names of parts of expressions.
+/// The repeated parts of expressions, each with the letter that replaces it in formulas.
 #[derive(Clone, Debug, Default)]
 pub struct Names(Vec<(Expr, &'static str)>);
 
@@ -150,7 +151,7 @@ impl Formulas {
 
     fn node(&self, expr: Expr) -> FormulaNode {
         let nodes = self.nodes.borrow();
-        // An expression of another arena has no node here.
+        // If the expression belongs to another arena, this arena may have no such node.
         nodes.get(expr.0 as usize).cloned().unwrap_or_else(|| FormulaNode::Leaf("?".to_owned()))
     }
 
@@ -168,8 +169,8 @@ impl Formulas {
         simpler.unwrap_or_else(|| self.push(FormulaNode::Infix(infix, a, b)))
     }
 
-    /// Returns the textbook form of a sum or product: without neutral elements, signs in front. `None` if
-    /// nothing can be simplified.
+    /// Returns the textbook form of a sum or product, without neutral elements and with signs in front.
+    /// Returns `None` if the expression already has that form.
     fn simplified(&self, infix: Infix, a: Expr, b: Expr) -> Option<Expr> {
         match infix {
             Infix::Add if self.is_number(b, "0") => Some(a),
@@ -225,12 +226,13 @@ impl Formulas {
         }
     }
 
-    /// Returns true if an expression is this number of a row.
+    /// Returns true if an expression is the number `text`, written in the row itself and not an operand.
     fn is_number(&self, expr: Expr, text: &str) -> bool {
         matches!(self.node(expr), FormulaNode::Number(number) if number == text)
     }
 
-    /// Returns the operand of a negation, or the magnitude of a negative number.
+    /// If an expression is a negation, returns its operand; if it is a negative number, returns its
+    /// magnitude.
     fn negated(&self, expr: Expr) -> Option<Expr> {
         match self.node(expr) {
             FormulaNode::Negated(a) => Some(a),
@@ -239,7 +241,7 @@ impl Formulas {
         }
     }
 
-    /// Returns the divisor of a reciprocal.
+    /// If an expression is `1/x`, returns x.
     fn reciprocal(&self, expr: Expr) -> Option<Expr> {
         match self.node(expr) {
             FormulaNode::Infix(Infix::Div, one, divisor) if self.is_number(one, "1") => Some(divisor),
@@ -247,26 +249,27 @@ impl Formulas {
         }
     }
 
-    /// Returns expressions as text.
+    /// Returns expressions as text, in which repeated parts are named.
     pub fn spell(&self, exprs: &[Expr]) -> RenderedExpression {
         let names = self.name_parts(exprs);
         let formulas = exprs.iter().map(|&expr| self.spell_with(expr, &names, &str::to_owned)).collect();
         RenderedExpression { formulas, parts: self.parts(&names, &str::to_owned) }
     }
 
-    /// Names the parts of expressions that are long and used more than once.
+    /// Gives letters to the parts that contain a choice and occur more than once in the expressions.
     pub fn name_parts(&self, exprs: &[Expr]) -> Names {
         let letters = self.unused_letters();
         Names(self.repeated_choices(exprs).into_iter().zip(letters).collect())
     }
 
-    /// Returns an expression as text, after [`Formulas::name_parts`] named its parts. `leaf` replaces each
-    /// leaf, for example a name by its value.
+    /// Returns an expression as text. Parts in `names`, which [`Formulas::name_parts`] returned, are replaced
+    /// by their letters. `leaf` returns the text for a leaf, for example a value instead of a name.
     pub fn spell_with(&self, expr: Expr, names: &Names, leaf: &dyn Fn(&str) -> String) -> Formula {
         Printer { arena: self, leaf, names: &names.0 }.formula(expr)
     }
 
-    /// Returns the definitions of the named parts: `t = a < 0 ? -a : a`, each after those that it uses.
+    /// Returns the definitions of the named parts, such as `t = a < 0 ? -a : a`. A part follows the parts
+    /// that it uses.
     pub fn parts(&self, names: &Names, leaf: &dyn Fn(&str) -> String) -> Vec<String> {
         let spelled = names.0.iter().enumerate().map(|(n, &(part, letter))| {
             // A definition refers to earlier parts by name, and not to itself.
@@ -276,14 +279,14 @@ impl Formulas {
         spelled.collect()
     }
 
-    /// Returns letters that no leaf uses as its name.
+    /// Returns letters that aren't the name of a leaf in this arena.
     fn unused_letters(&self) -> impl Iterator<Item = &'static str> + use<> {
         let nodes = self.nodes.borrow().clone();
         let letters = ["t", "u", "v", "w", "p", "q", "r", "s", "g", "h"];
         letters.into_iter().filter(move |&letter| !nodes.contains(&FormulaNode::Leaf(letter.into())))
     }
 
-    /// Returns the parts that contain a choice and are used more than once, inner ones first.
+    /// Returns the subexpressions that contain a choice and are used more than once, inner ones first.
     fn repeated_choices(&self, exprs: &[Expr]) -> Vec<Expr> {
         let mut uses = HashMap::new();
         let mut order = Vec::new();
@@ -322,7 +325,7 @@ impl Formulas {
 /// A printer of expressions with named parts.
 struct Printer<'a> {
     arena: &'a Formulas,
-    /// The replacement of a leaf.
+    /// Returns the text that replaces a leaf.
     leaf: &'a dyn Fn(&str) -> String,
     names: &'a [(Expr, &'static str)],
 }

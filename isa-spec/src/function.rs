@@ -26,7 +26,7 @@ pub enum Signature {
 }
 
 impl Signature {
-    /// Returns the class of the function's value. A target has the same class.
+    /// Returns the class of the function's value, which is also the class of an update's target.
     pub const fn result(self) -> Class {
         match self {
             Signature::Int | Signature::RealsToInt => Class::Int,
@@ -148,7 +148,8 @@ macro_rules! arity {
     };
 }
 
-/// Expands the table into the enum, its static facts and its evaluators.
+/// Expands the table of rows into the enum [`Function`], the constants of each row, and the methods that
+/// evaluate it.
 macro_rules! functions {
     ($(
         $(#[doc = $doc:literal])+
@@ -161,7 +162,7 @@ macro_rules! functions {
         #[repr(u8)]
         pub enum Function { $( $(#[doc = $doc])+ $Name = $byte, )+ }
 
-        /// Each row as a type, for engines that select a row at compile time: see [`Functions`].
+        /// Each row as a separate type, for engines that select the row at compile time: see [`Functions`].
         ///
         /// [`Functions`]: crate::step::Functions
         pub mod rows {
@@ -212,7 +213,8 @@ macro_rules! functions {
                 signatures.iter().flatten().copied()
             }
 
-            // The rows without injected faults. `asked.rs` wraps these methods for all other code.
+            // These methods evaluate the rows without injected faults. All other code uses the methods of
+            // `asked.rs`, which wrap them.
 
             #[inline(always)]
             pub(crate) fn row_int<S: Arith>(self, s: &S, a: S::Int, b: S::Int) -> Eval<S::Int> {
@@ -328,8 +330,9 @@ functions! {
         int: s.int_pow(a, b);
         real: s.pow(a, b);
         d_a: {
-            // Where b is 0, b - 1 would raise 0 to the power -1, which traps. So the power is divided by its
-            // base instead, unless the base is 0 too: then the result is 0 in any case.
+            // The textbook derivative b·a^(b - 1) would raise 0 to the power -1 at a = b = 0, which traps. So
+            // for b = 0 the power a^0 is divided by a instead, or by 1 if a is 0. The product is 0 in any
+            // case, because its factor b is 0.
             let (zero, one) = (s.real(0.0)?, s.real(1.0)?);
             s.written_as(|| s.mul(b, s.pow(a, s.sub(b, one)?)?), || {
                 let constant = s.test(Order::Eq, b, zero);
@@ -344,11 +347,12 @@ functions! {
     /// off.
     Powi = 0x07 "powi" Arithmetic (s, a, b)
     edges "0 to the 0 is 1; 0 to a negative power traps. The derivative is 0 where the exponent is 0. \
-           Fixed point traps on overflow; its derivative also where the exponent has no fixed-point number." {
+           Fixed point traps on overflow; its derivative also traps if the exponent is too large for fixed point." {
         real_int: s.powi(a, b);
         d_a_int: {
-            // With exponent b - 1, 0 to the power -1 would trap, and MIN would wrap. So a negative power is
-            // divided by its base instead.
+            // The textbook derivative b·a^(b - 1) would raise 0 to the power -1 for a = b = 0, which traps,
+            // and b - 1 would wrap for b = MIN. So a^b is used instead for b <= 0. For b < 0 it is divided by
+            // a; for b = 0 the factor b makes the result 0.
             s.written_as(|| s.mul(s.real_of(b)?, s.powi(a, s.int_sub(b, s.int(1)))?), || {
                 let negative = s.int_test(Order::Lt, b, s.int(0));
                 let positive = s.int_test(Order::Gt, b, s.int(0));
@@ -379,7 +383,8 @@ functions! {
     edges "The integer MIN wraps to MIN; in fixed point it traps. The float zero -0 stays -0. \
            The derivative at 0 is 0." {
         int: Ok(s.int_choose(s.int_test(Order::Lt, a, s.int(0)), s.int_sub(s.int(0), a), a));
-        // Not computed as a choice of -a and a: then the derivative of the value at 0 would not be 0.
+        // |a| is computed as a times its sign. A choice between -a and a would have the derivative -1 or 1 at
+        // 0, not 0.
         real: s.written_as(|| magnitude(s, a), || s.mul(a, sign(s, a)?));
         d_a: sign(s, a);
     }
@@ -600,7 +605,8 @@ functions! {
         d_a: {
             let one = s.real(1.0)?;
             s.written_as(|| s.div(one, s.add(one, a)?), || {
-                // A large source is halved, because its sum with 1 may be out of range.
+                // For a large source a, 1/(1 + a) is computed as 0.5/(0.5 + a/2), because 1 + a may be out of
+                // range.
                 let factor = s.choose(s.test(Order::Gt, a, one), s.real(0.5)?, one);
                 s.div(factor, s.add(factor, s.mul(factor, a)?)?)
             })
@@ -623,9 +629,9 @@ functions! {
         d_a: {
             let root = s.elementary(Elementary::Cbrt, a)?;
             let (one, three) = (s.real(1.0)?, s.real(3.0)?);
-            // root/(3a) contains the root's rounding error once, 1/(3·root²) would contain it twice. The
-            // order of operations depends on the magnitude: a small source divided by its root, or three
-            // times a large source, would be out of range before the derivative is.
+            // The derivative root/(3a) contains the root's rounding error once; 1/(3·root²) would contain it
+            // twice. The order of the operations depends on the magnitude of a. A small source divided by its
+            // root, or three times a large source, would leave the range although the derivative is in range.
             s.written_as(|| s.div(one, s.mul(three, s.mul(root, root)?)?), || {
                 let is_small = s.test(Order::Lt, magnitude(s, a)?, one);
                 let divisor = s.mul(three, s.choose(is_small, a, one))?;
@@ -665,20 +671,20 @@ fn has_other_sign<S: Arith>(s: &S, rest: S::Int, divisor: S::Int) -> S::Int {
     s.int_and(s.int_test(Order::Ne, rest, s.int(0)), differs)
 }
 
-/// Returns 1 if a < b as unsigned words, otherwise 0. If exactly one of them is negative, it is the greater
-/// one.
+/// Returns 1 if a < b as unsigned words, otherwise 0. If exactly one of the two is negative as a signed word,
+/// that one is the greater.
 fn is_below_unsigned<S: Arith>(s: &S, a: S::Int, b: S::Int) -> S::Int {
     let is_negative = |a| s.int_test(Order::Lt, a, s.int(0));
     s.int_xor(s.int_test(Order::Lt, a, b), s.int_xor(is_negative(a), is_negative(b)))
 }
 
-/// 1 - a², computed as a product: near ±1 the difference of squares would keep few digits.
+/// 1 - a², computed as (1 - a)·(1 + a): near ±1 the difference 1 - a·a would keep few digits.
 fn one_minus_square<S: Arith>(s: &S, a: S::Real) -> Eval<S::Real> {
     let one = s.real(1.0)?;
     s.written_as(|| s.sub(one, s.mul(a, a)?), || s.mul(s.sub(one, a)?, s.add(one, a)?))
 }
 
-/// p / (a² + b²), where p is a or b.
+/// p / (a² + b²), where p is a or b. Computed by [`over_squares`].
 fn over_length<S: Arith>(s: &S, p: S::Real, (a, b): (S::Real, S::Real)) -> Eval<S::Real> {
     s.written_as(
         || s.div(p, s.add(s.mul(a, a)?, s.mul(b, b)?)?),
@@ -686,8 +692,8 @@ fn over_length<S: Arith>(s: &S, p: S::Real, (a, b): (S::Real, S::Real)) -> Eval<
     )
 }
 
-/// p / √(a² + b²), where p is a or b. All are divided by the greater magnitude, because a small length has
-/// few digits in fixed point.
+/// p / √(a² + b²), where p is a or b. All three numbers are first divided by the greater of |a| and |b|,
+/// because a small length has few digits in fixed point.
 fn over_hypot<S: Arith>(s: &S, p: S::Real, (a, b): (S::Real, S::Real)) -> Eval<S::Real> {
     s.written_as(
         || s.div(p, s.hypot(a, b)?),
@@ -698,8 +704,9 @@ fn over_hypot<S: Arith>(s: &S, p: S::Real, (a, b): (S::Real, S::Real)) -> Eval<S
     )
 }
 
-/// p / (a² + b²), where p is a or b. All are divided by `scale`, the greater magnitude of a and b: squares
-/// alone would leave the range of fixed point long before the quotient does, or keep few of its digits.
+/// p / (a² + b²), where p is a or b, and `scale` is the greater of |a| and |b|. All three numbers are first
+/// divided by `scale`. Otherwise the squares might leave the range of fixed point, or keep few digits,
+/// although the quotient is in range.
 fn over_squares<S: Arith>(s: &S, p: S::Real, (a, b): (S::Real, S::Real), scale: S::Real) -> Eval<S::Real> {
     let (p, a, b) = (s.div(p, scale)?, s.div(a, scale)?, s.div(b, scale)?);
     s.div(s.div(p, s.add(s.mul(a, a)?, s.mul(b, b)?)?)?, scale)
@@ -716,7 +723,7 @@ fn sign<S: Arith>(s: &S, a: S::Real) -> Eval<S::Real> {
     Ok(s.choose(s.test(Order::Gt, a, zero), one, not_positive))
 }
 
-/// |a|, used as a scale only: its derivative at 0 doesn't matter.
+/// |a|, for use as a scale only: here its derivative at 0 may be wrong, because it has no effect.
 fn magnitude<S: Arith>(s: &S, a: S::Real) -> Eval<S::Real> {
     Ok(s.choose(s.test(Order::Lt, a, s.real(0.0)?), s.neg(a)?, a))
 }

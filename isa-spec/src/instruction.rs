@@ -10,7 +10,7 @@ pub use crate::class::Class;
 use crate::function::Function;
 use crate::update::Update;
 
-/// A reference to a declaration: its number in the list of its kind.
+/// A reference to a declaration: its index in the list of globals, frame variables or parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Base {
     /// A global scalar or array of the module (`Module::globals`).
@@ -33,7 +33,7 @@ pub struct Term {
 /// The indices after an array's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Index {
-    /// The index of a vector's element, from 0: `A[i]`.
+    /// One index, from 0, of a vector's element: `A[i]`.
     One(Term),
     /// The row and the column of a matrix's element, from 0: `M[i, j]`.
     Two(Term, Term),
@@ -135,8 +135,8 @@ pub enum Link {
     None,
     /// The index in `Module::code` of the other half of a branch pair.
     Partner(u32),
-    /// The one callee of a `call`. Boxed twice, because a boxed slice alone is twice as large as a box, and
-    /// most instructions contain no call.
+    /// The callee and arguments of a `call` or `uncall`, a list of length 1. Boxed twice to keep instructions
+    /// small, because most instructions contain no call: a boxed slice takes twice the space of a box.
     Calls(Box<Box<[Call]>>),
 }
 
@@ -160,7 +160,8 @@ impl Term {
 }
 
 impl Operand {
-    /// Visits the declarations that the operand names: its own, and those of its indices.
+    /// Visits the declarations that the operand names: the one that contains its cell, and those of its
+    /// indices.
     pub fn visit_bases(&self, visit: &mut impl FnMut(Base)) {
         let Operand::Place(place) = self else { return };
         visit(place.base);

@@ -1,5 +1,5 @@
-//! The keywords and directives of the language, each with its manual page. Keywords are defined by this
-//! table, so every word has a page.
+//! The keywords and directives of the language, each with its manual page. The list of keywords is derived
+//! from the pages, so every keyword has a page.
 
 /// A manual page about words that belong together.
 #[derive(Clone, Copy, Debug)]
@@ -10,7 +10,7 @@ pub struct Page {
     pub usage: &'static str,
     /// The effect of the words, in one or more sentences.
     pub meaning: &'static str,
-    /// The inverse; empty if there is nothing to undo.
+    /// The effect of the inverse statement; empty if there is nothing to undo.
     pub inverse: &'static str,
     /// An example: a complete program.
     pub example: &'static str,

@@ -154,12 +154,12 @@ fn updates_table() -> String {
     text
 }
 
-/// Returns the effect of an update applied to an arbitrary function f.
+/// Returns the effect of an update on its target as a formula, with the function left open: `y ← y + f`.
 pub fn effect(update: Update) -> String {
     card::describe_row(update).does.equation.formula
 }
 
-/// Returns the effects of an update on adjoints, in order.
+/// Returns the effects of an update on adjoints as formulas, in order of execution.
 fn adjoint(update: Update) -> String {
     let lines: Vec<String> =
         card::describe_row(update).does.adjoint.into_iter().map(|line| line.formula).collect();
@@ -182,8 +182,8 @@ fn operands(shape: OperandShape) -> &'static str {
     }
 }
 
-/// Returns the number systems over which an update is legal. Systems that aren't implemented are listed only
-/// if none is.
+/// Returns the names of the number systems over which an update is legal. Systems that aren't implemented yet
+/// are listed only if the update is legal over no implemented one.
 fn over(update: Update) -> String {
     let exists = |over: &&Over| matches!(over, Over::Integers | Over::AdditiveReals);
     let existing: Vec<&str> = update.over().iter().filter(exists).map(|&over| numbers(over)).collect();
@@ -283,7 +283,7 @@ fn signature_name(signature: Signature, arity: usize) -> String {
 struct FunctionFormulas {
     /// The values of all signatures; a single one if the signatures have the same text.
     values: Vec<String>,
-    /// ∂f/∂a and ∂f/∂b with their formulas.
+    /// The names ∂f/∂a and ∂f/∂b, each with its formula.
     partials: Vec<(&'static str, String)>,
     parts: Vec<String>,
 }

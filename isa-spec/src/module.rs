@@ -92,7 +92,8 @@ impl RealSystem {
         }
     }
 
-    /// Returns true if sums are exact, so that every program restores its initial state bit for bit.
+    /// Returns true if sums of reals are exact, as in fixed point. Then the inverse of a program restores the
+    /// initial state bit for bit, without a history.
     pub fn is_exact(self) -> bool {
         matches!(self, RealSystem::Fixed(_))
     }
@@ -346,7 +347,8 @@ pub struct Procedure {
     pub entry: u32,
     /// Index of its `exit` in [`Module::code`].
     pub exit: u32,
-    /// The procedure that replaces its adjoint, as an index in `Module::procedures`.
+    /// The custom adjoint rule, as an index in `Module::procedures`. In gradient mode, it runs instead of
+    /// this procedure's adjoint.
     pub rule: Option<u32>,
 }
 
@@ -359,10 +361,11 @@ pub struct Module {
     pub real: RealSystem,
     /// The capacities of the call stack, the stacks and the tapes.
     pub limits: Limits,
-    /// The magnitude below which a float counts as vacant; `None` for the default of the number system.
+    /// The magnitude below which a float counts as vacant (0 by a vacancy check); `None` for the default of
+    /// the number system.
     pub tolerance: Option<f64>,
-    /// True if the program is declared by `.inverse` as the inverse of another. Then every input must be
-    /// given, and its tapes are listed in the other program's order.
+    /// True if the text declares the program as the inverse of another one, by `.inverse`. Then a run must
+    /// supply every input, and the tapes are displayed in the other program's order.
     pub inverse: bool,
     /// The globals. [`Base::Global`] is an index in this list.
     pub globals: Vec<Global>,
@@ -436,7 +439,7 @@ impl Module {
         globals.find(|(_, global)| global.shape == Shape::Stack && global.class == class)
     }
 
-    /// Returns the index of a procedure, found by its entry.
+    /// Returns the index of a procedure in [`Module::procedures`], found by its entry.
     pub fn number_of(&self, procedure: &Procedure) -> u32 {
         self.procedures.partition_point(|p| p.entry < procedure.entry) as u32
     }
@@ -448,7 +451,7 @@ impl Module {
 }
 
 impl RealSystem {
-    /// Returns true if a literal has a finite value after rounding.
+    /// Returns true if a literal is finite after rounding to the number system.
     pub fn represents(self, value: f64) -> bool {
         match self {
             RealSystem::F64 => value.is_finite(),

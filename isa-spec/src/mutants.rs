@@ -1,9 +1,9 @@
 //! Deliberate faults (mutants), each of which the test suite must detect.
 //!
-//! Source-level mutation tools can't see into tables, so the *rows* are mutated. Production code asks the
-//! hooks below whether a row or a rule is faulty. Without the feature `mutants`, the answer is a constant no,
-//! which leaves no trace in the compiled program. With the feature, a test activates one [`Mutant`] in its
-//! own thread.
+//! Source-level mutation tools can't see into tables, so the *rows* are mutated. Production code calls the
+//! hooks below to find out if a row or a rule is faulty. Without the feature `mutants`, each hook returns a
+//! constant that means "not faulty", so it adds no instruction to the compiled program. With the feature, a
+//! test activates one [`Mutant`] in its own thread.
 //!
 //! This module defines the faults. It knows neither the code that calls the hooks nor the consequences.
 
@@ -22,7 +22,7 @@ pub enum Mutant {
     Value(Function, Slip),
     /// The partial derivative of a function row with respect to source 0 or 1 is off by one.
     Partial(Function, u8),
-    /// An update row names another inverse.
+    /// An update row names the second update as its inverse.
     Inverse(Update, Update),
     /// The new target value of an update row is off by one.
     Effect(Update),
@@ -33,7 +33,7 @@ pub enum Mutant {
 /// The fault in a function's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Slip {
-    /// The value is one too much.
+    /// The value is greater by one than it should be.
     OffByOne,
     /// The sources are exchanged.
     Swapped,
@@ -44,7 +44,8 @@ pub enum Slip {
 /// Expands the list into the enum and the array of all.
 macro_rules! rules {
     ($( $(#[doc = $doc:literal])+ $Name:ident, )+) => {
-        /// A rule that the machine enforces. Where a rule is enforced, the machine asks [`keeps`].
+        /// A rule that the machine enforces. The code that enforces a rule does so only if [`keeps`] returns
+        /// true for the rule.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Rule { $( $(#[doc = $doc])+ $Name, )+ }
 
@@ -68,27 +69,28 @@ rules! {
     VacancyIsChecked,
     /// A frame must be vacant at the end of its procedure.
     FramesAreChecked,
-    /// Arguments still refer to the same cells at the exit.
+    /// The machine traps if an argument with computed indices refers to other cells at the callee's exit than
+    /// at the call.
     ReferencesAreChecked,
-    /// Arguments share no cells, unless both are `in`.
+    /// The machine traps if two arguments of a call share cells, unless both are `in`.
     OverlapIsChecked,
-    /// A target isn't also a source, checked at run time where indices are computed.
+    /// The machine traps if a target is also a source. With computed indices, that is checked at run time.
     AliasesAreChecked,
-    /// A computed index is less than the length of its array.
+    /// The machine traps if a computed index isn't less than the length of its array.
     IndicesAreChecked,
     /// `uncall` reverses the machine's direction.
     UncallsRunBackward,
-    /// The end of a procedure restores the caller's direction.
+    /// At the end of a procedure, the machine continues in the direction that the caller had.
     DirectionIsRestored,
-    /// The number of open calls is limited.
+    /// The machine traps if more calls are open than `.limit depth` allows.
     DepthIsLimited,
-    /// The number of entries of a stack is limited.
+    /// The machine traps if a stack has more entries than `.limit stack` allows.
     StacksAreLimited,
     /// `push`, `write` and `unread` leave 0 in the cell.
     MovesVacate,
     /// `pop`, `read` and `unwrite` remove the entry that they took.
     MovesTake,
-    /// A tape entry is moved into a cell of the same class only.
+    /// The machine traps if a tape entry is moved into a cell of the other class.
     TapeClassesAreChecked,
     /// `show` prints only on a forward step past the furthest point shown.
     ShowsOnce,
@@ -98,35 +100,39 @@ rules! {
     ResiduesAreKept,
     /// The reverse sweep over an irreversible instruction traps if there is no history of it.
     ErasuresAreIrreversible,
-    /// Gradient mode is switched on only where it is off, and off where it is on.
+    /// `grad.on` traps if gradient mode is on already, and `grad.off` traps if it is off already.
     SwitchesAreChecked,
-    /// Immediates have no adjoint.
+    /// Immediates get no adjoint contribution, because they have no adjoint.
     ConstantsReceiveNothing,
     /// The adjoint of a vacated cell becomes 0.
     AdjointsAreDropped,
-    /// The sources' adjoints lose what the target gains, and vice versa.
+    /// Adjoint contributions have the sign of the row: if the executed step adds to the target, they are
+    /// subtracted from the sources' adjoints, and vice versa.
     SharesHaveOppositeSigns,
-    /// A swap in gradient mode also exchanges adjoints.
+    /// A swap in gradient mode also exchanges the adjoints of its cells.
     SwapsCarryAdjoints,
     /// In gradient mode, stacks and tapes store a real together with its adjoint.
     MovesCarryAdjoints,
     /// A step in gradient mode that rounds adjoints leaves a residue of them.
     AdjointsAreKept,
-    /// In gradient mode, a procedure's rule replaces the adjoint of its body.
+    /// In gradient mode, the custom rule of a procedure runs instead of the adjoint of its body.
     RulesStandIn,
-    /// A rule runs in the entry state of its procedure.
+    /// A rule runs in the state that its procedure has at its entry.
     RulesActAtTheEntry,
     /// While a procedure with a rule runs, gradient mode is off.
     RulesSwitchTheModeOff,
-    /// Steps in rules are counted separately, so that losses of other steps are found under their numbers.
+    /// Steps of rules have a separate counter. So the step numbers of a program's own steps, by which lost
+    /// derivatives are reported, don't depend on rules.
     RuleStepsAreCountedSeparately,
-    /// Before tasks begin, the cells that they access are compared.
+    /// Before tasks begin, the machine compares the cells that they access. It traps if one task may change a
+    /// cell that another task accesses.
     TasksAreDistinct,
-    /// Each task accumulates adjoints of cells that it only reads, starting from 0.
+    /// Each task accumulates the adjoints of cells that it only reads in a separate sum, which starts from 0.
     TasksAddUpSeparately,
-    /// A gradient's reverse sweep is compared with its forward sweep, branch by branch.
+    /// The branches taken by a gradient's reverse sweep are compared with those taken by the forward sweep.
     PathsAreCompared,
-    /// A gradient is recomputed with a history if the reverse sweep diverged.
+    /// If the reverse sweep of a gradient diverged from the forward sweep, the gradient is recomputed with a
+    /// history.
     DivergedSweepsAreRecomputed,
     /// Results of integer operations are wrapped to the width of the module's words.
     WordsWrap,
@@ -146,8 +152,8 @@ fn active() -> Option<Mutant> {
     ACTIVE.get()
 }
 
-/// Runs a function while a mutant is active in this thread; other threads are unaffected. The previous mutant
-/// is restored afterwards, even if `run` panics.
+/// Runs a function while a mutant is active in this thread; other threads are unaffected. Afterwards the
+/// previously active mutant is restored, even if `run` panics.
 #[cfg(feature = "mutants")]
 pub fn with_active<T>(mutant: Mutant, run: impl FnOnce() -> T) -> T {
     struct Before(Option<Mutant>);
@@ -160,14 +166,15 @@ pub fn with_active<T>(mutant: Mutant, run: impl FnOnce() -> T) -> T {
     run()
 }
 
-/// No mutant is active in a normal build.
+/// Returns `None`: without the feature `mutants`, no mutant is ever active.
 #[cfg(not(feature = "mutants"))]
 #[inline(always)]
 const fn active() -> Option<Mutant> {
     None
 }
 
-/// Returns true if the machine enforces a rule; always true in a normal build.
+/// Returns true if the machine must enforce a rule. Returns false only for the rule that the active mutant
+/// breaks.
 #[inline(always)]
 pub fn keeps(rule: Rule) -> bool {
     !matches!(active(), Some(Mutant::Broken(broken)) if broken == rule)
@@ -182,7 +189,8 @@ fn slip(function: Function) -> Option<Slip> {
     }
 }
 
-/// Returns the row and the sources to evaluate for a function.
+/// Returns the row that is evaluated for a function, and its sources. Without a mutant of the function, both
+/// are unchanged.
 #[inline(always)]
 pub(crate) fn asked<T>(function: Function, a: T, b: T) -> (Function, T, T) {
     match slip(function) {
@@ -192,7 +200,8 @@ pub(crate) fn asked<T>(function: Function, a: T, b: T) -> (Function, T, T) {
     }
 }
 
-/// Returns the integer value of a function, including an injected fault.
+/// Returns the integer value of a function; greater by one if the active mutant is [`Slip::OffByOne`] of the
+/// function.
 #[inline(always)]
 pub(crate) fn answered_int<S: Arith>(function: Function, s: &S, value: Eval<S::Int>) -> Eval<S::Int> {
     match slip(function) {
@@ -201,7 +210,8 @@ pub(crate) fn answered_int<S: Arith>(function: Function, s: &S, value: Eval<S::I
     }
 }
 
-/// Returns the real value of a function, including an injected fault.
+/// Returns the real value of a function; greater by one if the active mutant is [`Slip::OffByOne`] of the
+/// function.
 #[inline(always)]
 pub(crate) fn answered_real<S: Arith>(function: Function, s: &S, value: Eval<S::Real>) -> Eval<S::Real> {
     match slip(function) {
@@ -210,7 +220,7 @@ pub(crate) fn answered_real<S: Arith>(function: Function, s: &S, value: Eval<S::
     }
 }
 
-/// Returns a partial derivative, including an injected fault.
+/// Returns a partial derivative; greater by one if the active mutant concerns this derivative.
 #[inline(always)]
 pub(crate) fn partial<S: Arith>(
     function: Function,
@@ -226,25 +236,25 @@ pub(crate) fn partial<S: Arith>(
     }
 }
 
-/// Returns true if an update's new target value must be off by one.
+/// Returns true if the active mutant makes the update's new target value greater by one.
 #[inline(always)]
 fn exceeds(update: Update) -> bool {
     matches!(active(), Some(Mutant::Effect(mutated)) if mutated == update)
 }
 
-/// Returns the new value of an integer target, including an injected fault.
+/// Returns the new value of an integer target; greater by one if the active mutant is the update's.
 #[inline(always)]
 pub(crate) fn updated_int<S: Arith>(update: Update, s: &S, new: Eval<S::Int>) -> Eval<S::Int> {
     if exceeds(update) { new.map(|new| s.int_add(new, s.int(1))) } else { new }
 }
 
-/// Returns the new value of a real target, including an injected fault.
+/// Returns the new value of a real target; greater by one if the active mutant is the update's.
 #[inline(always)]
 pub(crate) fn updated_real<S: Arith>(update: Update, s: &S, new: Eval<S::Real>) -> Eval<S::Real> {
     if exceeds(update) { s.add(new?, s.real(1.0)?) } else { new }
 }
 
-/// Returns the new point, including an injected fault.
+/// Returns the new point of a rotation; its x is greater by one if the active mutant is the update's.
 #[inline(always)]
 pub(crate) fn turned<S: Arith>(
     update: Update,
@@ -254,7 +264,7 @@ pub(crate) fn turned<S: Arith>(
     if exceeds(update) { point.and_then(|(x, y)| Ok((s.add(x, s.real(1.0)?)?, y))) } else { point }
 }
 
-/// Returns the inverse of an update; `inverse` is the one that its row names.
+/// Returns the inverse of an update: `inverse`, which its row names, unless the active mutant replaces it.
 #[inline(always)]
 pub(crate) fn inverse(update: Update, inverse: Update) -> Update {
     match active() {

@@ -1,5 +1,5 @@
-//! Valid names of cells, procedures, labels and constants, and characters that texts must not contain.
-//! Concerns spelling only.
+//! The rules for the spelling of names (of cells, procedures, labels and constants), and the characters that
+//! source texts and paths must not contain.
 
 use std::borrow::Cow;
 
@@ -39,7 +39,8 @@ fn is_enclosed(text: &str) -> bool {
     closing.is_some_and(|(at, c)| at + c.len_utf8() == text.len())
 }
 
-/// Returns the class of a register name: `r` or `f` and a number without leading zeros.
+/// Returns the class of a register, or `None` if the name isn't that of a register. A register is `r`
+/// (integer) or `f` (real) and a number without leading zeros.
 pub fn register_class(name: &str) -> Option<Class> {
     let class = match name.as_bytes().first() {
         Some(b'r') => Class::Int,
@@ -57,8 +58,8 @@ pub fn is_reserved(word: &str) -> bool {
     KEYWORDS.contains(&word) || Update::from_name(word).is_some()
 }
 
-/// Escapes text from outside for display: characters that a terminal would execute instead of printing, and
-/// characters that change the order of their neighbours.
+/// Escapes a text from outside for display. Escaped are characters that control a terminal, and characters
+/// that change the order in which their neighbours are displayed.
 pub fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(is_unprintable) {
         return Cow::Borrowed(text);
@@ -74,7 +75,7 @@ fn is_unprintable(c: char) -> bool {
     matches!(c, '\n' | '\t') || deceiving(c).is_some()
 }
 
-/// Returns true if a word can be the name of something.
+/// Returns true if a word can be a name: it has the form of one and isn't reserved.
 pub fn is_name(word: &str) -> bool {
     is_identifier(word) && !is_reserved(word)
 }
@@ -125,7 +126,8 @@ pub fn length_parameter(measured: &str, dimension: Option<u8>) -> String {
     }
 }
 
-/// Returns the spelling of such a parameter in source text: `len(v)`, `len(M, 1)`.
+/// Returns the source spelling of a parameter that passes a length, such as `len(v)` for `len$v` and
+/// `len(M, 1)` for `len$1$M`. Returns `None` for the names of other parameters.
 pub fn spelled_length(parameter: &str) -> Option<String> {
     let measured = parameter.strip_prefix(LENGTH_PARAMETER)?;
     Some(match measured.split_once('$') {

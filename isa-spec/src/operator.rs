@@ -34,7 +34,8 @@ impl BinaryOperator {
         [Add, Subtract, Multiply, Divide, Remainder, ShiftLeft, ShiftRight, And, Xor, Or]
     };
 
-    /// Returns the precedence, above 0: as in Rust. All operators associate to the left.
+    /// Returns the precedence, above 0; the relative precedences are those of Rust. All operators associate
+    /// to the left.
     pub fn strength(self) -> u8 {
         use BinaryOperator::*;
         match self {

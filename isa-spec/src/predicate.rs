@@ -12,18 +12,19 @@ use crate::instruction::Operand;
 pub enum PredicatePart {
     /// A comparison of two sources of one class. The function has an [`Order`].
     Compare(Function, Operand, Operand),
-    /// The negation of the preceding predicate.
+    /// The negation of the predicate that precedes it in the list.
     Not,
-    /// The conjunction of the two preceding predicates.
+    /// The conjunction of the two predicates that precede it in the list.
     And,
-    /// The disjunction of the two preceding predicates.
+    /// The disjunction of the two predicates that precede it in the list.
     Or,
-    /// A condition that is no longer known. Always the only part of its predicate.
+    /// The condition of a join written `forgotten`: the join doesn't record which branch was taken. It is
+    /// always the only part of its predicate.
     Forgotten,
 }
 
 impl PredicatePart {
-    /// Returns the number of preceding predicates that the part combines.
+    /// Returns the number of operands of a connective: 2 for `and` and `or`, 1 for `not`, 0 for a comparison.
     pub fn arity(&self) -> usize {
         match self {
             PredicatePart::Compare(..) | PredicatePart::Forgotten => 0,
@@ -34,8 +35,8 @@ impl PredicatePart {
 }
 
 impl PredicatePart {
-    /// Returns the value of the first operand that decides the result of `and` or `or` without the second;
-    /// otherwise `None`.
+    /// Returns the short-circuit value of a connective. If its first operand has that value, so has the whole
+    /// predicate: false for `and`, true for `or`. Returns `None` for other parts.
     pub fn decides(&self) -> Option<bool> {
         match self {
             PredicatePart::And => Some(false),
@@ -45,11 +46,11 @@ impl PredicatePart {
     }
 }
 
-/// A condition in postfix order: `a < b`, `c == d`, `and`. A flat list, so that no condition is too deeply
-/// nested for a decoder.
+/// A condition in postfix order: `a < b`, `c == d`, `and`. It is a flat list instead of a tree, so that
+/// decoding a deeply nested condition can't exhaust the call stack.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Predicate {
-    /// The parts in postfix order. The last one combines all others.
+    /// The parts in postfix order. The last part is the outermost connective, or the only comparison.
     pub parts: Vec<PredicatePart>,
 }
 
@@ -72,8 +73,8 @@ impl Predicate {
     /// The maximum number of parts; no source text can contain more in one condition.
     pub const MOST_PARTS: usize = 512;
 
-    /// Returns true if the predicate is well formed: every connective has its operands, exactly one predicate
-    /// results, and the size is at most [`Predicate::MOST_PARTS`]. A forgotten condition must be the only
+    /// Returns true if the predicate is well formed: every connective has its operands, a single predicate
+    /// results, and there are at most [`Predicate::MOST_PARTS`] parts. A forgotten condition must be the only
     /// part.
     pub fn is_whole(&self) -> bool {
         let forgets = self.parts.contains(&PredicatePart::Forgotten);
@@ -90,7 +91,7 @@ impl Predicate {
         depth == 1
     }
 
-    /// Returns the comparison if the predicate is a single one.
+    /// Returns the ordering and the operands if the predicate is a single comparison, otherwise `None`.
     pub fn comparison(&self) -> Option<(Order, &Operand, &Operand)> {
         match self.parts.as_slice() {
             [PredicatePart::Compare(function, a, b)] => Some((function.order()?, a, b)),
@@ -98,8 +99,9 @@ impl Predicate {
         }
     }
 
-    /// Evaluates each part; the last value is that of the whole predicate. `holds` evaluates comparisons. A
-    /// first operand that decides the result does so even if the second is unknown.
+    /// Returns the value of each part's predicate, in order; the last is that of the whole condition. `holds`
+    /// evaluates a comparison, and returns `None` if its value is unknown. An `and` or `or` may have a known
+    /// value although its second operand has none.
     pub fn values(
         &self,
         mut holds: impl FnMut(Function, &Operand, &Operand) -> Option<bool>,
@@ -123,7 +125,7 @@ impl Predicate {
         values
     }
 
-    /// Returns the operands of comparisons, each once, in order.
+    /// Returns the operands of the comparisons in order, each once.
     pub fn operands(&self) -> Vec<&Operand> {
         let mut found: Vec<&Operand> = Vec::new();
         for part in &self.parts {
@@ -137,7 +139,7 @@ impl Predicate {
         found
     }
 
-    /// Returns source text that parses to the same predicate. `spell` writes an operand.
+    /// Returns source text that parses to the same predicate. `spell` returns the text of an operand.
     pub fn text(&self, spell: impl Fn(&Operand) -> String) -> String {
         let firsts = self.firsts();
         let mut text = String::new();
@@ -168,7 +170,8 @@ impl Predicate {
                     let left = firsts.get(last).map_or(0, |first| first.saturating_sub(1));
                     let closes = strength < within;
                     todo.extend(closes.then_some(Todo::Word(")")));
-                    // Connectives of one kind associate to the left.
+                    // Connectives of one kind associate to the left, so only the right operand needs a higher
+                    // precedence.
                     todo.extend([
                         Todo::Part(last, strength + 1),
                         Todo::Word(word),
@@ -181,7 +184,8 @@ impl Predicate {
         text
     }
 
-    /// Returns, for each part, the index of the first part of the predicate that it completes.
+    /// Returns the start of each part's predicate: the index of its first part. For `a b and` these are 0, 1
+    /// and 0.
     pub fn firsts(&self) -> Vec<usize> {
         let mut stack: Vec<usize> = Vec::new();
         let mut firsts = Vec::with_capacity(self.parts.len());
@@ -196,9 +200,10 @@ impl Predicate {
     }
 }
 
-/// A pending piece of output.
+/// A pending piece of output, on the stack of [`Predicate::text`].
 enum Todo {
     Word(&'static str),
-    /// A part by its index, within a connective of this precedence.
+    /// The predicate that ends with the part of this index, as an operand of a connective with this
+    /// precedence.
     Part(usize, u8),
 }

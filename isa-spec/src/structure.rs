@@ -1,6 +1,6 @@
-//! Debug information: labels, lines, statements that became several instructions, and names of variables.
-//! Optional to run; needed for explanations, for debugging and for readable disassembly. Contains no source
-//! text: positions are lines and columns.
+//! Debug information: labels, lines, statements that became several instructions, and names of variables. It
+//! is needed for explanations, for debugging and for readable disassembly, but not to run a program. It
+//! contains positions (lines and columns) but no source text.
 
 use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
@@ -30,8 +30,9 @@ impl TextPlace {
     }
 }
 
-/// One of the words that delimit a block (`if`, `else`, `fi`), with the instructions generated for the word:
-/// `start..end` of `Module::code`, possibly none. The bodies of the block are between its seams.
+/// The instructions generated for one of the words that delimit a block, such as `if`, `else` and `fi`. They
+/// are the range `start..end` of `Module::code`, which may be empty. The instructions between two seams of a
+/// block are one of its bodies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Seam {
     /// The index of the word's first instruction.
@@ -49,14 +50,16 @@ impl Seam {
     }
 }
 
-/// The counter of a `for`, in the order in which the instructions run.
+/// The counter and the bounds of a `for` loop. They describe the loop as its instructions run it, which is
+/// the opposite direction if the loop's text is undone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Counting {
     /// The frame variable that is the counter.
     pub counter: u32,
-    /// The first bound: a constant, a cell, or the temporary of an expression.
+    /// The lower bound: the least value of the counter. It is a constant, a cell, or the temporary of an
+    /// expression.
     pub from: Operand,
-    /// The second bound, which the counter doesn't reach; of the same kinds as `from`.
+    /// The upper bound, exclusive. It is a constant, a cell, or the temporary of an expression.
     pub to: Operand,
     /// The distance between two values of the counter, at least 1.
     pub step: u32,
@@ -64,34 +67,35 @@ pub struct Counting {
     pub reversed: bool,
 }
 
-/// The kind of statement that a block was written as. Conditions refer to the order of the instructions: if
-/// the block's text is undone, `entry` is the condition at the end of the text.
+/// The kind of statement that a block was written as. Conditions are named in the order of the instructions.
+/// So if the block's text is undone, `entry` is the condition that the text has at the end of the statement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum BlockKind {
     /// Two seams, or three with `else`. The first tests `entry` by a `br`, the last `exit` by a `from`.
     If {
         /// The condition before the bodies, which selects the one to execute.
         entry: Predicate,
-        /// The condition after the bodies; its value must be that of `entry` before them.
+        /// The condition after the bodies; it must have the value that `entry` had before the bodies.
         exit: Predicate,
     },
     /// Two seams, or three with `loop`. The first tests `entry` by a `from`, the next `exit` by a `br`.
     Loop {
-        /// The condition that is true when the loop is entered, and false at each later iteration.
+        /// The condition that must be true when the loop is entered, and false before each later iteration.
         entry: Predicate,
-        /// The condition that ends the loop when it is true.
+        /// The condition that ends the loop when it becomes true.
         exit: Predicate,
     },
-    /// Two seams. The first ends with the `from` that starts an iteration; in a reversed loop, the counter's
-    /// update follows it. The last begins with the `br` that jumps back, in a loop that isn't reversed with
-    /// the counter's update before it.
+    /// Two seams, before and after the body. The first one ends with the `from` that starts an iteration, the
+    /// last one begins with the `br` that jumps back. The update of the counter belongs to a seam, too: in a
+    /// reversed loop it follows the `from`, otherwise it precedes the `br`.
     For(Counting),
-    /// One seam: `vacate t`, `add.f t, …`; only `vacate t` if the initial value is 0.
+    /// One seam with the instructions `vacate t` and `add.f t, …`. If the initial value is 0, it is only
+    /// `vacate t`.
     Local,
-    /// One seam: `sub.f t, …`, `vacate t`; only `vacate t` if the final value is 0.
+    /// One seam with the instructions `sub.f t, …` and `vacate t`. If the final value is 0, it is only
+    /// `vacate t`.
     Delocal,
-    /// Four seams without instructions: `compute`, `apply`, `uncompute`, and the end of the undone
-    /// instructions.
+    /// Four seams without instructions: `compute`, `apply`, `uncompute`, and the end of the statement.
     Compute,
     /// Two seams without instructions: the beginning and the end of a macro's expansion.
     Macro {
@@ -100,22 +104,23 @@ pub enum BlockKind {
         /// True for `undo name`, false for `name`.
         undo: bool,
     },
-    /// One seam: an `assert` of several comparisons, which tests a flag that the comparisons raise and clear.
+    /// One seam: an `assert` with several comparisons. Its instructions set a flag to the condition's value,
+    /// assert the flag, and clear the flag.
     Assert {
         /// The comparisons with their connectives.
         condition: Predicate,
     },
-    /// Two seams: the first computes temporaries of expressions, the second uncomputes them in opposite
-    /// order. The instructions that use the temporaries are in between.
+    /// Two seams. The first one computes the temporaries of expressions. The second one uncomputes them in
+    /// opposite order. The instructions that use the temporaries are between the seams.
     Temporaries,
 }
 
-/// One of the two conditions of an `if` or a loop, in the order of the code.
+/// One of the two conditions of an `if` or a loop, named in the order of the instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// The condition that is tested first, at the first seam.
+    /// The condition that the first seam tests.
     Entry,
-    /// The condition that is tested at the end of an `if`, or after the first body of a loop.
+    /// The condition at the end of an `if`, or after the first body of a loop.
     Exit,
 }
 
@@ -124,8 +129,8 @@ pub enum Side {
 pub struct Block {
     /// The statement, with its conditions or names.
     pub kind: BlockKind,
-    /// True if the instructions run the text from its end to its beginning: in `uncompute`, and in a macro
-    /// that is undone.
+    /// True if the block's text is undone, so that the instructions run it from its end to its beginning.
+    /// That is the case in `uncompute`, and in a macro that is undone.
     pub undone: bool,
     /// The seams, in the order of the code.
     pub seams: ArrayVec<Seam, 4>,
@@ -142,13 +147,14 @@ impl Block {
         self.seams.last().map_or(0, |seam| seam.end)
     }
 
-    /// Returns the number of the seam that contains an instruction, or `None` for instructions of the bodies.
+    /// Returns the index of the seam that contains an instruction, or `None` if the instruction belongs to a
+    /// body.
     pub fn seam_of(&self, at: u32) -> Option<usize> {
         self.seams.iter().position(|seam| seam.contains(at))
     }
 
-    /// Returns the condition of the block at this side, with its position in the text. A loop with two bodies
-    /// tests its exit between them.
+    /// Returns the condition at a side of an `if` or a loop, with its position in the text; `None` for other
+    /// blocks.
     pub fn guard(&self, side: Side) -> Option<(&Predicate, TextPlace)> {
         let (BlockKind::If { entry, exit } | BlockKind::Loop { entry, exit }) = &self.kind else {
             return None;
@@ -159,13 +165,14 @@ impl Block {
         })
     }
 
-    /// Returns the position of a seam; that of the last seam if there are fewer.
+    /// Returns the position of the seam with this index; that of the last seam if the index is too large.
     pub fn place(&self, seam: usize) -> TextPlace {
         self.seams.get(seam).or(self.seams.last()).map_or(TextPlace::default(), |seam| seam.place)
     }
 
     /// Returns the variable that a `local` or a `delocal` opens or closes, with the instruction that computes
-    /// or uncomputes its value. The instruction is `None` if the value is 0.
+    /// or uncomputes its value. The instruction is `None` if that value is 0. Returns `None` for other
+    /// blocks.
     pub fn opened<'c>(&self, code: &'c [Instruction]) -> Option<(u32, Option<&'c Instruction>)> {
         let seam = self.seams.first()?;
         let has_value = seam.start.checked_add(1) != Some(seam.end);
@@ -185,7 +192,7 @@ impl Block {
     }
 }
 
-/// The meaning of a source name in a part of a procedure: a variable of its frame.
+/// The scope of a name: in the instructions `start..end` of a procedure it denotes a variable of the frame.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NameScope {
     /// The procedure's index in the module.
@@ -204,8 +211,8 @@ pub struct NameScope {
 }
 
 /// A frame variable that holds the value of an expression while a statement uses the value, and is 0 at all
-/// other times. It never holds the value of another expression, so texts can show the expression instead of
-/// the variable.
+/// other times. It never holds the value of another expression, so tools show the expression instead of the
+/// variable.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Temporary {
     /// The procedure's index in the module.
@@ -237,7 +244,7 @@ pub struct Structure {
     pub blocks: Vec<Block>,
     /// The scopes in order of procedure, variable and start. Variables without a name in the text have none.
     pub scopes: Vec<NameScope>,
-    /// The temporaries in order of procedure and variable, at most one for each variable.
+    /// The temporaries in ascending order of procedure and variable, at most one for each variable.
     pub temporaries: Vec<Temporary>,
 }
 
@@ -285,7 +292,8 @@ impl Structure {
         self.scopes.get(first..last).unwrap_or_default()
     }
 
-    /// Returns the scopes of a frame variable, by their starts. All have the same name.
+    /// Returns the scopes of a frame variable, in ascending order of their starts. All of them have the same
+    /// name.
     pub fn scopes_of_variable(&self, procedure: u32, variable: u32) -> &[NameScope] {
         let scopes = self.scopes_of(procedure);
         let first = scopes.partition_point(|scope| scope.variable < variable);
@@ -293,13 +301,13 @@ impl Structure {
         scopes.get(first..last).unwrap_or_default()
     }
 
-    /// Returns the source name of a variable, or `None` for one that lowering added.
+    /// Returns the name of a variable in the source text, or `None` for a variable that lowering added.
     pub fn source_name(&self, procedure: u32, variable: u32) -> Option<&str> {
         self.scopes_of_variable(procedure, variable).first().map(|scope| scope.name.as_str())
     }
 
-    /// Returns the variable that a name denotes at an instruction of a procedure: the most recently opened
-    /// scope applies.
+    /// Returns the variable that a name denotes at an instruction of a procedure. If several scopes of the
+    /// name contain the instruction, it is that of the innermost one.
     pub fn variable(&self, procedure: u32, name: &str, at: u32) -> Option<u32> {
         let named = self.scopes_of(procedure).iter().filter(|scope| scope.name == name);
         let open = named.filter(|scope| (scope.start..scope.end).contains(&at));
@@ -320,7 +328,8 @@ impl Structure {
         self.temporaries.get(first..last).unwrap_or_default()
     }
 
-    /// Replaces all positions by those in another text, given the lines of the instructions.
+    /// Replaces the recorded lines, files and paths by those of another text, and the positions of blocks and
+    /// names by the lines of their instructions there.
     pub fn set_text(&mut self, lines: Vec<u32>, files: Vec<(u32, u32)>, paths: Vec<String>) {
         (self.lines, self.files, self.paths) = (lines, files, paths);
         let mut blocks = std::mem::take(&mut self.blocks);

@@ -31,8 +31,8 @@ impl FormulaStyle {
     }
 }
 
-/// A speller of one procedure's instructions. For an unverified module the text may be infinite, because
-/// temporaries may be cyclic.
+/// Converts the instructions of one procedure to source text. The module must be verified: otherwise
+/// temporaries may be cyclic, and their expressions infinite.
 #[derive(Clone, Copy)]
 pub struct TextRenderer<'a> {
     /// The module in which names, callees and temporaries are looked up.
@@ -42,7 +42,8 @@ pub struct TextRenderer<'a> {
 }
 
 impl<'a> TextRenderer<'a> {
-    /// Returns the instruction as source text. `label` names a branch half by its index.
+    /// Returns the instruction as source text. `label` returns the label of the branch half with an index in
+    /// the code.
     pub fn instruction(&self, instruction: &Instruction, label: impl Fn(u32) -> String) -> String {
         let mnemonic = mnemonic(instruction);
         let mut operands: Vec<String> = Vec::new();
@@ -58,7 +59,8 @@ impl<'a> TextRenderer<'a> {
         if operands.is_empty() { mnemonic } else { format!("{mnemonic} {}", operands.join(", ")) }
     }
 
-    /// Returns an instruction with expressions as source text: `add y, a * b + 3`.
+    /// Returns an accumulating instruction with its function as an expression, for example
+    /// `add y, a * b + 3`; `None` for other instructions.
     pub fn with_expressions(&self, instruction: &Instruction) -> Option<String> {
         let target = instruction.operands.first().map(|target| self.operand(target))?;
         let applies = instruction.update.shape() == OperandShape::Accumulate;
@@ -100,8 +102,8 @@ impl<'a> TextRenderer<'a> {
         }
     }
 
-    /// Returns the source text for an instruction of a seam: the seam's words or, in a block of several
-    /// expressions, the one that the instruction computes.
+    /// Returns the source text for an instruction of a seam. In a block that computes temporaries it is the
+    /// expression of the temporary that the instruction computes; otherwise it is the text of the whole seam.
     pub fn words_at(&self, block: &Block, seam: usize, instruction: &Instruction) -> String {
         let target = instruction.operands.first().filter(|_| block.kind == BlockKind::Temporaries);
         match target.and_then(|target| self.temporary(target)) {
@@ -110,7 +112,7 @@ impl<'a> TextRenderer<'a> {
         }
     }
 
-    /// Returns the condition of an `if` or a loop with its keyword.
+    /// Returns one condition of an `if` or a loop with its keyword, for example `until n == 3`.
     pub fn guard(&self, block: &Block, side: Side) -> String {
         let is_first = (side == Side::Entry) != block.undone;
         let word = match (&block.kind, is_first) {
@@ -146,7 +148,8 @@ impl<'a> TextRenderer<'a> {
         self.applied(instruction.function, instruction.operands.get(1..).unwrap_or_default(), FORMULA)
     }
 
-    /// Returns the expressions that a block computes, without those that are part of another.
+    /// Returns the expressions whose temporaries a block computes, separated by commas. Subexpressions of
+    /// listed expressions are omitted.
     fn temporaries(&self, block: &Block) -> String {
         let Some(first) = block.seams.first() else { return String::new() };
         let code = self.module.code.get(first.start as usize..first.end as usize).unwrap_or_default();
@@ -166,7 +169,7 @@ impl<'a> TextRenderer<'a> {
         whole.map(|one| self.formula(one, FORMULA)).collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns the expression that an operand is the temporary of, if there is one.
+    /// Returns the temporary that an operand is, with its expression; `None` for other operands.
     pub fn temporary(&self, operand: &Operand) -> Option<&'a Temporary> {
         match operand {
             Operand::Place(Place { base: Base::Frame(variable), adjoint: false, index: None }) => {
@@ -180,7 +183,7 @@ impl<'a> TextRenderer<'a> {
         self.applied(temporary.function, &temporary.sources, spelling)
     }
 
-    /// Returns an applied function; as an operator if it has one.
+    /// Returns a function with its sources: `a * b` if the function has an operator, otherwise `sin(a)`.
     fn applied(&self, function: Function, sources: &[Operand], spelling: FormulaStyle) -> String {
         let tight = spelling.tight;
         let part = |operand, least| self.spelled(operand, FormulaStyle { tight, least });
@@ -203,7 +206,7 @@ impl<'a> TextRenderer<'a> {
         }
     }
 
-    /// Returns an operand as text; a temporary as its expression.
+    /// Returns an operand as text. A temporary is replaced by its expression.
     fn spelled(&self, operand: &Operand, spelling: FormulaStyle) -> String {
         match (self.temporary(operand), operand) {
             (Some(temporary), _) => self.formula(temporary, spelling),
@@ -214,7 +217,7 @@ impl<'a> TextRenderer<'a> {
         }
     }
 
-    /// Returns a call without its mnemonic.
+    /// Returns a call without its mnemonic, for example `p(x, A[i])`.
     pub fn call(&self, call: &Call) -> String {
         let callee = self.module.procedures.get(call.procedure as usize);
         format!("{}({})", callee.map_or("?", |p| &p.name), self.arguments(call))
@@ -250,13 +253,14 @@ impl<'a> TextRenderer<'a> {
         }
     }
 
-    /// Returns an operand by its name in the procedure; a temporary as its expression.
+    /// Returns an operand as text, by its source name in the procedure. A temporary is replaced by its
+    /// expression.
     pub fn operand(&self, operand: &Operand) -> String {
         self.spelled(operand, FORMULA)
     }
 
-    /// Returns an operand as a single name for use in formulas: a temporary's expression is parenthesized,
-    /// without spaces.
+    /// Returns an operand as a single name for use in formulas. A temporary is replaced by its expression, in
+    /// parentheses and without spaces.
     pub fn name_in_formulas(&self, operand: &Operand) -> String {
         let name = self.spelled(operand, FORMULA.tight());
         if self.temporary(operand).is_some() { format!("({name})") } else { name }

@@ -1,6 +1,6 @@
-//! Ties: points at which a row compares two equal reals. A function may have a kink at a tie, and a
-//! comparison has another result next to it. Ties are found by evaluating the textbook form of a row, so no
-//! function is listed here.
+//! Ties: points at which the evaluation of a function compares two equal reals that differ at neighbouring
+//! points. A function may have a kink there, and a comparison changes its result there. Ties are found by
+//! evaluating the textbook form of a row, so this module lists no functions.
 
 use std::cell::Cell;
 use std::sync::LazyLock;
@@ -11,7 +11,8 @@ use crate::function::{Function, Signature};
 use crate::number::{Arithmetic, F64, Wide};
 use crate::step::Operation;
 
-/// An arithmetic that detects comparisons of reals that are equal here but not at neighbouring points.
+/// An arithmetic that records if two reals are compared that are equal at this point but not at neighbouring
+/// points.
 struct TieFinder<'s, S, F> {
     numbers: &'s S,
     /// Returns true if two reals are equal at this point and differ next to it.
@@ -19,7 +20,8 @@ struct TieFinder<'s, S, F> {
     found: Cell<bool>,
 }
 
-/// A table indexed by the function's byte: true if the function compares equal reals at some point.
+/// A table indexed by the function's byte. An entry is true if the function compares equal reals at a sample
+/// point.
 static MAY_TIE: LazyLock<[bool; 256]> = LazyLock::new(|| {
     let mut all = [false; 256];
     let numbers = Arithmetic { words: Wide, reals: F64 };
@@ -35,13 +37,14 @@ static MAY_TIE: LazyLock<[bool; 256]> = LazyLock::new(|| {
 });
 
 impl Operation {
-    /// Returns true if [`Operation::finds_tie`] returns true at some point.
+    /// Returns false if [`Operation::finds_tie`] returns false at all points, so that a search would be
+    /// useless.
     pub fn may_tie(self) -> bool {
         MAY_TIE[usize::from(self.function.byte())]
     }
 
-    /// Evaluates the function at these sources. Returns true if it compares two reals that, according to
-    /// `differ`, are equal at this point but not next to it.
+    /// Evaluates the function at these sources. Returns true if the evaluation compares two reals that are
+    /// equal here but not at neighbouring points. `differ` decides that for a pair of reals.
     pub fn finds_tie<S: Arith>(
         self,
         s: &S,

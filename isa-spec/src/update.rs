@@ -28,39 +28,39 @@ impl Erasure {
     }
 }
 
-/// The kind of step that an update performs. Each action has one template, or one place in an engine, that
-/// executes all of its rows.
+/// The kind of step that an update performs. All updates of one action are executed by the same code: a
+/// template of [`crate::step`], or one place in each engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
-    /// Assigns y a function of y and of the function's value f.
+    /// Assigns y a value computed from y and from the function's value f: y ← y ∘ f, for example y + f.
     Accumulate,
     /// Assigns f to y; the old value is lost.
     Replace,
     /// Sets y or its lowest bit to 0; the old value is lost.
     Erase(Erasure),
-    /// Assigns y a function of y.
+    /// Assigns y a value computed from y alone, for example -y.
     Map,
     /// Exchanges x and y.
     Exchange,
     /// Rotates the point (x, y) by an angle.
     Rotate,
-    /// Checks that y is vacant, and sets it to 0.
+    /// Traps unless y is vacant, and sets y to 0.
     Clear,
     /// Moves y to the end of a store and leaves 0.
     Put(Store),
     /// Moves the end of a store into y, which must be vacant.
     Take(Store),
-    /// Checks that a condition holds.
+    /// Traps unless a condition holds.
     Test,
-    /// Jumps to the instruction after the partner, an [`Action::Join`], if the condition holds.
+    /// Jumps to the instruction after the partner (an [`Action::Join`]) if the condition holds.
     Jump,
-    /// Checks that the condition holds if and only if the partner jumped here.
+    /// Traps unless the condition is true after a jump from the partner, and false otherwise.
     Join,
     /// Begins a procedure: its first instruction.
     Begin,
     /// Ends a procedure: its last instruction.
     End,
-    /// Runs a procedure in a direction.
+    /// Runs a procedure, in the caller's direction or in the opposite one.
     Call(Direction),
     /// Begins or ends a region in which calls are tasks: no task accesses a cell that another one changes.
     Tasks(TaskBound),
@@ -70,7 +70,7 @@ pub enum Action {
     Switch(bool),
 }
 
-/// A store for values outside of cells.
+/// A place outside of cells to which values are moved and from which they are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Store {
     /// The stack of the cell's class.
@@ -102,14 +102,16 @@ pub enum TaskBound {
 /// The sign of the sources' adjoint contributions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sense {
-    /// The target receives the sources' values, so their adjoints decrease. For y += f: a' -= y'·∂f/∂a.
+    /// The sources' adjoints decrease. For example, the executed step is y += f: in a reverse sweep it undoes
+    /// y -= f, so a' -= y'·∂f/∂a.
     Takes,
-    /// The target loses the sources' values, so their adjoints increase. For y -= f: a' += y'·∂f/∂a.
+    /// The sources' adjoints increase. For example, the executed step is y -= f: in a reverse sweep it undoes
+    /// y += f, so a' += y'·∂f/∂a.
     Gives,
 }
 
 impl Sense {
-    /// Returns the sign for the inverse update.
+    /// Returns the sign for the inverse update: [`Sense::Gives`] for [`Sense::Takes`], and vice versa.
     pub fn opposite(self) -> Sense {
         match self {
             Sense::Takes => Sense::Gives,
@@ -118,12 +120,12 @@ impl Sense {
     }
 }
 
-/// The operands that an update takes.
+/// The operands that an update takes in an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OperandShape {
     /// A target cell, followed by the sources of a function.
     Accumulate,
-    /// One operand, a target cell.
+    /// One operand, which is a target cell.
     Single,
     /// Two operands, both target cells.
     Exchange,
@@ -131,7 +133,7 @@ pub enum OperandShape {
     Rotate,
     /// The sources of a comparison.
     Condition,
-    /// The partner of a branch and the sources of a comparison.
+    /// The label of the partner, and the sources of a comparison.
     Branch,
     /// The first or the last instruction of a procedure; never written in source text.
     Boundary,
@@ -170,8 +172,9 @@ impl Action {
         !matches!(self, Action::Replace | Action::Erase(_))
     }
 
-    /// Returns true if the target may also be a source; sources are read before the target is written. That
-    /// is safe only if the old value is lost anyway: otherwise the inverse step needs unchanged sources.
+    /// Returns true if the target may also be a source; the sources are read before the target is written.
+    /// Only actions that lose the target's old value allow that. For other actions the inverse step needs the
+    /// sources unchanged.
     pub const fn may_read_target(self) -> bool {
         matches!(self, Action::Replace)
     }
@@ -210,7 +213,8 @@ pub enum Over {
 /// A point of the plane, (x, y).
 pub type PlanePoint<R> = (R, R);
 
-/// The meaning of a row. The defaults report that the row has no such meaning.
+/// The methods that evaluate an update row. By default, a value is [`Fault::NoSignature`], and the cotangent and
+/// the weight are the unchanged cotangent `bar`.
 trait UpdateRow {
     const PARTS: &'static [RowMeaning];
     const SENSE: Option<Sense> = sense(Self::PARTS);
@@ -232,18 +236,19 @@ trait UpdateRow {
     }
 }
 
-/// The parts of a row's meaning.
+/// The lines of a row: the methods of [`UpdateRow`] that the row defines, and the sign of its adjoint
+/// contributions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RowMeaning {
-    /// The new value of an integer target.
+    /// The line `int`: the new value of an integer target.
     Int,
-    /// The new value of a real target.
+    /// The line `real`: the new value of a real target.
     Real,
-    /// The new point of a rotation.
+    /// The line `turn`: the new point of a rotation.
     Turn,
-    /// The new cotangent of the target, if it changes.
+    /// The line `cotangent`: the new cotangent of the target, if the step changes it.
     Cotangent,
-    /// The factor of f's partial derivatives, if it isn't the cotangent itself.
+    /// The line `weight`: the factor of f's partial derivatives, if it isn't the target's cotangent.
     Weight,
     Takes,
     Gives,
@@ -322,8 +327,8 @@ const fn sense(parts: &[RowMeaning]) -> Option<Sense> {
     }
 }
 
-/// Returns true if a row defines exactly the meanings that its action and its number systems require. Complex
-/// reals are ignored, because no number system implements them yet.
+/// Returns true if a row has exactly the lines that its action and its number systems require; a constant
+/// asserts that. Complex reals are ignored, because no number system implements them yet.
 #[allow(dead_code)] // the oldest supported compiler doesn't see that constants use it
 const fn is_whole(action: Action, over: &[Over], parts: &[RowMeaning]) -> bool {
     let (mut ints, mut reals) = (false, false);
@@ -423,13 +428,15 @@ macro_rules! updates {
                 match self { $( Update::$Name => rows::$Name::turn(s, p, angle), )+ }
             }
 
-            /// Returns true if the step changes the target's adjoint in addition to the sources' adjoints.
+            /// Returns true if the step changes the adjoint of its target, too. That is so for `mul` and
+            /// `div`, which scale the target: its adjoint is scaled inversely.
             #[inline(always)]
             pub const fn moves_cotangent(self) -> bool {
                 match self { $( Update::$Name => has(<rows::$Name as UpdateRow>::PARTS, RowMeaning::Cotangent), )+ }
             }
 
-            /// Returns the new cotangent of the target.
+            /// Returns the cotangent of the target after the step. `bar` is the cotangent before the step,
+            /// and `f` the function's value.
             ///
             /// # Errors
             /// Returns a fault if the number system can't represent the result.
@@ -438,9 +445,9 @@ macro_rules! updates {
                 match self { $( Update::$Name => rows::$Name::cotangent(s, bar, f), )+ }
             }
 
-            /// Returns the factor of f's partial derivatives in the sources' adjoint contributions. Arguments
-            /// are the cotangent `bar` after the step, the target's values `y` before and after the step, and
-            /// the function's value `f`.
+            /// Returns the factor by which f's partial derivatives are multiplied in the adjoint
+            /// contributions to the sources. `bar` is the target's cotangent after the step, `y` the target's
+            /// values before and after the step, and `f` the function's value.
             ///
             /// # Errors
             /// Returns a fault if the number system can't represent the result.
@@ -451,7 +458,8 @@ macro_rules! updates {
                 match self { $( Update::$Name => rows::$Name::weight(s, bar, y, f), )+ }
             }
 
-            /// Returns the sign of the sources' adjoint contributions, or `None` if there are none.
+            /// Returns the sign of the adjoint contributions to the sources, or `None` if the update makes
+            /// none.
             #[inline(always)]
             pub const fn sense(self) -> Option<Sense> {
                 match self { $( Update::$Name => <rows::$Name as UpdateRow>::SENSE, )+ }
@@ -482,12 +490,12 @@ impl Update {
         self.action().is_reversible()
     }
 
-    /// Returns true if the update moves a value to or from a stack or a tape.
+    /// Returns true if the update moves a value from a cell to a stack or a tape, or back.
     pub const fn moves_values(self) -> bool {
         matches!(self.action(), Action::Put(_) | Action::Take(_))
     }
 
-    /// Returns true if the function may be another one than `copy`.
+    /// Returns true if the update can be applied to functions other than `copy`.
     pub const fn takes_function(self) -> bool {
         matches!(self.shape(), OperandShape::Accumulate | OperandShape::Condition | OperandShape::Branch)
     }

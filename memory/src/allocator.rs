@@ -1,29 +1,30 @@
-//! The global allocator of a program that ends in an orderly way if memory is refused. This is the only file
-//! of the crate with unsafe code, because [`GlobalAlloc`] is an unsafe trait.
+//! The global allocator of a program that ends in an orderly way if the system refuses memory. Only this file
+//! of the crate contains unsafe code, because [`GlobalAlloc`] is an unsafe trait.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
 use crate::{ask, refusals};
 
-/// The system's allocator, which ends the process if memory is refused to code that doesn't handle a refusal.
+/// The system's allocator. If the system refuses memory to code that doesn't handle a refusal, the allocator
+/// ends the process.
 ///
-/// `end` gets the number of bytes that were refused. It is called on the requesting thread, which may hold
-/// any lock. Therefore `end` must neither allocate nor wait for a lock.
+/// The function `end` gets the number of bytes that were refused. It is called on the requesting thread,
+/// which may hold any lock. Therefore `end` must neither allocate nor wait for a lock.
 #[derive(Clone, Copy, Debug)]
 pub struct EndingAllocator {
     end: fn(usize) -> !,
 }
 
 impl EndingAllocator {
-    /// Returns an allocator that calls `end` if memory is refused to a request that isn't marked as
-    /// refusable.
+    /// Returns an allocator that calls `end` when a request is refused, unless the request is marked as
+    /// refusable ([`ask`]).
     #[must_use]
     pub const fn new(end: fn(usize) -> !) -> EndingAllocator {
         EndingAllocator { end }
     }
 
-    /// Returns the system's answer to a request, or ends the process if the answer is null and the request
-    /// isn't refusable.
+    /// Returns the pointer that the system has returned for a request. If it is null and the request isn't
+    /// refusable, ends the process.
     #[inline]
     fn answered(self, pointer: *mut u8, bytes: usize) -> *mut u8 {
         if pointer.is_null() && !ask::is_refusable() {
@@ -34,7 +35,7 @@ impl EndingAllocator {
 
     #[cold]
     fn refused(self, bytes: usize) -> ! {
-        // Unwinding out of an allocator is undefined behaviour: a panic ends the process here.
+        // Unwinding out of an allocator is undefined behaviour, so a panic in `end` aborts the process.
         let _guard = AbortsOnUnwind;
         (self.end)(bytes)
     }
@@ -49,8 +50,8 @@ impl Drop for AbortsOnUnwind {
 }
 
 // SAFETY: Every request is forwarded to the system's allocator with the caller's arguments, and its result is
-// returned. The only other result is null, which means that memory is refused; then the system isn't asked.
-// Nothing unwinds.
+// returned. Only for a simulated refusal the system isn't called: the result is null then, which is a valid
+// answer. Nothing unwinds.
 #[allow(unsafe_code)]
 unsafe impl GlobalAlloc for EndingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

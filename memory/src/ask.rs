@@ -1,5 +1,5 @@
-//! Requests for memory that may be refused. This module handles sizes only and knows no purpose of the
-//! memory.
+//! Requests for memory that may be refused. This module handles only sizes; the use of the memory is unknown
+//! to it.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -12,13 +12,13 @@ use std::io::{self, Read};
 pub struct OutOfMemory;
 
 thread_local! {
-    /// The number of refusable requests that are in progress on this thread. Neither first use nor
-    /// destruction of this variable allocates.
+    /// The number of refusable requests that are in progress on this thread. The variable is initialized and
+    /// destroyed without allocations.
     static ASKED: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Runs a request that handles a refusal itself. The request must contain `try_reserve` only: other code may
-/// allocate memory that it can't do without.
+/// Runs a request whose caller handles a refusal. The request must only call `try_reserve`: other code may
+/// allocate memory without handling a refusal.
 #[inline]
 fn refusable<T>(request: impl FnOnce() -> T) -> T {
     let _asked = Asked::begin();
@@ -30,7 +30,8 @@ pub(crate) fn is_refusable() -> bool {
     ASKED.get() > 0
 }
 
-/// A guard that marks a refusable request in progress. The mark is removed even if the request panics.
+/// A guard that marks a refusable request as in progress. The mark is removed on drop, even if the request
+/// panics.
 struct Asked;
 
 impl Asked {
@@ -92,9 +93,9 @@ pub fn of_map<K: Eq + Hash, V, S: BuildHasher>(
     refusable(|| map.try_reserve(count)).map_err(|_| OutOfMemory)
 }
 
-/// Appends all bytes of a source to a list and returns their number. Unlike `Read::read_to_end`, this
-/// function never aborts the process: the standard function reads the first bytes of a stream into memory
-/// that can't be refused.
+/// Appends all bytes of a source to a list and returns their number. This function never aborts the process.
+/// `Read::read_to_end` can: it reads the first bytes of a stream into memory that it doesn't request with
+/// `try_reserve`.
 ///
 /// # Errors
 /// Returns errors of the source, and [`io::ErrorKind::OutOfMemory`]. The list keeps the bytes that were read
@@ -156,7 +157,7 @@ mod tests {
         assert_eq!(collected(0..3), Ok(vec![0, 1, 2]));
     }
 
-    /// A source that yields its bytes one at a time, with an interruption before each.
+    /// A source that yields one byte at a time, and reports an interruption before each byte.
     struct Dripping {
         left: usize,
         is_interrupted: bool,

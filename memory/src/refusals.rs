@@ -1,13 +1,13 @@
-//! Simulated refusals for tests: chosen allocations of a run fail as if the system had no memory. They exist
-//! in builds with debug assertions only; release builds never simulate a refusal.
+//! Simulated refusals for tests: chosen allocations of a run fail as if the system had no memory. Only builds
+//! with debug assertions simulate refusals; release builds never do.
 
 #[cfg(debug_assertions)]
 pub use chosen::{begin, count, is_refused};
 #[cfg(not(debug_assertions))]
 pub use none::{begin, count, is_refused};
 
-/// The environment variable that selects refusals: `7` refuses the seventh allocation, `7-` the seventh and
-/// all later ones; `count` refuses none and counts allocations.
+/// The environment variable that selects the allocations to refuse. `7` refuses the seventh allocation, `7-`
+/// the seventh and all later ones. `count` refuses none and counts allocations.
 pub const VARIABLE: &str = "REVIVER_REFUSE";
 
 #[cfg(debug_assertions)]
@@ -38,7 +38,8 @@ mod chosen {
         }
     }
 
-    /// Returns the number of allocations since [`begin`] if the variable is `count`.
+    /// Returns the number of allocations since [`begin`]. Returns `None` unless the environment variable is
+    /// `count`.
     #[must_use]
     pub fn count() -> Option<u64> {
         IS_COUNTED.load(Ordering::SeqCst).then(|| MADE.load(Ordering::SeqCst))
@@ -55,16 +56,16 @@ mod chosen {
 
 #[cfg(not(debug_assertions))]
 mod none {
-    /// Does nothing in this build.
+    /// Does nothing, because this build simulates no refusals.
     pub fn begin() {}
 
-    /// Returns `None` in this build.
+    /// Returns `None`, because this build counts no allocations.
     #[must_use]
     pub fn count() -> Option<u64> {
         None
     }
 
-    /// Returns false in this build.
+    /// Returns false, because this build simulates no refusals.
     #[inline]
     #[must_use]
     pub fn is_refused() -> bool {

@@ -1,5 +1,5 @@
-//! Call trees: an indented line per call with its counts and a bar, in characters and as shapes. This module
-//! is independent of procedures.
+//! Call trees: each call is an indented line with its counts and a bar. A tree is rendered as text or drawn
+//! as shapes. This module depends on no program.
 
 use crate::canvas::{Canvas, Letters, Side, code_width, cut};
 use crate::numbers::grouped;
@@ -14,9 +14,9 @@ pub struct CallLine {
     pub name: String,
     /// The number of calls.
     pub calls: u64,
-    /// The steps of these calls, including everything that they called.
+    /// The steps of these calls, including the steps of all calls below them.
     pub steps: u64,
-    /// The steps of the callee alone, without its own callees.
+    /// The steps of the callee itself, without the steps of the calls below it.
     pub own: u64,
 }
 

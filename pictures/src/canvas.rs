@@ -8,7 +8,7 @@ use reviver_escape::xml_text;
 use crate::document::{Words, document};
 use crate::palette::Ink;
 
-/// The horizontal anchor of a text: which part of it is at the given point.
+/// The part of a text that is placed at the given point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// The left end of the text.
@@ -26,7 +26,7 @@ pub struct Letters {
     pub ink: Ink,
     /// The font size in units of the drawing.
     pub size: f64,
-    /// The side of the text that is at the given point.
+    /// The part of the text that is placed at the given point.
     pub side: Side,
     /// True for the monospaced font.
     pub is_code: bool,
@@ -39,7 +39,7 @@ pub struct Canvas {
 }
 
 impl Canvas {
-    /// Returns the SVG document with a background rectangle of this width and height.
+    /// Returns the SVG document, with a background of this width and height in units of the drawing.
     pub fn document(&self, words: &Words, (width, height): (f64, f64)) -> String {
         let ground = format!(
             "<rect x=\"0\" y=\"0\" width=\"{width}\" height=\"{height}\" fill=\"{}\" stroke=\"none\"/>\n",
@@ -113,7 +113,7 @@ impl Canvas {
     }
 }
 
-/// Returns the approximate width of a monospaced text at a font size.
+/// Returns the approximate width of a monospaced text, in the unit of the font size.
 pub fn code_width(text: &str, size: f64) -> f64 {
     text.chars().count() as f64 * size * 0.62
 }

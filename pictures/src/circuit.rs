@@ -1,6 +1,6 @@
-//! Circuit diagrams: one wire per cell, gates from left to right. A dot is a control, a crossed circle flips
-//! its wire, a pair of crosses exchanges two wires, and a box is any other gate. This module is independent
-//! of instructions.
+//! Circuit diagrams: one wire for each cell, with gates in order of execution from left to right. A dot is a
+//! control, and a crossed circle inverts its wire. Two crosses on a line exchange two wires. Every other
+//! statement is a box. This module depends on no program.
 
 use crate::canvas::{Canvas, Letters, Side, code_width, cut};
 use crate::document::Words;
@@ -44,8 +44,8 @@ pub enum Gate {
         /// The other one of the two wires.
         second: usize,
     },
-    /// Any other statement, with its text. Wires between the first and the last one that the statement
-    /// doesn't use are drawn across the box.
+    /// Any other statement, as a box with its text. The box covers all wires from the first to the last that
+    /// the statement uses; unused wires between these are drawn through it.
     Box {
         /// The text of the statement.
         text: String,
@@ -54,8 +54,8 @@ pub enum Gate {
     },
 }
 
-/// An assignment of gates to columns: each gate is as far to the left as earlier gates on the same wires
-/// allow.
+/// Assigns gates to columns, in order of execution. Each gate is placed as far to the left as the earlier
+/// gates on its wires allow.
 #[derive(Clone, Debug, Default)]
 pub struct Placement {
     /// The first free column of each wire.
@@ -63,7 +63,7 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// Returns the column of the next gate and marks it as used.
+    /// Returns the column of the next gate, and marks the column as used for all wires that the gate spans.
     pub fn place(&mut self, gate: &Gate) -> usize {
         let (first, last) = gate.span();
         if self.free.len() <= last {
@@ -123,14 +123,14 @@ impl Circuit {
         canvas.document(&self.words, size)
     }
 
-    /// Returns the column of each gate, in the order of the gates.
+    /// Returns the column number of each gate, in the order of the gates; 0 is the leftmost column.
     pub fn columns(&self) -> Vec<usize> {
         let mut placement = Placement::default();
         self.gates.iter().map(|gate| placement.place(gate)).collect()
     }
 
-    /// Returns the left edges of the columns, followed by the right edge of the last one. Columns are as wide
-    /// as the texts of their boxes.
+    /// Returns the left edges of the columns, and at the end the right edge of the last column. A column is
+    /// as wide as the longest text of its boxes.
     fn edges(&self, columns: &[usize]) -> Vec<f64> {
         let count = columns.iter().max().map_or(0, |last| last + 1);
         let mut widths = vec![COLUMN; count];
@@ -148,7 +148,7 @@ impl Circuit {
     }
 }
 
-/// The style of a box's text; its characters are bounded by `LONGEST_TEXT`.
+/// The style of the text in a box. At most `LONGEST_TEXT` characters of the text are shown.
 const INSIDE: Letters = Letters { ink: Ink::Text, size: 13.0, side: Side::Middle, is_code: true };
 const LONGEST_TEXT: usize = 40;
 
@@ -191,8 +191,8 @@ fn draw_box(canvas: &mut Canvas, text: &str, wires: &[usize], x: f64, y: impl Fn
     for wire in &passing {
         canvas.path(&[(left, y(*wire)), (left + width, y(*wire))], Ink::Text);
     }
-    // The text goes between the first two wires where no other wire crosses; with crossing wires it goes to
-    // the first wire, which ends at the box.
+    // The text is between the first two wires if no unused wire passes through the box. Otherwise the text is
+    // at the first wire, which isn't drawn through the box.
     let middle = if passing.is_empty() { (top + bottom) / 2.0 } else { y(*first) };
     canvas.text((x, middle), &cut(text, LONGEST_TEXT), INSIDE);
 }

@@ -1,5 +1,5 @@
-//! The frame of every picture: its size, its title and description for screen readers, and its style sheet.
-//! This module is independent of the content.
+//! The frame of every picture: its size, its style sheet, and its title and description for screen readers.
+//! This module depends on no kind of picture.
 
 use reviver_escape::{xml_characters, xml_text};
 
@@ -17,8 +17,8 @@ pub struct Words {
     pub description: String,
 }
 
-/// Returns a whole SVG document. `room` is the size of the view box in units of the shapes, `shown` the width
-/// and height at which it is displayed.
+/// Returns a complete SVG document. `room` is the width and height of the view box, in the units of `shapes`.
+/// `shown` is the width and height at which the picture is displayed.
 pub fn document(words: &Words, room: (f64, f64), shown: (f64, f64), shapes: &str) -> String {
     let (title, description) = (xml_text(&words.title), xml_text(&words.description));
     let id = identity(&words.title, &words.description, shapes);
@@ -30,12 +30,12 @@ pub fn document(words: &Words, room: (f64, f64), shown: (f64, f64), shapes: &str
          <title id=\"t{id}\">{title}</title>\n<desc id=\"d{id}\">{description}</desc>\n<style>{style}</style>\n\
          {shapes}</svg>\n"
     );
-    // Plotters escapes names in plots, but lets characters pass that XML can't contain.
+    // Plotters escapes markup in names, but keeps characters that XML forbids.
     xml_characters(&document).into_owned()
 }
 
-/// Returns an identifier of a picture's texts and shapes (FNV-1a). It keeps the `id` attributes of several
-/// pictures on one page distinct.
+/// Returns an identifier for the picture: a hash (FNV-1a) of its texts and shapes. With it, the `id`
+/// attributes of several pictures on one page differ.
 fn identity(title: &str, description: &str, shapes: &str) -> String {
     let bytes = title.bytes().chain(description.bytes()).chain(shapes.bytes());
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {

@@ -1,10 +1,10 @@
-//! Reversible flow charts (Yokoyama and Glück): a test is a diamond with two exits, an assertion a circle
-//! with two entries, and each test has a matching assertion. This module is independent of instructions:
-//! nodes have texts.
+//! Reversible flow charts (Yokoyama and Glück): a test is a diamond with two exits, and an assertion is a
+//! circle with two entries. Each test has a matching assertion. This module depends on no program: the nodes
+//! contain texts.
 //!
-//! The code is laid out in one column, in its own order, so that a chart can be compared with its listing.
-//! Jumps are drawn beside the column, downward ones on the right and upward ones on the left. Overlapping
-//! jumps have different lanes.
+//! The nodes are in one column, in the order of the code, so that a chart can be compared with its listing.
+//! Jumps are drawn beside the column: downward jumps on the right, upward jumps on the left. Jumps that
+//! overlap are in different lanes.
 
 use crate::canvas::{Canvas, Letters, Side, code_width, cut};
 use crate::palette::Ink;
@@ -27,7 +27,8 @@ pub struct FlowNode {
     pub lines: Vec<String>,
     /// The index of the node that a test or an unconditional jump leads to.
     pub jump: Option<usize>,
-    /// The outcome of the condition for which a test jumps, or for which an assertion is reached by a jump.
+    /// For a test: the outcome of the condition for which the test jumps. For an assertion: the outcome that
+    /// must hold if a jump leads to the assertion.
     pub jumps_if: bool,
     /// True if control falls through from this node to the next one.
     pub falls: bool,
@@ -42,7 +43,7 @@ pub enum FlowShape {
     Steps,
     /// A node with two exits.
     Test,
-    /// A node with two entries.
+    /// A node with two entries. Its condition tells from which entry control has arrived.
     Assertion,
     /// An unconditional jump, or a place that only jumps reach.
     Always,
@@ -70,7 +71,7 @@ impl Placed {
     }
 }
 
-/// A jump beside the column; lane 0 is next to the column.
+/// A jump and its lane, a vertical line beside the column; lane 0 is next to the column.
 struct Lane {
     from: usize,
     to: usize,
@@ -119,7 +120,8 @@ impl FlowChart {
         if pairs.is_empty() { counts } else { format!("{counts}; branch pairs: {}", pairs.join("; ")) }
     }
 
-    /// Draws the arrows from each node to the next, with the outcomes that lead there.
+    /// Draws the arrow from each node to the next one if control falls through. At a test or an assertion,
+    /// the outcome of its condition is written beside the arrow.
     fn falls(&self, canvas: &mut Canvas, placed: &[Placed], centre: f64) {
         for (nodes, places) in self.nodes.windows(2).zip(placed.windows(2)) {
             let ([from, to], [above, below]) = (nodes, places) else { continue };
@@ -137,7 +139,8 @@ impl FlowChart {
         }
     }
 
-    /// Returns the outcomes for which a jump leaves its test and reaches its assertion.
+    /// Returns the outcomes at the two ends of a jump: the one for which its test jumps, and the one that its
+    /// assertion requires.
     fn outcomes(&self, lane: &Lane) -> [bool; 2] {
         [lane.from, lane.to].map(|n| self.nodes.get(n).is_none_or(|node| node.jumps_if))
     }

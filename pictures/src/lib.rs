@@ -1,5 +1,5 @@
-//! Pictures as SVG, made of plain data: numbers and texts go in, a text comes out. This crate is independent
-//! of programs, machines and files.
+//! Draws pictures as SVG. The input is plain data, such as numbers and texts, and the output is a text. This
+//! crate depends on no program, machine or file.
 //!
 //! | module | purpose |
 //! |---|---|
@@ -8,7 +8,7 @@
 //! | [`call_tree`] | calls with their callers, their counts and their steps |
 //! | [`circuit`] | gates on wires |
 //! | [`tradeoff`] | costs of several methods: steps over memory, and erased bits |
-//! | [`palette`], [`canvas`], [`document`] | colours for light and dark backgrounds, shapes, and the frame of every picture |
+//! | [`palette`], [`canvas`], [`document`] | colours for light and dark backgrounds; shapes; the frame of a picture |
 
 #![deny(missing_docs)]
 

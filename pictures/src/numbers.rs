@@ -1,5 +1,5 @@
-//! Number formatting for axes and descriptions: short, with as many digits as needed. This module is
-//! independent of pictures.
+//! Formats numbers for axes and descriptions, with as few digits as possible. This module depends on no
+//! picture.
 
 /// Returns a number with at most six significant digits.
 pub fn short(value: f64) -> String {

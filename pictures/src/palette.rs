@@ -1,9 +1,9 @@
-//! Colours for light and dark backgrounds. The colours of curves are the colour-blind-safe ones of Okabe and
-//! Ito. This module is independent of shapes.
+//! Colours for light and dark backgrounds. The colours of curves are those of Okabe and Ito, which
+//! colour-blind readers can distinguish. This module depends on no shapes.
 //!
-//! Shapes use the light colours, so that a picture looks right in viewers that ignore styles. Its style sheet
-//! matches shapes by their light colour. It sets the colours for dark backgrounds, and makes some curves
-//! dashed.
+//! Shapes contain the light colours, so that a picture looks right in viewers that ignore style sheets. The
+//! style sheet selects shapes by their light colour. For these it sets the colours for dark backgrounds, and
+//! makes some curves dashed.
 
 use std::fmt::Write as _;
 
@@ -20,7 +20,8 @@ pub enum Ink {
     Grid,
     /// The shaded part of a plot, for example the reverse sweep.
     Shade,
-    /// The curve with this number. Numbers from [`COLOURS`] on are dashed.
+    /// The curve with this number, counted from 0. Curves from number [`COLOURS`] on repeat the colours and
+    /// are dashed.
     Curve(usize),
 }
 
@@ -53,8 +54,8 @@ impl Ink {
         plain.into_iter().chain((0..CURVES).map(Ink::Curve))
     }
 
-    /// Returns the colour on a light background, as 0xRRGGBB. All of them are distinct, because the style
-    /// sheet matches shapes by these values.
+    /// Returns the colour on a light background, as 0xRRGGBB. These colours are pairwise distinct, because
+    /// the style sheet selects shapes by them.
     pub fn light(self) -> u32 {
         self.colours()[0]
     }
@@ -83,8 +84,8 @@ impl Ink {
             Ink::Shade => SHADE,
             Ink::Curve(n) => {
                 let [light, dark] = CURVE.get(n % COLOURS).copied().unwrap_or(TEXT);
-                // The dashed variant differs in the lowest bit, which is invisible, so that its value is
-                // distinct.
+                // The dashed variant differs in the lowest bit of the colour, so that the style sheet can
+                // select it. The difference is invisible.
                 [light ^ u32::from(self.is_dashed()), dark]
             }
         }
@@ -96,8 +97,8 @@ pub fn style_sheet() -> String {
     let mut style =
         String::from("text{font-family:system-ui,sans-serif}text.code{font-family:ui-monospace,monospace}");
     let (light, dark) = (Ink::Ground.light(), Ink::Ground.dark());
-    // An SVG document opened by itself fills a window of any size, so the window has the picture's
-    // background.
+    // An SVG document that is opened by itself fills a window of any size. The window therefore gets the
+    // picture's background.
     let _ = write!(style, "svg:root{{background:#{light:06X}}}");
     for ink in Ink::all().filter(|ink| ink.is_dashed()) {
         let _ = write!(style, "[stroke=\"{}\"]{{stroke-dasharray:26 18}}", ink.hex());

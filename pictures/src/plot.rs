@@ -1,5 +1,5 @@
-//! Curves in one or several panels below each other, drawn by plotters. This module is independent of steps
-//! and cells: axes have names.
+//! Plots of curves in one or several panels below each other, drawn with the crate plotters. This module
+//! knows neither steps nor cells: axes are described by names.
 
 use std::error::Error;
 
@@ -18,9 +18,9 @@ use crate::palette::Ink;
 pub struct Plot {
     /// The title and the description.
     pub words: Words,
-    /// The name of the horizontal axis.
+    /// The name of the horizontal axis, for example "step".
     pub along: String,
-    /// The first and the last value of the horizontal axis; derived from the points if `None`.
+    /// The first and the last value of the horizontal axis. If `None`, the range of the points is used.
     pub extent: Option<(f64, f64)>,
     /// A shaded interval of the horizontal axis, if any.
     pub shaded: Option<Shaded>,
@@ -53,11 +53,12 @@ pub struct Panel {
 pub struct Curve {
     /// The name of the curve in the legend.
     pub name: String,
-    /// The points; a point with a coordinate that isn't finite is a gap.
+    /// The points as pairs of horizontal and vertical coordinate. A coordinate that isn't finite makes a gap
+    /// in the curve.
     pub points: Vec<(f64, f64)>,
     /// The connection between neighbouring points.
     pub between: Between,
-    /// The number of the colour. Adding [`crate::palette::COLOURS`] gives the same colour, dashed.
+    /// The number of the colour. The number plus [`crate::palette::COLOURS`] selects the same colour, dashed.
     pub colour: usize,
 }
 
@@ -67,7 +68,7 @@ pub enum Between {
     /// A straight line between the points.
     #[default]
     Line,
-    /// The height of the first point up to the second one, then a jump.
+    /// A horizontal line at the height of the first point, up to the second point, and then a vertical one.
     Step,
     /// No connection: the points are dots.
     Nothing,
@@ -78,19 +79,19 @@ pub enum Between {
 #[error("the picture can't be drawn: {0}")]
 pub struct DrawingFailed(String);
 
-/// Units of the drawing per unit of the display; the resolution is higher because plotters rounds to whole
-/// units.
+/// Units of the drawing per unit of the display. Plotters rounds positions to whole units, so the drawing has
+/// a higher resolution.
 const FINE: u32 = 4;
 const WIDTH: u32 = 640;
 const TITLE: u32 = 34;
 const FIRST_PANEL: u32 = 326;
 const PANEL: u32 = 220;
-/// The number of characters that fit into the title. The SVG's title element has all of them.
+/// The number of characters of the title that are drawn. The SVG's title element contains all characters.
 const TITLE_LETTERS: usize = 66;
 const LETTERS: u32 = 14 * FINE;
 /// The font size for pictures that are displayed at the width of a phone.
 const NARROW_LETTERS: u32 = 18 * FINE;
-/// The heights of the first row of the legend and of each further one.
+/// The height of the first row of the legend (`LEGEND`) and of each further row (`LEGEND_ROW`).
 const LEGEND: u32 = 24 * FINE;
 const LEGEND_ROW: u32 = 20;
 /// The horizontal position of the vertical axis.
@@ -107,7 +108,8 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 impl Plot {
     /// Returns the plot as an SVG document.
     ///
-    /// # Errors Returns [`DrawingFailed`] if plotters can't draw it.
+    /// # Errors
+    /// Returns [`DrawingFailed`] if plotters can't draw the plot.
     pub fn svg(&self) -> Result<String, DrawingFailed> {
         let panels: u32 = (0..self.panels.len().max(1)).map(|n| self.panel_height(n)).sum();
         let height = TITLE + panels;
@@ -178,7 +180,7 @@ impl Plot {
             mesh.x_desc(&self.along);
         }
         mesh.draw()?;
-        // The label is drawn after the grid, because a grid line would cross it.
+        // The label is drawn after the grid; otherwise a grid line would cross it.
         if let Some(shaded) = &self.shaded {
             draw_name(&mut chart, shaded, y.1)?;
         }
@@ -207,7 +209,7 @@ impl Plot {
 }
 
 impl Panel {
-    /// Returns the horizontal position and the row of each curve's name.
+    /// Returns the horizontal position and the row of each curve's name in the legend.
     fn legend(&self) -> Vec<(u32, u32)> {
         let start = AXIS + 2 * FINE;
         let (mut x, mut row) = (start, 0);
@@ -223,13 +225,13 @@ impl Panel {
         self.curves.iter().map(place).collect()
     }
 
-    /// Returns the number of legend rows below the first.
+    /// Returns the number of rows of the legend after the first one.
     fn more_rows(&self) -> u32 {
         self.legend().last().map_or(0, |(_, row)| *row)
     }
 
-    /// Returns the range of the vertical axis with a margin. With a shaded interval, the range leaves space
-    /// for its label at the top.
+    /// Returns the range of the vertical axis, with a margin. If part of the plot is shaded, the margin at
+    /// the top is larger, to leave space for the label.
     fn range(&self, is_shaded: bool) -> (f64, f64) {
         let heights = range(self.curves.iter().flat_map(|curve| curve.finite().map(|point| point.1)));
         let (low, high) = widened(heights, 0.06);
@@ -242,14 +244,15 @@ impl Curve {
         self.points.iter().copied().filter(|point| is_finite(*point))
     }
 
-    /// Returns the least, the greatest and the last height of the finite points.
+    /// Returns the minimum, the maximum and the last vertical coordinate of the points without gaps. Returns
+    /// `None` if there are none.
     pub fn bounds(&self) -> Option<[f64; 3]> {
         let last = self.finite().last()?.1;
         let (low, high) = range(self.finite().map(|point| point.1));
         Some([low, high, last])
     }
 
-    /// Returns the drawn points, split at gaps.
+    /// Returns the points to be drawn, split into one list for each part between gaps.
     fn runs(&self) -> Vec<Vec<(f64, f64)>> {
         let mut runs = vec![Vec::new()];
         for point in &self.points {
@@ -273,13 +276,14 @@ fn is_finite((x, y): (f64, f64)) -> bool {
     x.is_finite() && y.is_finite()
 }
 
-/// Returns the least and the greatest of some numbers, or 0 and 1 without numbers.
+/// Returns the minimum and the maximum of some numbers. Returns 0 and 1 if there are no numbers.
 fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let both = values.map(|value| (value, value)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
     both.unwrap_or((0.0, 1.0))
 }
 
-/// Returns a range with a margin. A range of a single number is widened, too, so that it can be drawn.
+/// Returns the range enlarged by a margin. A range of a single number is enlarged, too, because a range of
+/// length 0 can't be drawn.
 fn widened((low, high): (f64, f64), margin: f64) -> (f64, f64) {
     let room = (high - low) * margin;
     if high - low > (high.abs() + low.abs()) * 1e-12 {
@@ -289,7 +293,8 @@ fn widened((low, high): (f64, f64), margin: f64) -> (f64, f64) {
     (low - room, high + room)
 }
 
-/// Returns the label of a tick; rounding errors near 0 become 0.
+/// Returns the label of a tick. A value near 0, compared with the range, is a rounding error and is shown as
+/// 0.
 fn tick(value: f64, (low, high): (f64, f64)) -> String {
     short(if value.abs() < (high - low) * 1e-9 { 0.0 } else { value })
 }
@@ -325,7 +330,7 @@ fn colour(ink: Ink) -> RGBColor {
 }
 
 fn text(ink: Ink, size: u32) -> TextStyle<'static> {
-    // Plotters writes fonts at four fifths of the requested size.
+    // Plotters draws fonts at four fifths of the requested size.
     ("sans-serif", f64::from(size) * 1.24).into_font().color(&colour(ink))
 }
 

@@ -1,20 +1,20 @@
-//! Curves in characters, for terminals: a chart per curve, one below the other. The data is that of
-//! [`crate::plot`].
+//! Curves as text, for terminals: one chart for each curve, one below the other. The input is a
+//! [`crate::plot::Plot`].
 
 use std::fmt::Write as _;
 
 use crate::numbers::short;
 use crate::plot::{Between, Curve, Plot};
 
-/// The maximum width of a chart; a wider one would show no more.
+/// The maximum width of a chart, in characters.
 const MOST_COLUMNS: usize = 72;
-/// The minimum width of a terminal; in fewer columns, curves can't be distinguished.
+/// The minimum number of columns of a terminal for charts. In fewer columns, curves can't be distinguished.
 pub const LEAST_COLUMNS: usize = 40;
 const ROWS: usize = 9;
 
 impl Plot {
-    /// Returns all curves as text with the name of their axis, for a terminal of this many columns. With
-    /// fewer than [`LEAST_COLUMNS`], only the bounds of the curves are written.
+    /// Returns a chart of each curve as text, for a terminal of this many columns. If there are fewer than
+    /// [`LEAST_COLUMNS`], returns only the minimum and the maximum of each curve.
     pub fn text(&self, columns: usize) -> String {
         let width = if columns < LEAST_COLUMNS { 0 } else { (columns - 1).min(MOST_COLUMNS) };
         let mut text = format!("{}\n", self.words.title);
@@ -47,15 +47,16 @@ fn along(curve: &Curve) -> (f64, f64) {
     values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)))
 }
 
-/// Returns the text centred in `room` columns with a blank on either side, or only blanks if it doesn't fit.
+/// Returns the text centred in `room` columns, with at least one blank on either side. If the text doesn't
+/// fit, returns only blanks.
 fn centred(text: &str, room: usize) -> String {
     let text = if text.chars().count() + 2 > room { "" } else { text };
     let left = room.saturating_sub(text.chars().count()) / 2;
     format!("{:<room$}", format!("{}{text}", " ".repeat(left)))
 }
 
-/// Returns the rows of the chart, from the greatest value down to the least. Each column marks all values
-/// that the curve has there.
+/// Returns the rows of the chart, from the maximum down to the minimum. A column has a mark for each value
+/// that the curve takes in the column's part of the horizontal axis.
 fn chart(curve: &Curve, x: (f64, f64), y: (f64, f64), width: usize) -> Vec<String> {
     let mut rows = vec![vec![' '; width]; ROWS];
     let (column, row) = (|value| place(value, x, width), |value| ROWS - 1 - place(value, y, ROWS));
@@ -81,7 +82,7 @@ fn mark(rows: &mut [Vec<char>], (column, row): (usize, usize)) {
     rows.get_mut(row).and_then(|row| row.get_mut(column)).into_iter().for_each(|sign| *sign = '*');
 }
 
-/// Returns the index of the part that contains a value, if the range is divided into `count` parts.
+/// Divides a range into `count` equal parts, and returns the index of the part that contains the value.
 fn place(value: f64, (low, high): (f64, f64), count: usize) -> usize {
     let part = (value - low) / (high - low);
     let part = if part.is_finite() { part.clamp(0.0, 1.0) } else { 0.0 };

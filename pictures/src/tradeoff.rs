@@ -1,5 +1,6 @@
-//! Cost comparison of several methods for one computation: steps over memory, on logarithmic scales, and a
-//! bar for the bits that each method erases. This module is independent of the methods.
+//! Compares the costs of several methods for one computation. A chart shows steps over memory, on logarithmic
+//! scales. A list beside it has a bar for the bits that each method erases. This module depends on no
+//! particular method.
 
 use crate::canvas::{Canvas, Letters, Side};
 use crate::document::Words;
@@ -17,7 +18,7 @@ pub struct Method {
     pub bytes: u64,
     /// The number of erased bits.
     pub erased_bits: u64,
-    /// The family of the method. Neighbouring methods of one family are joined by a line.
+    /// The family of the method. A line joins consecutive methods of one family.
     pub family: usize,
 }
 
@@ -34,7 +35,8 @@ const LEFT: f64 = 84.0;
 const TOP: f64 = 76.0;
 const WIDTH: f64 = 340.0;
 const LEAST_HEIGHT: f64 = 300.0;
-/// The horizontal positions of the list of methods and of its bars, and the length of the longest bar.
+/// The horizontal position of the list of methods (`LIST`) and of its bars (`BARS`), and the length of the
+/// longest bar (`BAR`).
 const LIST: f64 = LEFT + WIDTH + 44.0;
 const BARS: f64 = LIST + 148.0;
 const BAR: f64 = 110.0;
@@ -46,7 +48,8 @@ const DOT: f64 = 8.0;
 const PLAIN: Letters = Letters { ink: Ink::Text, size: 13.0, side: Side::Start, is_code: false };
 const FAINT: Letters = Letters { ink: Ink::Faint, size: 12.0, ..PLAIN };
 
-/// A logarithmic scale: the decimal logarithms at its two ends, and their positions.
+/// A logarithmic scale. `from` and `to` are the decimal logarithms at its ends, `begin` and `end` the
+/// positions of the ends.
 #[derive(Clone, Copy, Debug)]
 struct Scale {
     from: f64,
@@ -56,7 +59,7 @@ struct Scale {
 }
 
 impl Scale {
-    /// Returns a scale that contains all numbers, with a margin. Numbers below 1 are placed at 1.
+    /// Returns a scale that contains all numbers, with a margin. Numbers below 1 are treated as 1.
     fn of(numbers: impl Iterator<Item = u64>, begin: f64, end: f64) -> Scale {
         let (mut from, mut to) = (f64::MAX, f64::MIN);
         for number in numbers {
@@ -75,8 +78,8 @@ impl Scale {
         self.begin + part * (self.end - self.begin)
     }
 
-    /// Returns the ticks of the scale: powers of ten. If these are few, their multiples by 3 are added; if
-    /// still few, their multiples by 2 and 5 instead.
+    /// Returns the numbers with ticks: powers of ten. If there are at most two, 3 times the powers are added.
+    /// If there are still at most two, 2 and 5 times the powers are added instead.
     fn ticks(self) -> Vec<u64> {
         let ticks = |parts: &[u64]| -> Vec<u64> {
             let powers = (0..19).map(|power| 10_u64.pow(power));
@@ -105,7 +108,8 @@ impl Tradeoff {
         canvas.document(&self.words, (BARS + BAR + NUMBER, TOP + height + 64.0))
     }
 
-    /// Draws steps over memory: a dot per method, with its number in the list.
+    /// Draws the chart of steps over memory: a dot for each method, which contains the method's number in the
+    /// list.
     fn draw_points(&self, height: f64, canvas: &mut Canvas) {
         let bottom = TOP + height;
         let across = Scale::of(self.methods.iter().map(|method| method.bytes), LEFT, LEFT + WIDTH);

@@ -35,7 +35,7 @@ pub fn main() -> Result<(), reviver::Error> {
         at[0] -= (d * slope_x - b * slope_y) / determinant;
         at[1] -= (a * slope_y - c * slope_x) / determinant;
     }
-    // At the minimum, the slopes of the exponential and the squares cancel.
+    // At the minimum the derivative by x is 0: exp(x + y) + 2·x = 0.
     assert!(((at[0] + at[1]).exp() + 2.0 * at[0]).abs() < 1e-11);
     Ok(())
 }

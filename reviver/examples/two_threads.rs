@@ -9,7 +9,7 @@ use reviver::{EngineChoice, Executable, assemble};
 /// Program for the n-th Fibonacci number and the next one.
 const FIBONACCI: &str = include_str!("../../programs/fib.rasm");
 
-/// Returns the sum of the Fibonacci numbers of a range.
+/// Returns the sum of the Fibonacci numbers with the indices of a range.
 fn summed(program: &Executable, range: std::ops::Range<i64>) -> Result<i64, reviver::Error> {
     let (n, a) = (program.ints("n")?, program.ints("a")?);
     let mut call = program.workspace()?;
@@ -32,7 +32,7 @@ pub fn main() -> Result<(), reviver::Error> {
     let sum = low? + high?;
     println!("the first 60 Fibonacci numbers are {sum} together");
 
-    // The sum of the first n equals the (n + 1)-th minus 1. A backward run finds the index.
+    // F₀ + F₁ + … + F₅₉ = F₆₁ - 1. A backward run finds the index of the number F₆₁.
     let mut call = program.workspace()?;
     let (n, a, b) = (program.ints("n")?, program.ints("a")?, program.ints("b")?);
     call.give_ints(n, &[61])?;

@@ -1,5 +1,4 @@
-//! Runs from the end of the last call back to its start, with a check that the start is restored. This module sets no
-//! inputs.
+//! Runs the last call backward to its start, and checks that the start is restored. This module sets no inputs.
 
 use reviver_compile::compiled_run::RunEnd;
 use reviver_vm::Travel;
@@ -9,20 +8,17 @@ use super::end_to_end::{EndToEnd, run_budget};
 use super::error::Error;
 use super::workspace::{Readable, Workspace};
 
-/// Outcome of a run back to the start.
+/// Outcome of a backward run from the end of a call to its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BackwardRun {
-    /// True if everything is restored, floats within the program's tolerance.
+    /// True if every cell has its start value again, floats within the program's tolerance.
     pub restored: bool,
-    /// True if everything is restored to the last bit.
+    /// True if every cell has its start value again, bit for bit.
     pub bit_exact: bool,
 }
 
 impl Workspace {
-    /// Runs back from the end of the last run to its start, and compares.
-    ///
-    /// # Errors
-    /// A trap, the step limit, memory exhaustion, or no completed run to reverse.
+    /// Runs the last call backward, from its end to its start, and compares the state with the start.
     pub fn come_back(&mut self) -> Result<BackwardRun, Error> {
         let Readable::Arrived(travel) = self.held else {
             return Err(Error::NothingToRead("no run has reached an end from which it could run backward"));

@@ -1,4 +1,5 @@
-//! Handles of named cells, which calls use after one lookup. This module knows declarations, no values.
+//! Handles of named cells: a name is looked up once, and calls use its handle. This module knows declarations, but no
+//! values.
 
 use std::ops::Range;
 
@@ -18,12 +19,13 @@ pub struct IntCells(pub(super) NamedCells);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RealCells(pub(super) NamedCells);
 
-/// Adjacent cells of one class.
+/// Adjacent cells of one class, with the executable to which they belong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NamedCells {
-    /// Number of the executable in which they were looked up.
+    /// Number of the executable in which the cells were looked up.
     pub executable: u64,
-    /// Index of the global; `element` and `first` are the first cell's index in the global and in its class.
+    /// Index of the global. `element` is the first cell's index in the global, `first` its index among all cells of
+    /// the class.
     pub global: usize,
     pub element: usize,
     first: usize,
@@ -111,7 +113,7 @@ fn check(declared: &Global, class: Class) -> Result<(), Error> {
     Ok(())
 }
 
-/// Parses indices in brackets; `None` for any other text.
+/// Parses the text of indices in brackets. Returns `None` for any other text.
 fn read_indices(text: &str) -> Option<Vec<i64>> {
     let inside = text.strip_prefix('[')?.strip_suffix(']')?;
     inside.split(',').map(|index| index.parse().ok()).collect()

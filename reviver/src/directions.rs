@@ -29,9 +29,9 @@ pub struct DirectionalDerivatives {
 pub struct HessianProduct {
     /// Value of the loss.
     pub value: f64,
-    /// Gradient component for each real of the direction, in that order.
+    /// Gradient: a component for each real of the direction, in the direction's order.
     pub gradient: Vec<f64>,
-    /// Product of the Hessian with the direction, in the same order.
+    /// Product of the Hessian with the direction: a component for each real of the direction, in the same order.
     pub product: Vec<f64>,
     /// Verification report of the derivatives.
     pub verification_report: VerificationReport,
@@ -46,7 +46,7 @@ pub struct TaylorSeries {
     pub verification_report: VerificationReport,
 }
 
-/// Direction in the program's number system.
+/// Direction of a derivative: the inputs, and for each a component rounded to the program's number system.
 struct CallDirection {
     inputs: Vec<Variable>,
     components: Vec<f64>,
@@ -128,7 +128,8 @@ impl Workspace {
         Ok(TaylorSeries { coefficients: found.coefficients, verification_report: found.verification_report })
     }
 
-    /// Returns the differentiation subject at the current inputs, and the direction from there.
+    /// Returns the subject of differentiation at the current inputs, with the direction in the program's number
+    /// system.
     fn along(&self, direction: &[(RealCells, &[f64])]) -> Result<(Subject, CallDirection), Error> {
         let shared = &self.executable.shared;
         let program = &shared.program;

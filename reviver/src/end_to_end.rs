@@ -1,5 +1,5 @@
-//! A run through the whole program in either direction, by native code as far as it reaches, then by the machine.
-//! This module neither sets inputs nor reads results.
+//! Runs a whole program in either direction: by native code as far as it covers the run, then by the machine. This
+//! module neither sets inputs nor reads results.
 
 use reviver_compile::compiled_run::{CompiledRun, RunBuffers, RunEnd};
 use reviver_compile::start::RunStart;
@@ -9,7 +9,7 @@ use reviver_vm::{Machine, ShowSink, ShownMark, ShownValue, Stop, Travel};
 use super::error::Error;
 use super::shared::Shared;
 
-/// Maximum steps of native code between two polls of the interrupt flag.
+/// Maximum number of steps that native code executes before the interrupt flag is polled.
 const UNASKED: u64 = 1 << 26;
 
 /// Run from one end of the program to the other.
@@ -21,8 +21,8 @@ pub(super) struct EndToEnd<'s> {
 }
 
 impl EndToEnd<'_> {
-    /// Executes the run from a start. If code exits early, the machine continues. If a check fails in the code, the
-    /// machine repeats the run from the start, and reports the error if there is one.
+    /// Executes the whole run from a start state. If native code exits early, the machine continues from there. If a
+    /// check fails in native code, the machine repeats the run from the start, to find and report the error.
     pub fn make(
         &self,
         shared: &Shared,
@@ -30,7 +30,7 @@ impl EndToEnd<'_> {
         start: &RunStart,
     ) -> Result<(), Error> {
         let budget = run_budget(machine, self.most_steps);
-        // Native code for the whole program ignores `show`.
+        // Native code for the whole program doesn't stop at `show`, so it isn't used if values are shown.
         let compiled_run = self.compiled_run(shared).filter(|_| self.shows.is_none());
         let ended = compiled_run
             .map(|compiled_run| compiled_run.run_from(start, machine, buffers, budget))
@@ -50,7 +50,8 @@ impl EndToEnd<'_> {
         if self.travel == Travel::Forward { shared.forward.as_ref() } else { shared.backward.as_ref() }
     }
 
-    /// Continues to the end of the program; `first` is the step number at the start, for the step limit.
+    /// Continues from the machine's state to the end of the program. `first` is the step number at the start of the
+    /// run, from which the step limit counts.
     pub fn finish(&self, shared: &Shared, machine: &mut Machine, first: i64) -> Result<(), Error> {
         let backward = self.travel == Travel::Backward;
         loop {
@@ -76,7 +77,8 @@ impl EndToEnd<'_> {
         }
     }
 
-    /// Returns true if the machine is at the end; a step limit that is reached exactly there doesn't count.
+    /// Returns true if the machine is at the end of the program, so that a step limit reached at the same step isn't
+    /// an error.
     fn is_there(&self, machine: &Machine) -> bool {
         let (program, state) = (machine.program(), machine.state());
         let bound = if self.travel == Travel::Forward { program.end() } else { program.begin() };
@@ -84,7 +86,8 @@ impl EndToEnd<'_> {
     }
 }
 
-/// Returns how many of `steps` native code may execute without a pause.
+/// Returns how many of `steps` steps native code may execute before the interrupt flag must be polled. That is all of
+/// them if no flag is set for the machine.
 pub(super) fn run_budget(machine: &Machine, steps: u64) -> u64 {
     if machine.has_interrupt_flag() { steps.min(UNASKED) } else { steps }
 }

@@ -74,9 +74,11 @@ pub enum NoEngine {
     InterpreterChecks,
 }
 
-/// Loop-free code with fewer steps stays in the interpreter if native code would need a copy of the machine.
+/// Minimum number of steps for which loop-free code is compiled if its native code would need a copy of the machine.
+/// Shorter code is interpreted.
 const SHORTEST_CODE: u32 = 32;
-/// Steps of a single run before native code is compiled; shorter runs end before compilation would pay off.
+/// Number of steps of a single run before native code is compiled. Shorter runs would end before compilation pays
+/// off.
 const INTERPRETED_FIRST: u64 = 1 << 20;
 
 /// The backend that generates native code.
@@ -102,7 +104,7 @@ pub(super) fn native_code() -> Result<(), NoEngine> {
     native().map(|_| ())
 }
 
-/// Returns the requested backend; `None` selects the interpreter.
+/// Returns the backend for the requested engine. Returns `None` for the interpreter.
 pub(super) fn backend(options: CompileOptions) -> Result<Option<NativeBackend>, NoEngine> {
     match options.engine {
         EngineChoice::Interp if !options.level.is_checked() => Err(NoEngine::InterpreterChecks),
@@ -112,10 +114,10 @@ pub(super) fn backend(options: CompileOptions) -> Result<Option<NativeBackend>, 
     }
 }
 
-/// Returns a runner, which executes machines of a program by native code between any two states. `None` leaves
-/// execution to the machine's own interpreter. With [`EngineChoice::Auto`], compilation starts after a million steps,
-/// on another thread, while the interpreter continues. With [`EngineChoice::Jit`], a run waits for its code. Results
-/// are identical.
+/// Returns a runner, which executes machines of a program by native code, from any state to any other. `None` leaves
+/// execution to the interpreter. With [`EngineChoice::Auto`], compilation starts after a million steps on another
+/// thread, while the interpreter continues. With [`EngineChoice::Jit`], a run waits until its code is compiled.
+/// Results are identical.
 ///
 /// # Errors
 /// Native code was requested and isn't available, or checks are to be skipped in the interpreter.

@@ -19,7 +19,7 @@ use super::batch::no_device::NoDevice;
 use super::engine::NoEngine;
 use super::places::place;
 
-/// Reason why there is no program, or no result.
+/// Reason why a program can't be built, or why a call has no result.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "each message explains its variant and fields")]
@@ -33,10 +33,10 @@ pub enum Error {
     /// An image that can't be decoded.
     #[error("{name}: {error}")]
     Image { name: String, error: Box<image::LoadError> },
-    /// A given constant that the text can't use.
+    /// A value for a constant that the text doesn't declare, or can't convert to its type.
     #[error("{}", constant(.0))]
     Constant(RefusedConstant),
-    /// Rules of the machine that the program breaks. For a text this occurs only in a number system other than its own.
+    /// Rules of the machine that the program breaks. A text breaks them only in a number system other than its own.
     #[error("{name}: {}", broken(violations))]
     Refused { name: String, violations: Vec<Violation> },
     /// The requested engine isn't available.
@@ -49,12 +49,12 @@ pub enum Error {
     Class { name: String, class: Class },
     #[error("there is no cell `{name}`: {why}")]
     Index { name: String, why: IndexErrorText },
-    /// A stack named as cells; only the program accesses values on stacks.
+    /// A stack that is named where cells are expected. Only the program itself accesses values on stacks.
     #[error("`{name}` is a stack, which has no cells: copy the value to a cell in the program")]
     Stack { name: String },
     #[error("`{name}` has {cells} cells, but one was requested: name one of them, such as `{name}[0]`")]
     Several { name: String, cells: usize },
-    /// A handle of one program used with another.
+    /// A handle of one executable that is used with another one.
     #[error("this handle belongs to a different `Executable`: look the name up in this one")]
     Foreign,
 
@@ -68,8 +68,8 @@ pub enum Error {
     /// A number that the number system can't represent. `index` is the index in the slice.
     #[error("`{name}`: {value}, at index {index} of the slice, is not a number that fits into {system}")]
     NotAReal { name: String, index: usize, value: f64, system: RealSystem },
-    /// Results or inputs that are required and weren't given. An array counts as given only if one call gives all of
-    /// it.
+    /// Results or inputs that are required but weren't given. An array counts as given only if a single call gives
+    /// all of its cells.
     #[error("{} needs every result, an array all at once; not given: {}", if *backward { "running backward" } else { "an inverse program" }, quoted(names))]
     Missing { names: Vec<String>, backward: bool },
 
@@ -98,7 +98,7 @@ pub enum Error {
         "a run can't begin with this state: it belongs to another program, isn't at the beginning of the run, or has adjoints"
     )]
     NoBeginning,
-    /// Leftovers after a run that must be reversed.
+    /// Cells, tapes or stacks with leftovers at the end of a run that must be reversed.
     #[error("the run left cells that must have their initial value: {}", left(garbage))]
     Leftovers { garbage: Vec<Garbage> },
     #[error("the start was not restored (fixed point, and a history, lose no bits)")]
@@ -163,7 +163,7 @@ pub enum IndexErrorText {
 }
 
 impl Error {
-    /// Returns true if the error concerns one run only, so that other lanes of a batch can continue.
+    /// Returns true if the error concerns one lane only, so that other lanes of the batch can continue.
     pub(super) fn is_of_one_lane(&self) -> bool {
         matches!(
             self,

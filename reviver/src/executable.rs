@@ -1,5 +1,5 @@
-//! Compiled programs: code, and the initial cells before any inputs. All threads share them; workspaces hold what
-//! calls change.
+//! Compiled programs: code, and the cells before any inputs are given. All threads share an executable; a workspace
+//! holds the data that calls change.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -37,13 +37,13 @@ impl Executable {
         let options = options.into();
         let level = options.level;
         let backend = engine::backend(options)?;
-        // By default, derivatives are with respect to every number of the initial state.
+        // Without a choice by the caller, derivatives are computed with respect to every number of the initial state.
         let program = &Arc::new(program.for_losses(None));
         let runner = engine::runner(options, program)?;
         let compiled_run = |travel| CompiledRun::new(program, backend.as_ref()?, travel, level);
         let (forward, backward) = (compiled_run(Travel::Forward), compiled_run(Travel::Backward));
         let mut begin = Machine::at_begin(Arc::clone(program))?.into_state();
-        // No caller receives the values of `show` yet.
+        // A workspace enables `show` when a caller asks for its values.
         begin.counters.shown = ShownMark::SILENT;
         let (id, name, program) =
             (NUMBERS.fetch_add(1, Ordering::Relaxed), name.to_owned(), Arc::clone(program));
@@ -71,8 +71,8 @@ impl Executable {
         self.cells(name, Class::Real).map(RealCells)
     }
 
-    /// Returns a real cell as a loss to differentiate. Its gradient code is compiled on
-    /// first use, unless an earlier loss's code is usable.
+    /// Returns a real cell as a loss to differentiate. The code of its gradient is compiled on first use, unless code
+    /// that was compiled for an earlier loss is usable.
     ///
     /// # Errors
     /// There is no such cell, it is an integer or a whole array, or the program uses gradient mode.
@@ -110,13 +110,13 @@ impl Executable {
         LossCell::new(&self.shared, seeds)
     }
 
-    /// Returns true if native code covers the whole program in both directions. Calls then neither interpret nor
-    /// allocate.
+    /// Returns true if native code covers the whole program in both directions. Then calls are never interpreted and
+    /// never allocate memory.
     pub fn is_native(&self) -> bool {
         self.shared.forward.is_some() && self.shared.backward.is_some()
     }
 
-    /// Returns the check level of native code. Results that depend on skipped checks are not verified.
+    /// Returns the check level of native code. At [`CheckLevel::Unchecked`], gradients aren't verified.
     pub fn level(&self) -> CheckLevel {
         self.shared.level
     }

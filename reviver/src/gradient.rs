@@ -1,7 +1,7 @@
-//! Calls for a value and its gradient, in two tiers. The compiled call function of both sweeps comes first
-//! ([`reviver_compile::call`]). If there is none, or it finds no verified gradient, passes of a machine
-//! ([`differentiate::seeded_gradient`]) find the cause, and repeat the reverse sweep with a history if rounding is the
-//! cause.
+//! Calls for a value and its gradient, in two tiers. First, a compiled function executes both sweeps
+//! ([`reviver_compile::call`]). If there is no function, or it finds no verified gradient, a machine executes the
+//! sweeps ([`differentiate::seeded_gradient`]). The machine finds the cause, and if that is rounding, it repeats the
+//! reverse sweep with a history.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub struct Derivative {
     pub steps: u64,
     /// Steps of the reverse sweep.
     pub steps_back: u64,
-    /// Verification report: whether the reverse sweep was recomputed with a history, the loss's error bound, and lost
+    /// Verification report: was the reverse sweep repeated with a history, the error bound of the loss, and the lost
     /// values.
     pub verification_report: VerificationReport,
 }
@@ -68,7 +68,8 @@ impl Workspace {
         Ok(Derivative { value, steps, steps_back, verification_report })
     }
 
-    /// Calls the function of the loss, if there is one. Returns `None` if the machine has to compute the gradient.
+    /// Calls the compiled function of the loss, if there is one. Returns `None` if the machine has to compute the
+    /// gradient.
     fn gradient_by_function(&mut self, loss: &LossCell) -> Result<Option<FoundGradients>, Error> {
         self.begin_gradients(std::slice::from_ref(loss))?;
         let call = loss.shared.call(&loss.seeds).filter(|_| self.may_call_functions());
@@ -76,9 +77,10 @@ impl Workspace {
         Ok(call.and_then(|call| call.run(&self.inputs.start, &[&loss.seeds], &mut self.calls, most)))
     }
 
-    /// Computes several gradients in order. `each` receives a loss's index, the bits of its cells, and the adjoints
-    /// of all reals. Consecutive losses with one turning point share a forward sweep. `trusted` receives the
-    /// verification report of each gradient that needed the machine, and may refuse it.
+    /// Computes the gradients of several losses in order. `each` receives the index of a loss, the bits of its cells,
+    /// and the adjoints of all reals. Consecutive losses with one turning point share a forward sweep. For each
+    /// gradient that the machine computed, `trusted` receives the verification report; its error ends the
+    /// computation.
     pub(super) fn gradients_bits(
         &mut self,
         losses: &[LossCell],
@@ -132,7 +134,8 @@ impl Workspace {
         Ok(done)
     }
 
-    /// Returns the function of losses with one turning point: the one that was called last, if it is theirs.
+    /// Returns the compiled function for losses with one turning point. Reuses the function of the last call if it
+    /// was for the same losses.
     fn jacobian_call(&mut self, losses: &[LossCell]) -> Option<Arc<GradientCall>> {
         let cells = || losses.iter().flat_map(|loss| loss.seeds.iter().map(|seed| seed.cell));
         let turn = losses.first()?.shared.turn;
@@ -159,7 +162,7 @@ impl Workspace {
         self.inputs.complete(&shared.program).map(drop)
     }
 
-    /// Returns the adjoints of all reals if the last call computed them.
+    /// Returns the adjoints of all reals. `None` unless the last call computed them.
     fn found_adjoints(&self) -> Option<&[u64]> {
         match self.held {
             Readable::Adjoints => self.machine.state().adjoints.as_ref().map(|all| &all.cells[..]),
@@ -168,10 +171,8 @@ impl Workspace {
         }
     }
 
-    /// Gives inputs, computes the value of a loss, and reads its gradient by these inputs. Suits optimizers.
-    ///
-    /// # Errors
-    /// The errors of [`Workspace::give_reals`] and [`Workspace::gradient`].
+    /// Sets some inputs, computes the value of a loss, and reads its gradient by these inputs. Optimizers need this
+    /// in each iteration.
     pub fn gradient_at(
         &mut self,
         loss: &LossCell,
@@ -210,7 +211,8 @@ impl Workspace {
         Ok(())
     }
 
-    /// Returns true if the caller needs neither a history nor shown values; call functions provide neither.
+    /// Returns true if the caller needs neither a history nor the values of `show`. Compiled functions of gradients
+    /// support neither.
     fn may_call_functions(&self) -> bool {
         !self.keeps_history && self.shows.is_none()
     }
@@ -233,7 +235,7 @@ impl Workspace {
         Ok(Derivative { value, steps, steps_back, verification_report })
     }
 
-    /// Returns the differentiation subject, which is the program at the given start.
+    /// Returns the subject of differentiation: the program at the given inputs.
     pub(super) fn subject(&self) -> Result<Subject, differentiate::DifferentiateError> {
         let program = self.executable.shared.program.clone();
         let start = self.inputs.start.state().try_clone()?.as_start();
@@ -247,7 +249,7 @@ pub(super) fn approximate(program: &Program, bits: u64) -> f64 {
     program.approximate(Value::Real(bits))
 }
 
-/// Checks that no lost value may make the derivatives wrong.
+/// Returns [`Error::Doubtful`] if the report has lost values that may make the derivatives wrong.
 pub(super) fn certain(shared: &Shared, verification_report: &VerificationReport) -> Result<(), Error> {
     if verification_report.reports.is_empty() {
         return Ok(());

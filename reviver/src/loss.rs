@@ -1,5 +1,5 @@
-//! Losses: a real cell, or a seeded sum of real cells, with the turning point of its gradient and the code of both
-//! sweeps. This module executes nothing.
+//! Losses: a real cell, or a seeded sum of real cells. A loss has the turning point of its gradient, and the code of
+//! both sweeps. This module executes nothing.
 
 use std::sync::{Arc, OnceLock};
 
@@ -22,11 +22,12 @@ use super::vectors;
 #[derive(Clone, Debug)]
 pub struct LossCell {
     pub(super) shared: Arc<CompiledLoss>,
-    /// Adjoints of the cells at the start of the reverse sweep; 1 for a loss that isn't seeded.
+    /// Adjoints of the loss's cells at the start of the reverse sweep. A loss that isn't seeded has one cell with
+    /// seed 1.
     pub(super) seeds: Arc<[SeededCell]>,
 }
 
-/// Part of a loss that doesn't depend on the seeds.
+/// Part of a loss that doesn't depend on its seeds, so [`LossCell::with_seeds`] shares it.
 #[derive(Debug)]
 pub(super) struct CompiledLoss {
     /// Executable in which the cells were looked up.
@@ -34,12 +35,14 @@ pub(super) struct CompiledLoss {
     pub variables: Vec<Variable>,
     /// Position of the turning point.
     pub turn: u32,
-    /// Call function of both sweeps, compiled on first use.
+    /// Compiled function of both sweeps; empty before first use. The inner `None` means that a machine has to execute
+    /// the sweeps.
     call: OnceLock<Option<Arc<GradientCall>>>,
 }
 
 impl CompiledLoss {
-    /// Returns the call function of both sweeps, unless they need a machine. `seeds` are those of the loss.
+    /// Returns the compiled function of both sweeps. `None` if a machine has to execute them. `seeds` are those of
+    /// the loss.
     pub fn call(&self, seeds: &[SeededCell]) -> Option<&GradientCall> {
         let made = || {
             let cells: Vec<usize> = seeds.iter().map(|seed| seed.cell).collect();
@@ -50,13 +53,13 @@ impl CompiledLoss {
 }
 
 impl LossCell {
-    /// Creates the sum of some reals of an executable, each with the bits of its seed.
+    /// Creates a loss: the sum of seed times value over some reals of an executable. Seeds are bits.
     pub(super) fn new(of: &Arc<Shared>, seeds: Vec<(Variable, u64)>) -> Result<LossCell, Error> {
         let (program, begin) = (&of.program, &of.begin);
         if seeds.is_empty() {
             return Err(Error::NoSeeds);
         }
-        // [`Subject`] refuses cells that can't be differentiated.
+        // [`Subject::cell`] refuses cells that can't be differentiated.
         let subject = Subject::new(Arc::clone(program), begin.try_clone()?, false, u64::MAX)
             .map_err(|error| Error::of_derivative("", error))?;
         let (mut variables, mut seeded) = (ask::list(seeds.len())?, ask::list(seeds.len())?);
@@ -91,21 +94,12 @@ impl LossCell {
         Ok(LossCell { shared: Arc::clone(&self.shared), seeds: reseeded.collect() })
     }
 
-    /// Computes the loss, or the seeded sum in binary64, from the bits of the cells.
+    /// Computes the loss from the bits of its cells: Σ seed·value, in binary64.
     pub(super) fn sum(&self, values: &[u64]) -> f64 {
         seeded_sum(&self.shared.of.program, &self.seeds, values)
     }
 
-    /// Returns the cell of a loss that is a single cell with seed 1.
-    #[cfg(feature = "gpu")]
-    pub(super) fn alone(&self) -> Option<usize> {
-        match &self.seeds[..] {
-            [seed] if *seed == SeededCell::loss(&self.shared.of.program, seed.cell) => Some(seed.cell),
-            _ => None,
-        }
-    }
-
-    /// Returns true if the gradient of another loss has the same turning point.
+    /// Returns true if the gradients of this loss and of `other` have the same turning point.
     pub(super) fn turns_with(&self, other: &LossCell) -> bool {
         self.shared.turn == other.shared.turn
     }

@@ -1,4 +1,4 @@
-//! Conversions between Rust numbers and bits of cells. This module knows number systems, no names.
+//! Conversions between Rust numbers and bits of cells. This module knows number systems, but no names.
 
 use reviver_isa::module::{RealSystem, Word};
 use reviver_isa::number::{F32, F64, FixedPoint, Reals};
@@ -26,7 +26,8 @@ pub fn put_reals(system: RealSystem, values: &[f64], cells: &mut [u64]) -> Resul
     }
 }
 
-/// Stores bits in cells. The error is the index of the first bits that aren't a number; the cells are then unchanged.
+/// Stores bits in cells. The error is the index of the first bits that aren't a valid number of the number system;
+/// the cells are then unchanged.
 pub fn put_bits(system: RealSystem, values: &[u64], cells: &mut [u64]) -> Result<(), usize> {
     check_bits(system, values)?;
     cells.iter_mut().zip(values).for_each(|(cell, &value)| *cell = value);

@@ -1,4 +1,4 @@
-//! The compiled code of an executable, which all its calls share.
+//! Compiled code of an executable, shared by all its calls.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,25 +27,26 @@ pub(super) struct Shared {
     /// Native entry point for the whole program forward; `backward` is the one backward.
     pub forward: Option<CompiledRun>,
     pub backward: Option<CompiledRun>,
-    /// State of a run before any inputs.
+    /// State at the start of a forward run, before any inputs are given.
     pub begin: State,
-    /// Code of SIMD groups; `None` for groups that have none.
+    /// Compiled group functions. The value is `None` if the losses of the key can't run in SIMD groups.
     pub groups: Mutex<BTreeMap<GroupKey, Option<Arc<GroupCall>>>>,
-    /// Functions of gradients; `None` for losses whose sweeps need a machine.
+    /// Compiled functions of gradients. The value is `None` if a machine has to execute the sweeps.
     pub calls: Mutex<BTreeMap<CallKey, Option<Arc<GradientCall>>>>,
 }
 
-/// Maximum number of cached group codes; every choice of losses and columns has one.
+/// Maximum number of cached group functions. There is one for each choice of losses and input columns.
 const MOST_GROUPS: usize = 32;
 
-/// Maximum number of cached functions of gradients; every choice of losses has one. A loss keeps its function.
+/// Maximum number of cached functions of gradients. There is one for each choice of losses. A loss keeps its function
+/// when the cache is emptied.
 const MOST_CALLS: usize = 32;
 
 /// Key of a compiled function of gradients.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct CallKey {
     pub turn: u32,
-    /// Seeded cells, each once, in ascending order.
+    /// Indices of the seeded cells of all losses, each once, in ascending order.
     cells: Vec<usize>,
     pub losses: usize,
 }
@@ -58,13 +59,13 @@ impl CallKey {
     }
 }
 
-/// Key of compiled code for SIMD groups.
+/// Key of a compiled group function.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct GroupKey {
     pub turn: u32,
-    /// Seeded cells of each loss.
+    /// Indices of the seeded cells of each loss.
     pub rows: Vec<Vec<usize>>,
-    /// Cells of the lane inputs.
+    /// Class and index of each cell that lanes are given a number for.
     pub inputs: Vec<(Class, usize)>,
 }
 
@@ -88,7 +89,7 @@ impl Shared {
         made
     }
 
-    /// Returns the code of SIMD groups, compiled on first use.
+    /// Returns the group function of a key, compiled on first use.
     pub fn group_call(&self, key: &GroupKey) -> Option<Arc<GroupCall>> {
         let backend = self.backend.as_ref()?;
         let mut all = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
@@ -105,12 +106,13 @@ impl Shared {
     }
 }
 
-/// Compiled function of the losses that were differentiated together last.
+/// Function of the losses that a workspace differentiated last. Kept so that the next call with the same losses needs
+/// no lookup.
 #[derive(Debug)]
 pub(super) struct JacobianCall {
     pub turn: u32,
     pub losses: usize,
-    /// Seeded cells of the losses, in order.
+    /// Indices of the seeded cells of the losses, in order.
     pub cells: Vec<usize>,
     pub call: Option<Arc<GradientCall>>,
 }

@@ -1,4 +1,4 @@
-//! Loading of programs from texts or images. Only this module of the library reads files; it prints nothing.
+//! Loads programs from texts or images. In this library only this module reads files; it prints nothing.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -50,8 +50,8 @@ pub fn open(path: impl AsRef<Path>) -> Result<Assembled, Error> {
     assemble_with(&name, bytes, &Disk, &[])
 }
 
-/// Loads a text or an image from bytes, with access to included files, and with values for some constants. Images
-/// have no constants.
+/// Loads a text or an image from bytes. `files` gives access to included files, and `constants` replace the values of
+/// constants in the text. Images have no constants.
 /// # Errors
 /// The text or image isn't a program, or has no such constant.
 pub fn assemble_with(
@@ -117,8 +117,8 @@ pub struct ReadModule {
     pub warnings: Vec<Diagnostic>,
     /// The text and its included files; `None` for an image.
     pub sources: Option<Sources>,
-    /// True if the module's places refer to this text. False if the text was disassembled and its places refer to
-    /// another.
+    /// True if the module's places refer to this text. False for the text of a disassembly, whose places refer to the
+    /// original text.
     pub is_own: bool,
 }
 
@@ -127,7 +127,7 @@ pub struct ReadModule {
 pub enum NoModule {
     /// An image that can't be decoded.
     Image(image::LoadError),
-    /// A given constant that the text can't use.
+    /// A value for a constant that the text doesn't declare, or can't convert to its type.
     Constant(RefusedConstant),
     /// A text with errors.
     Text {
@@ -170,7 +170,8 @@ pub fn module(
     }
 }
 
-/// Returns true if a file is an image, by its name or first bytes. Therefore a damaged image isn't parsed as a text.
+/// Returns true if a file is an image, by its name or its first bytes. A damaged image is reported as such, instead
+/// of being parsed as a text.
 pub fn is_image(path: &Path, bytes: &[u8]) -> bool {
     let is_called_image = path.extension().is_some_and(|extension| extension == "rbc");
     is_called_image || image::MAGIC.get(..4).is_some_and(|magic| bytes.starts_with(magic))
@@ -179,13 +180,13 @@ pub fn is_image(path: &Path, bytes: &[u8]) -> bool {
 /// Reason why a module isn't a program.
 #[derive(Debug)]
 pub enum NoProgram {
-    /// No memory for the image; its hash identifies the program in state files.
+    /// No memory for the encoded image, whose hash identifies the program in state files.
     NoMemory(OutOfMemory),
     /// Rules of the machine that the module breaks.
     Violations(Vec<Violation>),
 }
 
-/// Verifies a module and lays it out as a program that can run.
+/// Verifies a module, and prepares it for execution.
 ///
 /// # Errors
 /// [`NoProgram::Violations`] with the broken rules.

@@ -10,8 +10,8 @@ use super::cells::{RealCells, variables};
 use super::error::Error;
 use super::numbers::{check_bits, put_reals};
 
-/// Returns the cells of a vector, each with its number's bits. The cells must belong to the executable numbered
-/// `executable`.
+/// Returns the cells of a vector, each with the bits of its number. `executable` is the number of the executable to
+/// which the cells must belong.
 ///
 /// # Errors
 /// Cells of another program, a slice of another length, a number that the number system can't represent, or a cell
@@ -44,7 +44,7 @@ pub(super) fn bit_components(
     })
 }
 
-/// Concatenates the cells of all parts; `read` converts the numbers of a part to bits.
+/// Concatenates the cells of all parts. `read` converts the numbers of a part to bits.
 fn joined<T>(
     program: &Program,
     executable: u64,
@@ -71,7 +71,8 @@ fn joined<T>(
     }
 }
 
-/// Rounds numbers to the program's number system. `name` returns the name of the cell for the number at an index.
+/// Rounds numbers to the program's number system, and returns their bits. `name` returns the cell's name for the
+/// index of a number, for the error.
 ///
 /// # Errors
 /// [`Error::NotAReal`] if the number system can't represent a number.

@@ -25,14 +25,14 @@ pub struct Workspace {
     pub(super) executable: Executable,
     pub(super) machine: Machine,
     pub(super) buffers: RunBuffers,
-    /// Memory of call functions.
+    /// Memory that compiled functions of gradients use.
     pub(super) calls: CallMemory,
-    /// Call function of the last computed Jacobian.
+    /// Compiled function of the losses that were differentiated last.
     pub(super) jacobian: Option<JacobianCall>,
-    /// Bits of the seeded cells at the turning point of the last gradient that the machine computed.
+    /// Bits of the seeded cells at the turning point, for the last gradient that the machine computed.
     pub(super) turned: Vec<u64>,
     pub(super) inputs: GivenInputs,
-    /// Start of a backward run; created on first use.
+    /// Start state of backward runs, with the given results; created on first use.
     pub(super) results: Option<GivenInputs>,
     pub(super) most_steps: u64,
     pub(super) keeps_history: bool,
@@ -43,19 +43,19 @@ pub struct Workspace {
     pub(super) held: Readable,
 }
 
-/// Results that can be read: the machine's cells, or adjoints from code without a machine.
+/// Kind of the results that the last call left to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Readable {
     Nothing,
     /// Cells at the end of a run.
     Arrived(Travel),
-    /// Adjoints in the machine, next to the cells of the start.
+    /// Adjoints in the machine's state, next to the cells at the start.
     Adjoints,
-    /// Adjoints from a call function.
+    /// Adjoints in the memory of compiled functions.
     AdjointsOfCall,
 }
 
-/// Start state of a run, with the list of required values that are still missing.
+/// Start state of runs in one direction, and the required values that aren't given yet.
 #[derive(Debug)]
 pub(super) struct GivenInputs {
     travel: Travel,
@@ -80,7 +80,8 @@ impl GivenInputs {
         Ok(GivenInputs { travel, start, missing })
     }
 
-    /// Checks that a slice of `given` values fits the cells, and that they are inputs of this direction.
+    /// Checks that a slice of `given` values has as many entries as there are cells, and that the direction takes
+    /// these cells as inputs; otherwise returns an error.
     fn check(&self, program: &Program, cells: NamedCells, given: usize) -> Result<(), Error> {
         let role = program.module().globals.get(cells.global).map(|global| global.role);
         if let Some(role) = role.filter(|role| !program.takes(*role, self.travel)) {
@@ -127,14 +128,14 @@ impl GivenInputs {
         Ok(())
     }
 
-    /// Marks an array as given if all its cells are given at once.
+    /// Removes a global from the missing ones if one call gives all of its cells.
     fn given(&mut self, program: &Program, cells: NamedCells) {
         if !self.missing.is_empty() && program.cells(cells.global).len() == cells.count() {
             self.missing.retain(|&n| n != cells.global);
         }
     }
 
-    /// Checks that all required values are given.
+    /// Returns the start state if all required values are given; otherwise an error with the missing names.
     pub fn complete(&self, program: &Program) -> Result<&RunStart, Error> {
         if self.missing.is_empty() {
             return Ok(&self.start);
@@ -298,8 +299,8 @@ impl Workspace {
         self.interrupt = Some(flag);
     }
 
-    /// Makes derivatives keep a history of the forward sweep. The reverse sweep is then exact, and can pass
-    /// `overwrite` and `erase`. The interpreter executes it, and each step that loses something needs memory.
+    /// Makes derivatives keep a history of the forward sweep. The reverse sweep is then exact, and can undo
+    /// `overwrite` and `erase`. The interpreter executes it. Each step that loses bits takes memory.
     pub fn keep_history(&mut self, keep: bool) {
         self.keeps_history = keep;
     }
@@ -390,8 +391,8 @@ impl Workspace {
         self.ints(cells, &mut value).map(|()| value[0])
     }
 
-    /// Returns leftovers at the end of the last run, such as inputs that weren't used up. Results are valid despite
-    /// leftovers.
+    /// Returns cells, tapes and stacks with leftovers at the end of the last run, such as inputs that weren't used
+    /// up. Results are valid despite leftovers.
     ///
     /// # Errors
     /// [`Error::NothingToRead`] if no run has completed.
@@ -419,7 +420,7 @@ impl Workspace {
     }
 }
 
-/// Returns the program of an executable after a check that the cells belong to it.
+/// Returns the program of an executable, after a check that the cells belong to this executable.
 fn own(executable: &Executable, cells: NamedCells) -> Result<&Program, Error> {
     match cells.executable == executable.shared.id {
         true => Ok(&executable.shared.program),

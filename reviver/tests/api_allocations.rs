@@ -1,4 +1,4 @@
-//! Calls don't allocate after the first call of a workspace, as this test's allocator counts.
+//! Calls of a workspace don't allocate memory after the first one. The test's allocator counts allocations.
 
 use reviver::{EngineChoice, Executable, assemble};
 
@@ -22,7 +22,7 @@ rof
 add y, z * x[7]
 ";
 
-/// Returns the number of allocations of a piece of work.
+/// Returns the number of allocations that a piece of work makes.
 fn allocations(work: impl FnOnce()) -> u64 {
     allocation_counter::measure(work).count_total
 }
@@ -58,7 +58,8 @@ fn runs_allocate_nothing() {
     }
 }
 
-/// An interpreted gradient has a separate machine for each sweep; native code has call functions.
+/// An interpreted gradient allocates, because it has a machine for each sweep. Native code has compiled functions of
+/// gradients, which don't.
 #[test]
 fn gradients_by_native_code_allocate_nothing() {
     let program = program(EngineChoice::Jit);

@@ -1,6 +1,5 @@
-//! Call statistics of a run: callers, callees, number of calls and of steps. A recursive procedure is one
-//! line of the tree at any depth, so the size of the tree is bounded by the program text. Drawing is done
-//! elsewhere.
+//! Call statistics of a run: a tree of callers and callees, with numbers of calls and steps. A recursive procedure is
+//! one line of the tree at any depth, so the program text bounds the size of the tree. Another crate draws the tree.
 
 use std::sync::Arc;
 
@@ -10,7 +9,8 @@ use reviver_pictures::call_tree::CallLine;
 use reviver_vm::state::CallRecord;
 use reviver_vm::{Program, State, Travel};
 
-/// Calls of one procedure, in one direction, from one caller.
+/// Node of the call tree: all calls of one procedure from one caller, in one direction. `own` counts steps without
+/// those of callees.
 struct TalliedCall {
     procedure: usize,
     update: Option<Update>,
@@ -23,7 +23,7 @@ struct TalliedCall {
 pub struct CallCounter {
     program: Arc<Program>,
     nodes: Vec<TalliedCall>,
-    /// The nodes of main and of all open calls.
+    /// Indices of main's node and of the nodes of all open calls; the current one is last.
     path: Vec<usize>,
     last_step: i64,
 }
@@ -68,7 +68,7 @@ impl CallCounter {
         }
     }
 
-    /// Returns the number of steps in a node and its descendants.
+    /// Returns the number of steps in a node and in all nodes below it.
     fn steps(&self, n: usize) -> u64 {
         let (mut sum, mut open) = (0, vec![n]);
         while let Some(node) = open.pop().and_then(|n| self.nodes.get(n)) {
@@ -78,7 +78,8 @@ impl CallCounter {
         sum
     }
 
-    /// Opens a call. A call of the same kind as an open node is counted in that node.
+    /// Opens a call. If a call of the same procedure in the same direction is already open, its node counts this call
+    /// too.
     fn enter(&mut self, record: &CallRecord) {
         let procedure = self.program.executed(record).unwrap_or(0);
         let update = self.program.module().code.get(record.site as usize).map(|i| i.update);

@@ -30,7 +30,7 @@ pub struct NoCircuit {
     pub cure: &'static str,
 }
 
-/// The cause of a refusal, and a remedy.
+/// Cause of the refusal to draw an instruction, and a remedy.
 struct Refusal {
     cause: String,
     cure: &'static str,
@@ -66,12 +66,12 @@ pub fn circuit(program: &Program, state: State, file: &str) -> Result<Circuit, B
     Ok(drawing.wiring.circuit(file))
 }
 
-/// The unfinished circuit, and the loop counters at the current instruction.
+/// Circuit under construction, with the loop counters that are visible at the current instruction.
 struct Drawing<'p> {
     program: &'p Program,
     module: &'p Module,
     main: &'p Procedure,
-    /// State that holds the values of the enclosing loops' counters.
+    /// Program state in which only the counters of the enclosing loops have their current values.
     state: State,
     counters: Vec<u32>,
     wiring: Wiring<'p>,
@@ -122,8 +122,9 @@ impl<'p> Drawing<'p> {
         TextRenderer { module: self.module, procedure: self.main }
     }
 
-    /// Draws the block that begins at an instruction. Returns the position after the block or, if the block
-    /// isn't drawn as a whole, after the seam.
+    /// Draws the block that has a seam at instruction `at`. A seam is a word that delimits a block (`if`, `else`,
+    /// `fi`), with its instructions. Returns the index of the next instruction to draw: after the whole block if it
+    /// was drawn at once, otherwise after the seam.
     fn block(&mut self, block: &'p Block, seam: usize, at: u32) -> Result<u32, Box<NoCircuit>> {
         let end = block.seams.get(seam).map_or(at, |seam| seam.end);
         match &block.kind {
@@ -183,7 +184,7 @@ impl<'p> Drawing<'p> {
         Ok(())
     }
 
-    /// Draws the branch of an `if` that its condition selects.
+    /// Draws one body of an `if`: the one that its condition selects. The condition must be known without a run.
     fn branch(&mut self, block: &Block) -> Result<(), Box<NoCircuit>> {
         let holds = block.guard(Side::Entry).and_then(|(predicate, _)| {
             let compared = |function: Function, a: &Operand, b: &Operand| {
@@ -263,7 +264,7 @@ impl<'p> Drawing<'p> {
         Some((place.base, self.number(place, shape)?))
     }
 
-    /// Returns a function of sources as a product of bits, if it is one: of constants, counters, cells, and
+    /// Returns an instruction's function as a product of bits, if its sources are constants, loop counters, cells, or
     /// products of those.
     fn product(&self, function: Function, sources: &[Operand]) -> Option<Product> {
         if !matches!(function, Function::Copy | Function::And) {
@@ -286,8 +287,8 @@ impl<'p> Drawing<'p> {
         Some(product)
     }
 
-    /// Returns the symbol of a `xor` with a product. A product of 0 flips nothing; one with a constant
-    /// other than 1 is no gate on single bits.
+    /// Returns the symbol for `xor` of a target with a product. If the product is always 0, there is no symbol. If
+    /// the constant factor isn't 1 or absent, the product isn't a single bit, so the instruction is a box.
     fn flip(&mut self, target: &Operand, product: Product) -> Result<Symbol, Refusal> {
         let Some(target) = self.bit(target).filter(|target| !product.cells.contains(target)) else {
             return Ok(Symbol::Box);
@@ -329,7 +330,7 @@ impl<'p> Drawing<'p> {
         cell?.checked_add(term.offset)
     }
 
-    /// Returns the number of a cell in its declaration, if it is known without a run.
+    /// Returns the row-major index of a cell in its declaration, if the index is known without a run.
     fn number(&self, place: &Place, shape: Shape) -> Option<u64> {
         let terms: Vec<u64> = place
             .index
@@ -370,7 +371,7 @@ impl<'p> Drawing<'p> {
         Ok(())
     }
 
-    /// Collects the wires of the cells of an operand, and of the cells in its index.
+    /// Collects the wires that an operand affects: those of its cells, and those of the cells in its index.
     fn touched_by(&mut self, operand: &Operand, wires: &mut BTreeSet<usize>) -> Result<(), Refusal> {
         for part in self.valued().parts(operand) {
             let Operand::Place(place) = &part else { continue };
@@ -428,8 +429,8 @@ impl<'p> Drawing<'p> {
         terms.iter().try_for_each(|term| self.touched_term(term, wires))
     }
 
-    /// Collects the wires of some cells of a declaration, or of all cells if `numbers` is `None`. A stack
-    /// is one wire.
+    /// Collects wires of a declaration: of the cells with the given numbers, or of all cells if `numbers` is `None`.
+    /// A stack is one wire.
     fn touched_cells(
         &mut self,
         base: Base,
@@ -448,7 +449,7 @@ impl<'p> Drawing<'p> {
         Ok(())
     }
 
-    /// Renders an instruction as written, with values in place of counters.
+    /// Renders an instruction as written, with the values of loop counters in place of their names.
     fn text(&self, instruction: &Instruction) -> String {
         let mut instruction = instruction.clone();
         for operand in &mut instruction.operands {
@@ -508,7 +509,7 @@ fn too_large(bound: CircuitBound) -> Refusal {
     refusal(cause, SMALLER)
 }
 
-/// Returns the globals used by a procedure and by its callees.
+/// Returns the globals that a procedure uses, itself or through its callees.
 fn globals_of(module: &Module, procedure: u32) -> BTreeSet<u32> {
     let (mut found, mut seen, mut open) = (BTreeSet::new(), HashSet::new(), vec![procedure]);
     while let Some(number) = open.pop() {

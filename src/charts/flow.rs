@@ -1,5 +1,5 @@
-//! Control flow of procedures as charts: runs of instructions, tests, and assertions, each with its
-//! partner. Nothing is executed.
+//! Flow charts of procedures: boxes of instructions, tests, and assertions. Each test is paired with the assertion
+//! that its jump leads to. Nothing is executed.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use reviver_isa::update::{OperandShape, Update};
 use reviver_pictures::flow_chart::{FlowChart, FlowNode, FlowShape};
 use reviver_vm::Program;
 
-/// Maximum number of lines in a box; further lines are given as a count.
+/// Maximum number of lines in a box; the number of omitted lines is shown instead of further lines.
 const LINES: usize = 14;
 
 /// Builds the charts of main and of all procedures reachable by calls, in the order of the code.
@@ -22,7 +22,7 @@ pub fn charts(program: &Program) -> Vec<FlowChart> {
     procedures.map(|(_, procedure)| chart(program, procedure)).collect()
 }
 
-/// Returns the procedures that may run.
+/// Returns the procedures that calls from main, or derivative rules of called procedures, may reach.
 fn reached(module: &Module) -> BTreeSet<usize> {
     let (mut reached, mut open) = (BTreeSet::from([0]), vec![0]);
     while let Some(procedure) = open.pop().and_then(|n: usize| module.procedures.get(n)) {
@@ -86,7 +86,8 @@ fn is_part_of_condition(program: &Program, at: u32, instruction: &Instruction) -
     let Some((block, seam)) = program.seam(at) else { return false };
     let is_guarded = matches!(block.kind, BlockKind::If { .. } | BlockKind::Loop { .. });
     match (&instruction.link, instruction.update.shape()) {
-        // The pairs of a statement join two of its seams; the pairs of its condition are within one seam.
+        // A branch pair within one seam belongs to the condition's computation; the pairs of the statement itself
+        // join two of its seams.
         (Link::Partner(partner), _) => {
             let is_assert = matches!(block.kind, BlockKind::Assert { .. });
             (is_guarded || is_assert) && block.seam_of(*partner) == Some(seam)
@@ -95,7 +96,7 @@ fn is_part_of_condition(program: &Program, at: u32, instruction: &Instruction) -
     }
 }
 
-/// Builds the node of a half of a branch pair.
+/// Builds the node of one branch of a pair: a test (`br`), or the assertion at the place to which its partner jumps.
 fn branch(program: &Program, renderer: TextRenderer<'_>, (at, instruction): (u32, &Instruction)) -> FlowNode {
     let is_test = instruction.update == Update::Br;
     if instruction.operands.is_empty() {
@@ -110,8 +111,7 @@ fn branch(program: &Program, renderer: TextRenderer<'_>, (at, instruction): (u32
     FlowNode { shape, lines: vec![text], jump: None, jumps_if, falls: true }
 }
 
-/// Returns the condition of an `if` or a loop as written, and the value of the condition for which its
-/// branch jumps.
+/// Returns the condition of an `if` or a loop as written, and the condition's value for which its branch is taken.
 fn written(
     renderer: TextRenderer<'_>,
     block: &Block,
@@ -163,14 +163,14 @@ fn step(
     }
     let lines = nodes.last_mut().map(|node| &mut node.lines);
     if let Some((lines, text)) = lines.zip(text)
-        // One statement may be several instructions.
+        // A statement that assembles to several instructions is shown once.
         && lines.last() != Some(&text)
     {
         lines.push(text);
     }
 }
 
-/// Shortens a long box. A box with only temporaries gets a placeholder.
+/// Shortens a box with too many lines. A box without lines, which only computes temporaries, gets a placeholder.
 fn fold(node: &mut FlowNode) {
     if node.shape == FlowShape::Steps && node.lines.is_empty() {
         node.lines.push("(an expression)".to_owned());

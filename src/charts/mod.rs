@@ -1,4 +1,4 @@
-//! Data of pictures, derived from programs: flow charts, call trees, circuits. Drawing is done elsewhere.
+//! Data of pictures, derived from programs: flow charts, call trees, circuits. Another crate draws the pictures.
 
 pub mod calls;
 pub mod circuit;

@@ -1,5 +1,5 @@
-//! The wires of a circuit and the gates on them: one wire per cell, in the order of first use. Independent
-//! of loops and calls.
+//! Wires of a circuit and the gates on them: one wire per cell, in the order of first use. This module knows neither
+//! loops nor calls.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use reviver_pictures::circuit::{Circuit, Gate, Placement, Wire};
 use reviver_pictures::document::Words;
 use reviver_vm::values::element_name;
 
-/// Maximum numbers of columns and wires that are readable in a picture.
+/// Maximum number of columns in a picture; with more it isn't readable. `MOST_WIRES` is that of wires.
 pub const MOST_COLUMNS: usize = 1_000;
 pub const MOST_WIRES: usize = 1_000;
 
@@ -20,7 +20,7 @@ pub enum CircuitBound {
     Wires,
 }
 
-/// A cell: its declaration, and its number in that declaration.
+/// A cell: its declaration, and its row-major index in that declaration.
 pub type CellKey = (Base, u64);
 
 /// The wires and the gates of a part of main.
@@ -114,8 +114,8 @@ impl<'p> Wiring<'p> {
         }
     }
 
-    /// Returns the labels at the ends of a wire: the name of an input or result, otherwise the name with
-    /// its known value.
+    /// Returns the labels at both ends of a wire: the cell's name if it is an input or a result there, otherwise its
+    /// name with its known value.
     fn ends(&self, cell: CellKey) -> Wire {
         let (base, n) = cell;
         let name = self.name(cell);
@@ -137,8 +137,8 @@ impl<'p> Wiring<'p> {
     }
 }
 
-/// Returns the value of a cell before the run. A single initial value applies to all cells of a
-/// declaration.
+/// Formats the value of a cell before the run. If a declaration has a single initial value, all of its cells have
+/// that value.
 fn initial(class: Class, values: Option<&Values>, n: u64) -> String {
     let n = usize::try_from(n).unwrap_or(usize::MAX);
     let value = match values {

@@ -74,7 +74,7 @@ fn unverified(error: Error) -> Failure {
 /// Reason why a batch ended early.
 struct BatchStop {
     failure: Failure,
-    /// True if the results of earlier lanes can be kept, because the failure wasn't in writing them.
+    /// True if the results of earlier lanes may be kept. False if writing them failed.
     can_keep: bool,
 }
 
@@ -88,7 +88,7 @@ impl BatchStop {
     }
 }
 
-/// Prints the outcome, and returns the verdict. `stopped` is the reason if lanes are missing.
+/// Prints the summary, and returns the verdict. `stopped` is the failure that ended the batch early, if one did.
 fn ended(
     options: &BatchArguments,
     page: &BatchPage,
@@ -185,8 +185,8 @@ fn program(options: &BatchArguments) -> Fallible<Arc<Program>> {
     Ok(differentiated_by(&program, &options.wrt).unwrap_or(program))
 }
 
-/// Prepares the program for derivatives with respect to the names of `--wrt`. `None` if there are no names, or
-/// unknown ones.
+/// Prepares the program for derivatives with respect to the names of `--wrt`. Returns `None` if there are no names,
+/// or if a name is unknown; a later check reports that.
 fn differentiated_by(program: &Arc<Program>, names: &[String]) -> Option<Arc<Program>> {
     if names.is_empty() {
         return None;
@@ -197,7 +197,7 @@ fn differentiated_by(program: &Arc<Program>, names: &[String]) -> Option<Arc<Pro
     Some(subject.prepared(&[], &inputs, true).program)
 }
 
-/// Failure for a program that can't be called.
+/// Failure for an error that prevents all lanes: no engine, no memory for the cells, or invalid arguments.
 fn lacking(error: Error) -> Failure {
     match error {
         Error::Engine(error) => crate::engine::missing(&error),
@@ -232,7 +232,7 @@ fn task(options: &BatchArguments, executable: &Executable) -> Fallible<LaneTask>
     })
 }
 
-/// Returns the seeded sum of the option `--seed`.
+/// Returns the loss of the option `--seed`: the sum of seed times value over the named cells.
 fn seeded(options: &BatchArguments, executable: &Executable) -> Fallible<LossCell> {
     let program = executable.program();
     let begin = begin(program)?;
@@ -259,7 +259,7 @@ fn asked(option: &str, error: &Error) -> Failure {
     Failure::usage(format_args!("{option}: {error}")).caused_by(error)
 }
 
-/// Parses `--shared`: names with the bits of their cells.
+/// Returns the cells of `--shared` by name, each with the bits of its value.
 fn shared(options: &BatchArguments, program: &Program) -> Fallible<Vec<(String, Vec<u64>)>> {
     let mut state = begin(&Arc::new(program.clone()))?;
     let given = given::assigned(program, &mut state, "--shared", &options.shared)?;
@@ -297,7 +297,7 @@ fn input(
     })
 }
 
-/// Returns the cells for an array file without column names: all inputs that lanes don't share.
+/// Returns the names of the columns of an array file, which has none: all inputs except those that lanes share.
 fn unnamed(options: &BatchArguments, program: &Program, shared: &[(String, Vec<u64>)]) -> Vec<String> {
     let travel = if options.back { Travel::Backward } else { Travel::Forward };
     let globals = program.module().globals.iter().enumerate();
@@ -334,7 +334,7 @@ fn prepared(
     prepared.map_err(|error| drivers::with_words(unsuited(options, executable.program(), &error), &words))
 }
 
-/// Failure for columns that don't fit the inputs of the program's lanes.
+/// Failure for lanes that can't be prepared, such as a missing or unknown column, with advice.
 fn unsuited(options: &BatchArguments, program: &Program, error: &Error) -> Failure {
     if let Error::Interrupted = error {
         return subject::interrupted(&"stopped while the program was compiled for the lanes");
@@ -373,7 +373,8 @@ fn unsuited(options: &BatchArguments, program: &Program, error: &Error) -> Failu
     }
 }
 
-/// Opens the output. Called once before the lanes, to find errors early, and again when the lanes are open.
+/// Opens the output of a batch. Called before the lanes are read, to report errors early, and again once the lane
+/// file is open.
 fn output(options: &BatchArguments, plan: &LanePlan) -> Fallible<Box<dyn LaneWriter>> {
     if prints(options) {
         return printed(options, plan);
@@ -424,7 +425,7 @@ struct ReadBlock {
 struct FinishedBlock {
     first: u64,
     lanes: usize,
-    /// Inputs of the lanes to verify.
+    /// Inputs of the sampled lanes, which are verified after the batch.
     picked: PickedInputs,
     results: Vec<Vec<u64>>,
     outcome: BlockOutcome,
@@ -442,7 +443,7 @@ fn lanes(
     let mut running = prepared.begin();
     let blocks = blocks(options, prepared, &mut running, (input, output), page);
     page.lanes = running.lanes();
-    // A sum that is too large doesn't discard the lanes.
+    // If a sum over lanes overflows, the results of the lanes are still written.
     match (blocks, running.sums()) {
         (blocks, Ok(sums)) => {
             page.sums = sums;
@@ -485,7 +486,7 @@ fn blocks(
         size.learn(block.lanes, time);
         match read {
             Ok(read) => (before, next) = (Some(done), read),
-            // An error further down in the file doesn't affect the lanes before it.
+            // Lanes before the damaged place of the file are still executed and written.
             Err(failure) => {
                 return match write_block(plan, output, done, page) {
                     Ok(()) => Err(BatchStop::before_the_end(failure)),
@@ -500,7 +501,8 @@ fn blocks(
 /// Number of lanes in a block.
 struct BlockSize {
     lanes: usize,
-    /// True to size blocks for about a second each, because an interrupted block is lost.
+    /// True with `--keep-partial`: the size of a block is adapted to half a second of work, because an interrupted
+    /// block is lost.
     is_timed: bool,
 }
 
@@ -539,7 +541,7 @@ fn read_block(
     Ok((lanes > 0).then(|| ReadBlock { lanes, columns, lines: input.take_lines() }))
 }
 
-/// Executes the lanes of a block, and returns them with the time that this took.
+/// Executes the lanes of a block. Returns the finished block, and the time that the execution took.
 fn carried_out(
     plan: &LanePlan,
     running: &mut RunningBatch<'_>,
@@ -572,7 +574,7 @@ fn write_block(
     Ok(())
 }
 
-/// Returns the reason why a batch ended in a block; `first` is the number of the block's first lane.
+/// Returns the failure for an error that ended the batch in a block; `first` is the number of the block's first lane.
 fn ended_by(
     options: &BatchArguments,
     page: &BatchPage,

@@ -32,7 +32,7 @@ pub fn run(options: &BenchOptions) -> Fallible {
     all([verdict, printed])
 }
 
-/// Engine with a program that is ready for calls.
+/// Engine to measure, with the compiled program.
 struct Contender {
     compiled: CompileOptions,
     program: Executable,
@@ -40,7 +40,7 @@ struct Contender {
     figures: EngineFigures,
 }
 
-/// Call that is timed.
+/// Call that is timed: a forward run, a backward run, or a gradient.
 #[derive(Clone, Copy)]
 enum BenchedCall {
     Forward,
@@ -86,8 +86,8 @@ fn contender(
     Ok(Contender { compiled, program, loss, figures: EngineFigures { native, ..EngineFigures::default() } })
 }
 
-/// Times every call, and records the times. Returns the number of rounds, and the error if they ended early. Times up
-/// to an error are recorded, too.
+/// Times every call of every engine, and records the best times, also if an error ends the measurement. Returns the
+/// number of complete rounds, and the error if there was one.
 fn measured(contenders: &mut [Contender], state: &State, seconds: f64) -> (u64, Result<(), Error>) {
     let mut works = Vec::new();
     let mut deeds = Vec::new();
@@ -124,7 +124,8 @@ fn measured(contenders: &mut [Contender], state: &State, seconds: f64) -> (u64, 
     (rounds, ended)
 }
 
-/// Returns a call to time with its step count, or `None` if the program can't do it.
+/// Prepares a call, runs it once, and returns its step count with the work to time. Returns `None` if the program
+/// doesn't have this call, for example no backward run.
 fn work(
     contender: &mut Contender,
     deed: BenchedCall,
@@ -162,7 +163,7 @@ fn work(
     }
 }
 
-/// Runs backward from the state at the end of a run.
+/// Runs backward from the end of a forward run, with the end state as given results. Returns the number of steps.
 fn back(call: &mut Workspace) -> Result<u64, Error> {
     let arrived = call.state()?.try_clone()?;
     call.begin_with(Travel::Backward, arrived)?;

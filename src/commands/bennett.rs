@@ -1,4 +1,5 @@
-//! `reviver bennett`: makes a program that overwrites reversible, as readable text.
+//! `reviver bennett`: turns a program that overwrites values into a reversible one by Bennett's method, as readable
+//! text.
 
 use reviver_bennett::{BennettText, SegmentPlan, WantedPlan, bennett_within};
 
@@ -19,7 +20,8 @@ pub fn run(options: &BennettOptions) -> Fallible {
     write::text(&options.written, &text)
 }
 
-/// Returns the requested segment plan. If only a memory limit was given, chooses one that fits.
+/// Returns the segment plan that the options request. With only a memory limit, returns the plan with the fewest runs
+/// that fits.
 fn wanted(options: &BennettOptions) -> Fallible<WantedPlan> {
     let rounds = options.rounds;
     let usual = SegmentPlan::default();

@@ -40,7 +40,7 @@ pub fn run(options: &BuildOptions) -> Fallible {
     }
 }
 
-/// Failure for a program without C text.
+/// Failure for a program that can't be translated to C.
 fn refused(options: &BuildOptions, error: &NoText) -> Failure {
     let is_misuse = matches!(
         error,
@@ -54,7 +54,7 @@ fn refused(options: &BuildOptions, error: &NoText) -> Failure {
     failure.help(error.cure())
 }
 
-/// Arguments of the C compiler, which reads from standard input.
+/// Arguments of the C compiler; the last one makes it read the text from standard input.
 const COMPILED: [&str; 8] = ["-std=c11", "-O3", "-ffp-contract=off", "-fPIC", "-shared", "-x", "c", "-"];
 
 /// Compiles C text to the bytes of a shared library.
@@ -74,7 +74,7 @@ fn library(source: &str) -> Fallible<Vec<u8>> {
             "install one, or name one by the environment variable `CC`; `--c` writes the C text without a compiler",
         )
     })?;
-    // A compiler that stops reading early explains why on standard error.
+    // If the compiler stops reading early, its standard error says why; so the failed write is ignored.
     let unread = child.stdin.take().map(|mut input| input.write_all(source.as_bytes()));
     let ended = child.wait_with_output();
     let ended = ended.map_err(|error| Failure::load(format_args!("the C compiler `{named}`: {error}")))?;

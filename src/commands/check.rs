@@ -1,4 +1,4 @@
-//! `reviver check`: reports everything that is known without running the program.
+//! `reviver check`: reports errors, warnings and properties of a program without running it.
 
 use reviver_isa::Module;
 use reviver_isa::verify::verify;
@@ -26,7 +26,7 @@ pub fn run(options: &CheckOptions) -> Fallible {
 struct Summary {
     erasures: usize,
     instructions: usize,
-    /// Number of procedures without main.
+    /// Number of procedures, main excluded.
     procedures: usize,
     /// True for an image, which has no text to check for warnings.
     is_image: bool,
@@ -36,7 +36,7 @@ impl Summary {
     fn of(module: &Module, is_image: bool) -> Summary {
         Summary {
             erasures: module.code.iter().filter(|i| !i.update.is_reversible()).count(),
-            // Each procedure has an entry and an exit that aren't in the text.
+            // The entry and the exit of each procedure are instructions without text, so they aren't counted.
             instructions: module.code.len().saturating_sub(2 * module.procedures.len()),
             procedures: module.procedures.len().saturating_sub(1),
             is_image,

@@ -47,12 +47,10 @@ fn screen(options: &DebugOptions) -> Fallible {
 
 fn no_screen(error: TuiError) -> Failure {
     match error {
-        TuiError::NoTerminal => {
-            Failure::usage("the debugger's screen needs a terminal that can be drawn on, and this is none")
-                .help(
-                    "`reviver repl FILE` works without one, and so does `reviver debug FILE --batch SCRIPT`",
-                )
-        }
+        TuiError::NoTerminal => Failure::usage(
+            "the debugger's screen needs a terminal for input and output, with a `TERM` that isn't `dumb`",
+        )
+        .help("`reviver repl FILE` works without one, and so does `reviver debug FILE --batch SCRIPT`"),
         TuiError::Terminal(_) => Failure::load(error),
     }
 }
@@ -85,7 +83,8 @@ fn batch(options: &DebugOptions, path: &Path) -> Fallible {
     }
 }
 
-/// Returns the commands of a script, or those of a transcript that an earlier script printed.
+/// Returns the debugger commands in a script file. If the file is the printed output of an earlier script, extracts
+/// the commands from it.
 fn script(path: &Path) -> Fallible<String> {
     let text = read::text(path)?;
     let is_transcript = text.lines().any(|line| line.starts_with("> "));

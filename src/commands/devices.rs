@@ -13,7 +13,7 @@ use crate::streams;
 pub fn run(options: &DevicesOptions) -> Fallible {
     if let Some(name) = &options.probe {
         drivers::ends_with_parent();
-        // The probe is stored in files; the parent process reports errors.
+        // The child stores its probe results in files; if the probe fails, the parent process reports that.
         drop(Device::known(name, &ProbeFiles::default()));
         return Ok(());
     }

@@ -54,7 +54,7 @@ fn unknown(name: &str) -> Failure {
     let having = codes::all().filter(|entry| !part.is_empty() && entry.words.contains(&part));
     let having: Vec<String> = having.map(|entry| format!("`{}`", entry.words)).collect();
     match having.is_empty() {
-        true => failure.help("`reviver explain` lists them all"),
+        true => failure.help("`reviver explain` lists all codes"),
         false => failure.help(format_args!("this is a part of {}", having.join(", "))),
     }
 }

@@ -37,7 +37,7 @@ pub fn run(options: &GradOptions) -> Fallible {
         false => page.text(out),
     });
     streams::complain(&page.warnings(&read::name(&start.given.file)));
-    // A reader that closed the pipe doesn't change the verdict on the gradient.
+    // If the reader of standard output has closed the pipe, the verdict on the gradient still counts.
     verdict.map_err(Failure::reported).and(printed)
 }
 
@@ -92,7 +92,7 @@ fn gradient(options: &GradOptions, subject: &Subject, objective: &Objective) -> 
     })
 }
 
-/// Loads the saved progress of a gradient.
+/// Reads the progress of an interrupted gradient from a file, to resume it.
 fn suspended(subject: &Subject, path: &Path) -> Fallible<SuspendedGradient> {
     let suspended = checkpoint::decode_suspended(&subject.program, &read::data(path)?)
         .map_err(|error| Failure::load(format_args!("{}: {error}", read::shown(path))).caused_by(&error))?;
@@ -100,7 +100,7 @@ fn suspended(subject: &Subject, path: &Path) -> Fallible<SuspendedGradient> {
     Ok(suspended)
 }
 
-/// Saves an interrupted gradient, and extends `failure` with how to continue.
+/// Saves the progress of an interrupted gradient, and adds to `failure` how to continue it.
 fn saved(
     options: &GradOptions,
     program: &Program,

@@ -19,7 +19,7 @@ use crate::output::picture;
 use crate::run_to_end::{self, RunToEnd, Shows};
 use crate::{ended, read, start, streams};
 
-/// Content of the drawing.
+/// Flow charts and call tree to draw.
 struct GraphPage {
     file: String,
     charts: Vec<FlowChart>,
@@ -50,7 +50,7 @@ pub fn run(options: &GraphOptions) -> Fallible {
     all([outcome, drawn])
 }
 
-/// Counts the calls of a run, and returns them with its verdict.
+/// Runs the program and counts its calls. Returns the lines of the call tree, and the verdict on the run.
 fn counted(options: &GraphOptions, program: &Arc<Program>) -> Fallible<(Vec<CallLine>, Fallible)> {
     let machine = start::machine(&options.given, program, Travel::Forward)?;
     let mut checkpointed_run = run_to_end::begin(machine, None, Travel::Forward)?;

@@ -24,7 +24,8 @@ fn unknown(name: &str) -> Failure {
     }
 }
 
-/// Returns the nearest name. For an instruction made of an update and a function, corrects each part separately.
+/// Returns the known name that is most similar to an unknown one. In a name with two parts (`add.mul`), each part is
+/// corrected separately.
 fn suggestion(name: &str) -> Option<String> {
     let updates = || Update::ALL.iter().map(|row| row.name());
     let functions = || Function::ALL.iter().map(|row| row.name());

@@ -1,5 +1,5 @@
-//! `--plan`: shows what a strategy would do, without running the program. The program is only checked for steps that
-//! lose information.
+//! `--plan`: shows what a retention strategy would keep and recompute, without running the program. The program is
+//! only checked for steps that lose information.
 
 use reviver_vm::allocation::OutOfMemory;
 use reviver_vm::strategy::{Retention, Strategy, loses_nothing, state_bytes};
@@ -10,16 +10,16 @@ use crate::failure::{Exit, Failure, Fallible};
 use crate::output::strategy::PlanPage;
 use crate::{output, start, streams};
 
-/// Direction of the planned run, and the size of its first state.
+/// Run for which a plan is made: its direction, and the function that computes the size of its first state in bytes.
 pub struct PlannedRun {
     pub travel: Travel,
     pub bytes: fn(&State) -> Result<usize, OutOfMemory>,
 }
 
-/// Plan of a forward run or a gradient.
+/// Planned run for a forward run or a gradient.
 pub const FORWARD: PlannedRun = PlannedRun { travel: Travel::Forward, bytes: |state| Ok(state_bytes(state)) };
 
-/// Prints the plan if it was requested; `None` if it wasn't.
+/// Prints the plan of `--plan`, and returns the outcome. Returns `None` if the option wasn't given.
 pub fn printed(options: &StrategyOptions, start: &Start, planned_run: &PlannedRun) -> Option<Fallible> {
     options.plan.map(|steps| print(options, start, planned_run, steps))
 }

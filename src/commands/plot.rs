@@ -60,7 +60,7 @@ pub fn run(options: &PlotOptions) -> Fallible {
     all([outcome, drawn])
 }
 
-/// Returns the places of `--at`, as the debugger resolves them, and their label.
+/// Returns the places that `--at` names, resolved as in the debugger, and a label for them.
 fn places(options: &PlotOptions, bytes: Vec<u8>, place: &str) -> Fallible<(Vec<BreakPlace>, String)> {
     let given = &options.given;
     let constants = load::constants(&given.file, &bytes, &given.constants)?;
@@ -75,7 +75,7 @@ fn places(options: &PlotOptions, bytes: Vec<u8>, place: &str) -> Fallible<(Vec<B
     })
 }
 
-/// Returns the real cell that the plotted adjoints are derivatives of.
+/// Returns the loss of the plotted adjoints: the real cell that `--of` names.
 fn loss_of(program: &Program, cell: &ObservedCell) -> Fallible<Cell> {
     if program.switches_mode() {
         let failure = Failure::usage("--of: the program switches gradient mode itself");
@@ -90,7 +90,8 @@ fn loss_of(program: &Program, cell: &ObservedCell) -> Fallible<Cell> {
     }
 }
 
-/// Returns the strategy for the backward run: the requested one, or an automatic one if exact adjoints need it.
+/// Returns the retention strategy of the backward run: the requested one, or `auto` if adjoints are plotted and the
+/// program loses bits. `None` for a backward run that undoes steps without a history.
 fn retention(options: &PlotOptions, program: &Program) -> Option<Retention> {
     let pace = &options.pace;
     let asked = pace.retained.retention().or(pace.exact.then_some(Retention::RESIDUES));
@@ -98,7 +99,7 @@ fn retention(options: &PlotOptions, program: &Program) -> Option<Retention> {
     asked.or(needs.then_some(Retention { strategy: Strategy::Auto, memory: None }))
 }
 
-/// Returns true if there is a backward run. After an erasure there is none, unless the erased values are kept.
+/// Returns true if the run is followed by a backward run. Prints a note if erased bits prevent one.
 fn comes_back(options: &PlotOptions, program: &Program) -> bool {
     let erases = program.module().code.iter().any(|i| !i.update.is_reversible());
     let is_kept = retention(options, program).is_some();
@@ -112,7 +113,8 @@ fn comes_back(options: &PlotOptions, program: &Program) -> bool {
     !options.there && (!erases || is_kept)
 }
 
-/// Runs forward and backward. The inner result is the verdict; samples up to an error are drawn as well.
+/// Runs forward, and backward if `comes_back` is true. The inner result is the verdict; samples up to an error are
+/// drawn as well.
 fn travel(
     options: &PlotOptions,
     checkpointed_run: &mut CheckpointedRun,
@@ -140,7 +142,7 @@ fn travel(
     Ok(ended::verdict(&options.given.file, " while running backward", &ending))
 }
 
-/// Switches gradient mode on, and seeds the loss with an adjoint of 1.
+/// Prepares the reverse sweep at the turning point: switches gradient mode on, and sets the adjoint of the loss to 1.
 fn turn_round(checkpointed_run: &mut CheckpointedRun, loss: Cell) -> Fallible {
     let machine = checkpointed_run.machine_mut();
     let one = machine.program().parse(Class::Real, "1").map_err(Failure::usage)?;

@@ -19,7 +19,7 @@ use crate::{debuggee, interrupt, read, start, streams};
 pub fn run(options: &ReplOptions) -> Fallible {
     check_input(options)?;
     let session = debuggee::open(&options.debugged, None)?.session()?;
-    // Checks the file now, because refusing it after a long session would lose the work.
+    // The target is checked before the session, because a refusal after a long session would lose the transcript.
     let transcript =
         options.transcript.as_ref().map(|path| OutputTarget::new(path, &SESSION, options.force.force));
     let transcript = transcript.transpose()?;
@@ -40,7 +40,8 @@ pub fn run(options: &ReplOptions) -> Fallible {
     all([stopped, written, ended.outcome.map_err(|error| streams::unprintable(&error))])
 }
 
-/// Target of the transcript, until one thread takes and writes it.
+/// Target of the transcript. The main thread and the thread that handles signals share it; the first one to take it
+/// writes the transcript.
 type TranscriptFile = Mutex<Option<OutputTarget>>;
 
 fn keep(place: &TranscriptFile, transcript: &str) -> Fallible {
@@ -48,8 +49,8 @@ fn keep(place: &TranscriptFile, transcript: &str) -> Fallible {
     target.map_or(Ok(()), |target| target.write(transcript.as_bytes()))
 }
 
-/// Ends the session from a separate thread. A running command gets a grace period to stop; a thread that waits for
-/// input can't be stopped.
+/// Ends the session when a signal arrives; runs on a separate thread. A running command gets a grace period to stop.
+/// The thread that waits for input can't be stopped, so the process ends without it.
 fn end(signal: Signal, observer: &Observer, place: Option<&TranscriptFile>) {
     const LOOKS: u32 = 100;
     const PAUSE: Duration = Duration::from_millis(20);

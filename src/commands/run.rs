@@ -33,7 +33,7 @@ pub fn run(options: &RunOptions) -> Fallible {
     let program = start::program(&options.start)?;
     check_strategy(options, &program)?;
     let Begun { mut machine, assumed } = begun(options, &program)?;
-    // Observers stop a run more often than native code would repay.
+    // With observers a run stops so often that native code would not be faster.
     let is_followed = options.log.is_some() || options.account.account;
     if let Some(runner) = engine::runner(&options.start, &program)?.filter(|_| !is_followed) {
         machine.run_by(runner);
@@ -54,18 +54,19 @@ pub fn run(options: &RunOptions) -> Fallible {
     report.account = followers.account(options, &report, entropy);
     let logged = followers.log.map_or(Ok(()), CellLog::finish);
     let taped = outputs.tape.map_or(Ok(()), |target| write_tape(target, &report));
-    // If the tape file can't be written, the tape is printed.
+    // If the tape file can't be written, the tape is printed instead, so that it isn't lost.
     let prints_tape = options.tape_out.is_none() || taped.is_err();
     let verdict = all([saved, taped, logged, verdict(options, &report)]);
     let printed = streams::print_with(|out| output::render(&report, options, prints_tape, &verdict, out));
     if verdict.is_ok() && !report.garbage.is_empty() {
         streams::complain(&output::garbage(&report));
     }
-    // A reader that closed the pipe doesn't change the verdict on the run.
+    // If the reader of standard output has closed the pipe, the verdict on the run still counts.
     all([verdict.map_err(Failure::reported), printed])
 }
 
-/// Checks the strategy: it needs a backward run, and a state file can't save its snapshots.
+/// Refuses a retention strategy for a run that can't use it: without a backward run, with `--unchecked`, or with a
+/// state file, which can't contain snapshots.
 fn check_strategy(options: &RunOptions, program: &Program) -> Fallible {
     let Some(Retention { strategy, .. }) = options.strategies.retention() else { return Ok(()) };
     let keeps_states = matches!(strategy, Strategy::Checkpoint { .. } | Strategy::Auto);
@@ -93,7 +94,7 @@ fn check_strategy(options: &RunOptions, program: &Program) -> Fallible {
     Ok(())
 }
 
-/// Returns the cells to log.
+/// Returns the cells that `--log` records; none without that option.
 fn logged(options: &RunOptions, program: &Arc<Program>, state: &State) -> Fallible<Vec<ObservedCell>> {
     match options.log {
         Some(_) => log::chosen(&Memory::new(program.clone()), state, &options.log_cells),
@@ -174,7 +175,8 @@ struct Outputs {
 }
 
 impl Outputs {
-    /// Checks the files. Called before the run, and again after everything that the run needs has been read.
+    /// Checks and opens the output files. Called before the run, and after all inputs have been read, so that no
+    /// output overwrites an input.
     fn new(options: &RunOptions) -> Fallible<Outputs> {
         let target = |path: &Option<PathBuf>, kind| {
             path.as_ref().map(|path| OutputTarget::new(path, kind, options.force.force)).transpose()
@@ -202,7 +204,7 @@ fn write_tape(target: OutputTarget, report: &Report) -> Fallible {
     })
 }
 
-/// Checks that no standard stream has two purposes.
+/// Checks that standard input and standard output are used for one purpose each; otherwise returns a failure.
 fn check_streams(options: &RunOptions) -> Fallible {
     let is_stream = |path: &Path| path == Path::new("-");
     let others = [options.from_state.as_deref(), options.account.inputs.as_deref()];

@@ -19,13 +19,14 @@ use crate::output::tradeoff::{TradeoffPage, TradeoffRow, UncutProgram};
 use crate::write::OutputTarget;
 use crate::{kinds, load, output, read, start, streams};
 
-/// Bennett plans of 64 segments (segments per level, levels), in the order of less memory and more steps.
+/// Bennett plans of 64 segments, as (segments per level, levels). Later plans use less memory and more steps.
 const PLANS: [(u32, u32); 4] = [(64, 1), (8, 2), (4, 3), (2, 6)];
 
 /// Numbers of snapshots to try, including the initial state.
 const SLOTS: [u32; 4] = [2, 4, 8, 16];
 
-/// Number of leaves that a checkpointed run is cut into, the same as the number of Bennett segments.
+/// Number of leaves of a checkpointed run. A leaf is a part of the run between snapshots; there are as many as
+/// Bennett segments.
 const LEAVES: u64 = 64;
 
 /// Limit on the search for a segment length, in loop iterations.
@@ -61,7 +62,7 @@ fn program(options: &TradeoffOptions, text: Vec<u8>) -> Fallible<Arc<Program>> {
     start::in_numbers(&options.given.file, &options.given.numbers, module(options, text)?)
 }
 
-/// Returns the program of a generated text, in the requested number system.
+/// Returns the program of a text that Bennett's method generated, in the requested number system.
 fn made_program(options: &TradeoffOptions, text: Vec<u8>) -> Fallible<Arc<Program>> {
     let module = load::made_module(&options.given.file, text, &options.given.constants)?;
     start::in_numbers(&options.given.file, &options.given.numbers, module)
@@ -94,7 +95,7 @@ fn page(options: &TradeoffOptions, text: &[u8]) -> Fallible<TradeoffPage> {
     Ok(TradeoffPage { temperature: options.temperature, rows, uncut })
 }
 
-/// Cuts a program into segments of `rounds` iterations each.
+/// Applies Bennett's method to a program, with segments of `rounds` iterations each.
 fn cut(
     options: &TradeoffOptions,
     text: &[u8],
@@ -105,7 +106,7 @@ fn cut(
     Ok(bennett(&read::name(&options.given.file), text.to_vec(), read::files(), &plan))
 }
 
-/// Measurements of the irreversible program's run.
+/// Measurements of the original program's run, which erases bits. `leaf` is the length of a leaf, in steps.
 struct Erasing {
     steps: u64,
     bytes: u64,
@@ -139,7 +140,7 @@ fn bits(module: &Module, state: &State) -> u64 {
     state.ints.len() as u64 * u64::from(module.word.bits()) + state.reals.len() as u64 * real
 }
 
-/// Measures a forward and backward run with a retention strategy.
+/// Measures a forward run and a backward run with a retention strategy that keeps snapshots or a tape.
 fn kept(
     options: &TradeoffOptions,
     own: &Arc<Program>,
@@ -162,9 +163,9 @@ fn kept(
         while !matches!(going(options, &mut checkpointed_run, travel)?, Stop::Bound) {}
     }
     let cost = checkpointed_run.cost();
-    // Erased bits of a checkpointed run. A discarded leaf history is erased again when the leaf is recomputed; its
-    // last history is used up. Restoring a snapshot erases the state that it replaces. Discarding a snapshot erases
-    // nothing, because the machine then has the same state.
+    // Erased bits of a checkpointed run. The history of a leaf is discarded and erased again each time the leaf is
+    // recomputed; the last history is used up by the backward run. Restoring a snapshot erases the state that it
+    // replaces. Discarding a snapshot erases nothing, because the machine then has the same state.
     let lost = cost.lost_again + cost.returns * erasing.state_bits;
     Ok(erasing.row(name, cost.steps, cost.peak_bytes, lost))
 }
@@ -187,7 +188,8 @@ fn going(
     }
 }
 
-/// Measures Bennett's method with the shortest segments that reach the end, or returns why it fails.
+/// Measures Bennett's method with the shortest segments with which the run reaches its end. Returns the reason if the
+/// program can't be cut.
 fn reversible(
     options: &TradeoffOptions,
     text: &[u8],
@@ -236,7 +238,7 @@ fn fewest(
     Ok(enough)
 }
 
-/// Returns the segmented program, ready to run, or why the program can't be cut.
+/// Returns the program in segments, ready to run, or the reason why it can't be cut.
 fn made(
     options: &TradeoffOptions,
     text: &[u8],
@@ -262,7 +264,7 @@ enum SegmentsRun {
     Trapped(UncutProgram),
 }
 
-/// Runs a segmented program to its end. An assertion in main, the only one, fails if the segments were too short.
+/// Runs a program in segments to its end. Its only assertion in main fails if the segments were too short.
 fn ends(options: &TradeoffOptions, program: &Arc<Program>) -> Fallible<SegmentsRun> {
     let mut machine = begun(options, program)?;
     loop {
@@ -281,7 +283,8 @@ fn ends(options: &TradeoffOptions, program: &Arc<Program>) -> Fallible<SegmentsR
     }
 }
 
-/// Measures a run that erases nothing. Memory is sampled at the end of each segment, where the stacks are largest.
+/// Measures a run of a program that erases nothing. Memory is sampled at the end of each segment, where the stacks
+/// are largest.
 fn measured(options: &TradeoffOptions, program: &Arc<Program>, name: String) -> Fallible<TradeoffRow> {
     let module = program.module();
     let keeps = module.procedures.iter().filter(|procedure| procedure.name.starts_with("keep"));
@@ -309,7 +312,7 @@ fn measured(options: &TradeoffOptions, program: &Arc<Program>, name: String) -> 
     })
 }
 
-/// Measures the hand-written reversible program.
+/// Measures the reversible program that its author wrote by hand, from the file in the header.
 fn written(options: &TradeoffOptions, path: &Path) -> Fallible<TradeoffRow> {
     let module = load::module(path, &options.given.constants)?;
     let program = start::in_numbers(path, &options.given.numbers, module)?;

@@ -13,14 +13,15 @@ use crate::subject;
 /// Outcome of `--verify`.
 #[derive(Default)]
 pub struct Verification {
-    /// The comparison; `None` if it wasn't requested, or was interrupted.
+    /// Comparison of the derivatives; `None` if it wasn't requested, or couldn't be completed.
     pub check: Option<Check>,
     /// Failure for derivatives that were computed, but couldn't be verified.
     unverified: Option<Failure>,
 }
 
 impl Verification {
-    /// Compares derivatives with those of a fully checked computation.
+    /// Runs `compare`, which compares derivatives with tangents and finite differences. An unchecked subject is
+    /// compared in checked mode.
     pub fn of(
         start: &Start,
         subject: &Subject,
@@ -36,7 +37,7 @@ impl Verification {
         }
     }
 
-    /// Adds losses that only the tangent runs detect.
+    /// Adds to `reports` the losses that only the comparison's tangent runs detect.
     pub fn add_seen(&self, reports: &mut Reports) {
         let seen = self.check.iter().flat_map(|check| check.reports.iter());
         for (at, loss, tally) in seen.filter(|(_, loss, _)| ONLY_SEEN_FORWARD.contains(loss)) {
@@ -44,7 +45,8 @@ impl Verification {
         }
     }
 
-    /// Returns a failure if derivatives aren't verified; otherwise `otherwise`.
+    /// Returns a failure if the derivatives couldn't be verified, or if the comparison found a mismatch. Otherwise
+    /// returns `otherwise`, the verdict on the rest of the command.
     pub fn verdict(&mut self, reported: Option<&CheckReport>, otherwise: Fallible) -> Fallible {
         if let Some(unverified) = self.unverified.take() {
             return Err(unverified);
@@ -63,6 +65,6 @@ fn unverified(start: &Start, subject: &Subject, error: DifferentiateError) -> Fa
     }
 }
 
-/// Losses that only forward mode detects: a value that the adjoints show to be irrelevant may still depend on an
-/// input.
+/// Kinds of losses that only forward mode detects. For example, a freed cell with adjoint 0 seems irrelevant to a
+/// reverse sweep, but may still depend on an input.
 const ONLY_SEEN_FORWARD: [Loss; 2] = [Loss::FreedWithTangent, Loss::ConvertedWithTangent];

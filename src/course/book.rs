@@ -1,5 +1,5 @@
-//! The embedded course book: its chapters as text with listings expanded, and the programs that it runs. This module
-//! doesn't wrap text; a picture is replaced by its description.
+//! The embedded course book: its chapters as text with listings expanded, and the programs that it runs. A picture is
+//! replaced by its description. Another module wraps lines.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ static PROGRAMS: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/programs");
 /// Embedded folders of programs, by their paths in the repository.
 const PROGRAM_FOLDERS: [(&str, &Dir<'static>); 2] =
     [("course/book/programs", &OWN_PROGRAMS), ("programs", &PROGRAMS)];
-/// Paths by which pages refer to these folders in listings.
+/// Prefixes of paths in listings, each with the embedded folder that it refers to.
 const LISTED: [(&str, &Dir<'static>); 2] = [("../programs", &OWN_PROGRAMS), ("../../../programs", &PROGRAMS)];
 /// Page with the table of contents.
 const SUMMARY: &str = "SUMMARY.md";
@@ -109,12 +109,13 @@ fn without_comments(text: &str) -> String {
     kept + left
 }
 
-/// Returns the argument of a listing line: `{{#include ../programs/sort.rasm:23:33}}`.
+/// Returns the path and the line range in a listing line, for example `../programs/sort.rasm:23:33` in
+/// `{{#include ../programs/sort.rasm:23:33}}`.
 fn listed(line: &str) -> Option<&str> {
     line.trim().strip_prefix("{{#include ")?.strip_suffix("}}")
 }
 
-/// Returns the description if a line is a picture.
+/// Returns the description (alternative text) of a picture if the line is one.
 fn picture(line: &str) -> Option<&str> {
     line.trim().strip_prefix("![")?.split_once("](").map(|(words, _)| words)
 }

@@ -1,6 +1,6 @@
-//! One child process for each graded folder, so that no submission ends the grading of the others. The child prints
-//! one JSON object per exercise and line. An exercise that ends its process or times out has failed; a new process
-//! continues with the next one.
+//! Grading in child processes: one for each folder, so that a submission can't end the grading of the others. The
+//! child prints one JSON object per exercise and line. If an exercise ends its process or times out, it has failed,
+//! and a new process continues with the next exercise.
 
 use std::env;
 use std::ffi::OsString;
@@ -26,7 +26,7 @@ pub struct ChildLimits {
     pub output: u64,
 }
 
-/// Reason why a child's output ended.
+/// Reason why the parent stopped reading a child's output.
 enum ChildEnding {
     /// The child exited, before or after its last grade.
     Ended,
@@ -35,11 +35,11 @@ enum ChildEnding {
     Signal(Signal),
 }
 
-/// Longest time between two polls of signals and the time limit.
+/// Maximum time for which the parent waits before it checks for signals and the time limit again.
 const LOOK: Duration = Duration::from_millis(50);
-/// Bytes of a child's standard error that are kept.
+/// Maximum number of bytes of a child's standard error that are kept.
 const COMPLAINT: usize = 4096;
-/// Time that a killed child's standard error has to arrive.
+/// Time for which the parent waits for the standard error of a killed child.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Returns the grades of a folder, one for each of `count` exercises. `command` returns the arguments of a child that
@@ -61,7 +61,7 @@ pub fn grades(
         let mut output = ChildOutput::of(&mut child, limits);
         let ending = output.follow(count, &mut grades);
         if !matches!(ending, Ok(ChildEnding::Ended)) {
-            // The child may have exited meanwhile.
+            // The kill fails if the child has exited in the meantime.
             child.kill().ok();
         }
         let complaint = output.complaint();
@@ -103,7 +103,7 @@ fn start(arguments: &[OsString]) -> Fallible<Child> {
 struct ChildOutput {
     pipes: ChildPipes,
     limits: ChildLimits,
-    /// Line without a line end yet.
+    /// Bytes of the last line, whose line end hasn't arrived yet.
     line: Vec<u8>,
     complaint: Vec<u8>,
     /// True until the end of its standard error.
@@ -116,7 +116,7 @@ impl ChildOutput {
         ChildOutput { pipes: ChildPipes::of(child), limits, line, complaint, may_complain: true }
     }
 
-    /// Collects grades until all are there, the child exits, or it exceeds a limit.
+    /// Collects grades until there are `count` of them, or until the child exits or exceeds a limit.
     fn follow(&mut self, count: usize, grades: &mut Vec<Json>) -> Fallible<ChildEnding> {
         let has_come = interrupt::flag();
         let mut since = Instant::now();
@@ -172,7 +172,8 @@ impl ChildOutput {
         self.complaint.extend_from_slice(bytes.get(..left).unwrap_or(bytes));
     }
 
-    /// Returns the start of the standard error of a child that is exiting. Other output is discarded.
+    /// Returns the start of an exiting child's standard error, after waiting for the rest of it, at most
+    /// [`LAST_WORDS`]. Standard output is discarded.
     fn complaint(mut self) -> String {
         let begun = Instant::now();
         while self.may_complain && begun.elapsed() < LAST_WORDS {
@@ -186,7 +187,7 @@ impl ChildOutput {
     }
 }
 
-/// Waits for a child and returns its exit code; `None` if a signal ended it.
+/// Waits for a child and returns its exit code; `None` if a signal killed the child.
 fn ended(mut child: Child) -> Fallible<Option<i32>> {
     let status = child.wait();
     let status = status
@@ -202,7 +203,7 @@ fn stopped(signal: Signal) -> Failure {
     )
 }
 
-/// Returns the grade of an exercise that ended its process; `known` identifies the exercise.
+/// Returns the grade of an exercise that ended its process. `known` has the JSON members that identify the exercise.
 pub fn failed(known: Map<String, Json>, reason: FailureReason, took: Duration) -> Json {
     let mut members = known;
     members.insert("state".into(), "failed".into());
@@ -213,7 +214,7 @@ pub fn failed(known: Map<String, Json>, reason: FailureReason, took: Duration) -
     Json::Object(members)
 }
 
-/// Limits the memory of this process, which is a grading child.
+/// Limits the memory of the current process, which is a grading child, to `bytes`.
 #[cfg(unix)]
 pub fn confine(bytes: u64) {
     use rustix::process::{Resource, Rlimit, setrlimit};

@@ -1,4 +1,4 @@
-//! Grading of exercises against the embedded expectations, which students can't edit, and against a teacher's own.
+//! Grading of exercises against the embedded expectations, which students can't edit, and a teacher's hidden ones.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -34,14 +34,14 @@ pub const USUAL: TestLimits = TestLimits {
 pub enum ExerciseState {
     /// There is no program file.
     Missing,
-    /// The program is still the initial one.
+    /// The program is the initial one, apart from comments and layout.
     Untouched,
     Failed,
     Passed,
 }
 
 impl ExerciseState {
-    /// Returns the state as one word.
+    /// Returns the state as one word for tables and JSON.
     pub fn name(self) -> &'static str {
         match self {
             ExerciseState::Missing => "missing",
@@ -58,15 +58,15 @@ pub struct Grade {
     pub exercise: &'static Exercise,
     pub state: ExerciseState,
     pub score: Score,
-    /// Reason for a failure.
+    /// Reason why the exercise isn't passed.
     pub reason: Option<FailureReason>,
     /// Test results; `None` if there is no program.
     pub tested: Option<TestedFile>,
-    /// Index of the first line in `tested` that comes from a teacher.
+    /// Index in the lines of `tested` from which on the lines are a teacher's hidden expectations.
     pub hidden_from: usize,
     /// Reason why an existing program can't be read.
     pub unreadable: Option<String>,
-    /// Fitting hint if the exercise isn't passed.
+    /// Hint that fits the attempt, if the exercise isn't passed.
     pub hint: Option<FittingHint<'static>>,
     pub took: Duration,
 }
@@ -81,7 +81,7 @@ pub struct Grading<'h> {
 }
 
 impl Grading<'_> {
-    /// Returns the options with which students grade their own work.
+    /// Returns the options of `course check`, by which students grade their own work: no hidden expectations.
     pub fn usual(running: TestRunning) -> Grading<'static> {
         Grading { running, usual: USUAL, hidden: None }
     }
@@ -166,11 +166,11 @@ impl Grading<'_> {
     }
 }
 
-/// Reads a program in the folder of exercises.
+/// Reads a program, which must be a regular file inside the folder of exercises.
 fn text(folder: &CourseFolder, path: &Path) -> Fallible<TestedText> {
     let within = FolderFiles::new(read::files(), &folder.path)
         .map_err(|error| Failure::load(format_args!("can't read {}: {error}", read::shown(&folder.path))))?;
-    // Reading reports a missing file.
+    // A path outside the folder is refused only if the file exists. Otherwise reading it reports the missing file.
     if path.exists() && !within.contains(path) {
         let name = read::shown(path);
         return Err(Failure::load(format_args!(
@@ -184,7 +184,7 @@ fn text(folder: &CourseFolder, path: &Path) -> Fallible<TestedText> {
     TestedText::read(path)
 }
 
-/// Returns the facts that hints are chosen by.
+/// Returns the facts about an attempt by which a hint is chosen.
 fn attempt(tested: &TestedFile, is_start: bool, reason: Option<FailureReason>) -> Attempt {
     let misses = tested.lines.iter().flat_map(|line| line.misses());
     let traps = misses.filter_map(|miss| miss.trap.as_ref()).map(|trap| trap.message.clone());

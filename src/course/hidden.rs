@@ -1,4 +1,5 @@
-//! Hidden expectations that a teacher adds to those of exercises. All of them are checked before grading begins.
+//! Hidden expectations, which a teacher adds to those of exercises. All files are read and parsed before grading
+//! begins.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -81,11 +82,8 @@ impl HiddenTests {
         self.tests.get(&exercise.number)
     }
 
-    /// Checks each set against a correct program: the exercise's solution, or a `solution.rasm` next to the
-    /// expectations.
-    ///
-    /// # Errors
-    /// A line that the correct program doesn't meet, and that therefore is wrong.
+    /// Checks each set of hidden expectations against a correct program: a `solution.rasm` next to the expectations,
+    /// or else the exercise's own solution.
     pub fn check(&self, exercises: &[Exercise], running: TestRunning) -> Fallible {
         for exercise in exercises {
             if let Some(test) = self.of(exercise) {
@@ -96,7 +94,8 @@ impl HiddenTests {
     }
 }
 
-/// Returns the exercise name and the file of a folder entry. Unrelated files are ignored.
+/// Returns the exercise name and the file of expectations for a folder entry. Entries that are no expectations are
+/// ignored.
 fn named(entry: &Path) -> Option<(String, PathBuf)> {
     if entry.is_dir() {
         let file = entry.join(EXPECTED);
@@ -145,7 +144,7 @@ impl HiddenTest {
         }
     }
 
-    /// Failure for a wrong line.
+    /// Failure for a hidden expectation that the correct program doesn't meet.
     fn refused(&self, exercise: &Exercise, (number, line): (usize, &str), miss: &Mismatch) -> Failure {
         let place = read::shown(&self.path);
         let message = format!(

@@ -1,6 +1,6 @@
-//! Choice of the hint that fits an attempt. An exercise's hints are tried in order; the last one always fits.
-//! Mistakes that are possible in every exercise have common hints: those that hide other mistakes (syntax, steps,
-//! memory, a missing cell), and leftover garbage.
+//! Choice of the hint that fits an attempt. An exercise's hints are tried in order; the last one always fits. Some
+//! mistakes are possible in every exercise and have common hints: syntax errors, too many steps, too much memory, a
+//! missing cell, and leftover garbage.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -23,15 +23,15 @@ pub struct ExerciseHint {
     pub lesson: String,
 }
 
-/// Condition of a hint; all given parts must hold.
+/// Condition under which a hint fits. Parts that are `None` always hold; all others must hold.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct HintCondition {
     /// Text that occurs in the message of a trap, or of an assembler error.
     pub trap: Option<String>,
-    /// Start of an expectation line that isn't met.
+    /// Beginning of an expectation line that isn't met.
     pub fails: Option<String>,
-    /// Word of the language that the program uses.
+    /// Word that the program uses, such as an instruction's name.
     pub uses: Option<String>,
     /// True if the program must be the initial one, false if it must be changed.
     pub start: Option<bool>,
@@ -42,7 +42,8 @@ pub struct HintCondition {
 pub struct Attempt {
     /// Messages of traps and of the assembler.
     pub messages: Vec<String>,
-    /// Lines that aren't met. Lines that only fail because of garbage are left out, unless they are about garbage.
+    /// Expectation lines that aren't met. Lines that fail only because of garbage are left out, except lines about
+    /// garbage.
     pub failing: Vec<String>,
     /// True if garbage is the only fault.
     pub has_only_garbage: bool,
@@ -73,7 +74,7 @@ struct HintTables {
 /// Parses the hints of an exercise.
 ///
 /// # Errors
-/// The text has another structure, or a hint is unreachable.
+/// The text isn't a valid list of hints, or a hint can never be given.
 pub fn parse(text: &str) -> Result<Vec<ExerciseHint>, NoHints> {
     let HintTables { hint: hints } = toml::from_str(text)?;
     let is_last = |hint: &ExerciseHint| hint.when == HintCondition::default();
@@ -92,7 +93,7 @@ pub struct FittingHint<'h> {
     pub hint: &'h ExerciseHint,
 }
 
-/// Creates a common hint.
+/// Creates a common hint: the problem `what`, the place, and the chapter to read.
 fn common(what: &str, place: &str, chapter: &str) -> ExerciseHint {
     ExerciseHint {
         when: HintCondition::default(),
@@ -158,7 +159,8 @@ static GARBAGE: LazyLock<ExerciseHint> = LazyLock::new(|| {
     )
 });
 
-/// Returns the common hint for a mistake that hides other mistakes.
+/// Returns the hint for a failure that must be fixed first, such as a syntax error; `None` for other failures. The
+/// hint is the same in all exercises.
 fn fundamental(reason: FailureReason) -> Option<&'static ExerciseHint> {
     match reason {
         FailureReason::CheatingInclude => Some(&OTHERS_FILE),
@@ -178,9 +180,9 @@ fn fundamental(reason: FailureReason) -> Option<&'static ExerciseHint> {
     }
 }
 
-/// Returns the first hint that fits. A fundamental mistake (syntax, steps, memory, a missing cell) has priority over
-/// the exercise's hints, unless one of these matches the assembler's message. The garbage hint comes before the
-/// exercise's last hint, which is only a guess.
+/// Returns the first hint that fits. The common hint for a syntax error, too many steps, too much memory or a missing
+/// cell has priority over the exercise's hints, unless one of these matches the assembler's message. The garbage hint
+/// comes before the exercise's last hint, which is only a guess.
 pub fn fitting<'h>(hints: &'h [ExerciseHint], attempt: &Attempt) -> Option<FittingHint<'h>> {
     let common = |hint| FittingHint { number: None, hint };
     let own = (1..).zip(hints).map(|(number, hint)| FittingHint { number: Some(number), hint });

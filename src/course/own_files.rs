@@ -21,7 +21,7 @@ impl<'a> OwnFiles<'a> {
         OwnFiles { folder, exercises, was_refused: Cell::new(false) }
     }
 
-    /// Returns true if an include was refused because it isn't the student's own work.
+    /// Returns true if an include was refused: a file outside the student's folder, or a solution of the course.
     pub fn was_refused(&self) -> bool {
         self.was_refused.get()
     }
@@ -47,7 +47,7 @@ impl Files for OwnFiles<'_> {
             return self.refuse(why);
         }
         let (name, bytes) = self.folder.read(path, from)?;
-        // The resolved name of a link is checked, too.
+        // A link could hide a solution behind another name, so the resolved name is checked, too.
         if self.is_solution(path, &bytes) || self.is_solution(&name, &bytes) {
             return self.refuse(format!(
                 "`{path}` is a solution of the course, and a graded program must not include it"

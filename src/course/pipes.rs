@@ -1,5 +1,5 @@
-//! Both output pipes of a child, read as bytes arrive. Unix needs no threads for it, so grading works even if no more
-//! threads can be started. This module doesn't interpret the output.
+//! Both output pipes of a child, read as bytes arrive. On Unix, reading needs no threads, so grading works even if no
+//! more threads can be started. This module doesn't interpret the output.
 
 /// Event on a child's output pipes.
 pub enum Received {
@@ -29,14 +29,14 @@ mod system {
 
     use super::{PIECE, Received};
 
-    /// Pipes that haven't ended.
+    /// Output pipes of a child that haven't ended yet.
     pub struct ChildPipes {
         output: Option<ChildStdout>,
         complaints: Option<ChildStderr>,
     }
 
     impl ChildPipes {
-        /// Takes both pipes of a child.
+        /// Takes the pipes of standard output and standard error out of a child.
         pub fn of(child: &mut Child) -> ChildPipes {
             ChildPipes { output: child.stdout.take(), complaints: child.stderr.take() }
         }
@@ -71,7 +71,7 @@ mod system {
         }
     }
 
-    /// Reads the available bytes of a pipe. Returns `None` and closes the pipe at its end.
+    /// Reads available bytes of a pipe, at most [`PIECE`]. Returns `None` and closes the pipe at its end.
     fn piece<R: Read>(pipe: &mut Option<R>) -> io::Result<Option<Vec<u8>>> {
         let mut bytes = vec![0; PIECE];
         let count = pipe.as_mut().map_or(Ok(0), |pipe| pipe.read(&mut bytes))?;
@@ -94,14 +94,14 @@ mod system {
 
     use super::{PIECE, Received};
 
-    /// Events from two reader threads. If no thread can be started, the pipes are first read to their end, and the
-    /// child has no time limit.
+    /// Output of a child as events that two threads send, one for each pipe. If no thread can be started, both pipes
+    /// are read to their end first, and the child has no time limit.
     pub struct ChildPipes {
         received: Receiver<Received>,
     }
 
     impl ChildPipes {
-        /// Takes both pipes of a child.
+        /// Takes the pipes of standard output and standard error out of a child.
         pub fn of(child: &mut Child) -> ChildPipes {
             let (sender, received) = channel();
             if let Some(pipe) = child.stdout.take() {

@@ -1,4 +1,5 @@
-//! Location of a student's exercises: a folder with a folder for each, or one of these.
+//! Location of a student's exercises. The user names either the folder that has a subfolder for each exercise, or one
+//! of these subfolders.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,8 @@ pub struct CourseFolder {
 }
 
 impl CourseFolder {
-    /// Returns the folder of exercises that a path means, and the exercise if the path is an exercise's folder.
+    /// Returns the folder of exercises that a path refers to. If the path is the folder of one exercise, returns that
+    /// exercise too.
     pub fn of<'e>(path: &Path, exercises: &'e [Exercise]) -> (CourseFolder, Option<&'e Exercise>) {
         let whole = fs::canonicalize(path).ok();
         let name = whole.as_ref().and_then(|whole| whole.file_name()).and_then(|name| name.to_str());
@@ -40,7 +42,7 @@ impl CourseFolder {
     }
 }
 
-/// Returns the parent of an exercise's folder, written as a user would.
+/// Returns the folder that contains an exercise's folder, as a user would write the path.
 fn around(path: &Path, exercise: &Exercise) -> PathBuf {
     let is_named = path.file_name().is_some_and(|name| name == &*exercise.name);
     match path.parent().filter(|_| is_named) {
@@ -50,7 +52,7 @@ fn around(path: &Path, exercise: &Exercise) -> PathBuf {
     }
 }
 
-/// Returns the folder as a prefix for names; the current folder has none, to avoid `./`.
+/// Returns a folder for use as a path prefix: empty for the current folder, to avoid `./`.
 fn plain(folder: &Path) -> &Path {
     if folder == Path::new(".") { Path::new("") } else { folder }
 }

@@ -14,12 +14,12 @@ pub struct Score {
     /// Number of all lines.
     pub asked: usize,
     pub points: u32,
-    /// Points of all lines.
+    /// Points for an exercise in which all lines are met.
     pub most: u32,
 }
 
 impl Score {
-    /// Returns the totals of sets of expectations, with nothing met.
+    /// Returns the number of lines and the maximum points of sets of expectations; no line counts as met.
     pub fn asked<'e>(sets: impl IntoIterator<Item = &'e Expectations>) -> Score {
         let lines = sets.into_iter().flat_map(|set| &set.lines);
         lines.fold(Score::default(), |score, line| Score {
@@ -29,14 +29,14 @@ impl Score {
         })
     }
 
-    /// Returns the full score.
+    /// Returns the score of an exercise in which all lines are met.
     #[must_use]
     pub fn full(self) -> Score {
         Score { met: self.asked, points: self.most, ..self }
     }
 
-    /// Returns the score of assessed lines. A program that does nothing meets properties such as `no garbage`.
-    /// Therefore properties earn points only if a line that runs the program is met.
+    /// Returns the score for assessed lines. Property lines, such as `no garbage`, hold even for a program that does
+    /// nothing. So points count only if at least one other line, such as `run n=10 -> a=55`, is met.
     #[must_use]
     pub fn of(self, lines: &[(&ExpectedLine, &AssessedLine)]) -> Score {
         let met = || lines.iter().filter(|(_, assessed)| assessed.is_met());
@@ -53,7 +53,7 @@ fn is_property(line: &ExpectedLine) -> bool {
 /// Reason why an exercise isn't passed. If there are several, the first in this list is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FailureReason {
-    /// An include of a file that isn't the student's own work.
+    /// The program includes a file that the student isn't allowed to use, such as a solution.
     CheatingInclude,
     /// The program's file can't be read.
     Unreadable,
@@ -97,13 +97,13 @@ impl FailureReason {
         }
     }
 
-    /// Returns the reason why a text isn't a program.
+    /// Returns the reason for a text that can't be assembled, from its diagnostics.
     pub fn of_text<'d>(mut errors: impl Iterator<Item = &'d Diagnostic>) -> FailureReason {
         let has_too_much = errors.any(|error| error.code == Some(ProblemCode::TooMuch));
         if has_too_much { FailureReason::TooMuch } else { FailureReason::Syntax }
     }
 
-    /// Returns the reason why lines aren't met; `None` if all are.
+    /// Returns the reason why the lines aren't all met; `None` if they are.
     pub fn of_lines(lines: &[(&ExpectedLine, &AssessedLine)]) -> Option<FailureReason> {
         let misses = lines.iter().flat_map(|(expected, assessed)| {
             assessed.misses().iter().map(|miss| match miss.reason {

@@ -9,7 +9,7 @@ use super::set::Exercise;
 use super::words::{NamelessWord, nameless};
 use crate::read;
 
-/// Two folders with equal programs for an exercise.
+/// Two folders whose programs for one exercise are equal except for names and layout.
 #[derive(Debug)]
 pub struct SimilarPair {
     /// Indices of both in the list of folders.
@@ -46,7 +46,8 @@ pub fn pairs(folders: &[CourseFolder], exercises: &'static [Exercise], least: us
     pairs
 }
 
-/// Counts the words between the common start and the common end of two texts.
+/// Counts the student's own words: those between the beginning and the end that the program shares with the initial
+/// program.
 fn own(words: &[NamelessWord], start: &[NamelessWord]) -> usize {
     let same = |(a, b): &(&NamelessWord, &NamelessWord)| a == b;
     let before = words.iter().zip(start).take_while(same).count();

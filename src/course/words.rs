@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use reviver_assembler::lexer::{Lexer, TokenKind};
 use reviver_expectations::expected::unmarked;
 
-/// Returns the kind and the text of each word.
+/// Returns the kind and the text of each token, except comments and line ends. Expectation lines in the text count as
+/// comments.
 pub fn words(text: &str) -> impl Iterator<Item = (TokenKind, &str)> {
     let text = unmarked(text);
     let mut lexer = Lexer::new(text);
@@ -22,7 +23,7 @@ pub fn same_words(a: &str, b: &str) -> bool {
     words(a).map(|(_, word)| word).eq(words(b).map(|(_, word)| word))
 }
 
-/// Word of a text, with the program's own names replaced by numbers.
+/// Word of a text, in which names that the program chose are replaced by numbers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NamelessWord {
     /// Number of a name, in the order of first occurrences.
@@ -30,8 +31,8 @@ pub enum NamelessWord {
     Other(String),
 }
 
-/// Returns the words of a text with its own names replaced by numbers. `is_known` returns true for words of the
-/// language.
+/// Returns the words of a text, with the names that it chose replaced by numbers, to compare programs up to renaming.
+/// `is_known` returns true for words of the language.
 pub fn nameless(text: &str, is_known: impl Fn(&str) -> bool) -> Vec<NamelessWord> {
     let mut numbers: HashMap<String, usize> = HashMap::new();
     let word = |(kind, word): (TokenKind, &str)| {

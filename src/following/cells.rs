@@ -42,7 +42,7 @@ pub fn named(
     Ok(cells)
 }
 
-/// Returns the single cell of a name.
+/// Returns the single cell that a name refers to; a whole array is an error.
 pub fn one(memory: &Memory, state: &State, option: &str, name: &str) -> Fallible<ObservedCell> {
     let mut found = named(memory, state, option, &[name.to_owned()], usize::MAX - 1)?;
     match (found.pop(), found.first()) {
@@ -113,7 +113,7 @@ fn declared(memory: &Memory, name: &str) -> Option<Base> {
     variable.map(|(n, _)| Base::Frame(n)).or_else(|| global().map(|n| Base::Global(n as u32)))
 }
 
-/// Creates the error for a missing list of cells to draw.
+/// Creates the failure for a plot without `--cells` if the program declares no cells to draw by default.
 pub fn unchosen(memory: &Memory) -> Failure {
     let failure = Failure::usage("`--cells` isn't given: which cells are to be drawn?");
     match &names(memory)[..] {

@@ -1,5 +1,4 @@
-//! The log of `run --log`: a line of a file for each step at which one of the cells changed. Only the last
-//! line is kept in memory.
+//! The log of `run --log`: a line for each step at which a logged cell changed. Only the last line is kept in memory.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -55,13 +54,13 @@ impl CellLog {
         log
     }
 
-    /// Returns the instructions that may change one of the cells.
+    /// Returns the instructions that may change a logged cell; the run stops only there.
     pub fn instructions(&self) -> Vec<u32> {
         let targets: Vec<Target> = self.cells.iter().map(|cell| cell.target).collect();
         changes(&self.memory, &targets)
     }
 
-    /// Completes the log; only then the file appears.
+    /// Completes the log. The file appears under its name only now.
     pub fn finish(self) -> Fallible {
         let unwritten = |error: &(dyn std::error::Error + 'static)| {
             Failure::load(format_args!("can't write the log: {error}")).caused_by(error)

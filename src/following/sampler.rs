@@ -1,5 +1,5 @@
-//! Values of cells during a round trip, and the drift: the difference between the reverse and the forward
-//! direction. Memory is bounded by the resolution of a picture, for runs of any length.
+//! Samples of cells during a forward and a backward run, and their drift: the backward value minus the forward value
+//! at the same step. Memory is bounded by the resolution of a picture, for runs of any length.
 
 use reviver_inspect::follow::{self, RunObserver, changes};
 use reviver_inspect::memory::{Memory, Target};
@@ -16,7 +16,7 @@ use super::cells::ObservedCell;
 pub struct Sampled {
     /// True if the adjoints of the real cells are recorded too.
     pub adjoints: bool,
-    /// True if the difference between the two directions is recorded.
+    /// True if the drift is recorded: the difference of the backward run from the forward run.
     pub drift: bool,
     /// The places at which values are recorded; empty for all places.
     pub at: Vec<BreakPlace>,
@@ -25,22 +25,22 @@ pub struct Sampled {
 /// Observer that records cells during a run.
 pub struct Sampler {
     memory: Memory,
-    /// The cells, followed by the adjoints of the real ones.
+    /// Observed cells, followed by the adjoints of those that are real.
     targets: Vec<Target>,
     cells: usize,
     sampled: Sampled,
     first_step: i64,
     turn: Option<u64>,
-    /// The values seen last, and a flag that forces recording although nothing has changed.
+    /// Values at the last look, to detect changes. `insists` forces recording even if nothing has changed.
     last: Vec<f64>,
     insists: bool,
-    /// The last time point recorded at a place: true for the reverse direction, and the time.
+    /// Time point that was recorded last with `--at`: true if in the backward run, and the time in steps.
     met: Option<(bool, u64)>,
     pub there: CellTrace,
     pub back: CellTrace,
     pub drift: CellTrace,
-    /// States of the forward direction, compared while going back, the latest on top: step number and
-    /// values.
+    /// States of the forward run, for comparison with the backward run: step number and values. The latest state is
+    /// last.
     marks: Vec<(i64, Vec<f64>)>,
 }
 
@@ -86,14 +86,15 @@ impl Sampler {
         Stops::new(program, nodes.flatten())
     }
 
-    /// Returns the instructions that may change an observed cell, and those that erase.
+    /// Returns the instructions at which values may have to be recorded: those that may change an observed cell, and
+    /// those that erase.
     fn instructions(&self) -> Vec<u32> {
         let code = (0..).zip(&self.memory.program().module().code);
         let erasing = code.filter(|(_, i)| !i.update.is_reversible()).map(|(at, _)| at);
         changes(&self.memory, &self.targets).into_iter().chain(erasing).collect()
     }
 
-    /// Records the turning point: the end of the forward direction and the start of the reverse direction.
+    /// Records the state at the turning point: the end of the forward run and the start of the backward run.
     pub fn turn_round(&mut self, state: &State) {
         self.arrive(state);
         self.turn = Some(state.step.abs_diff(self.first_step));
@@ -105,12 +106,12 @@ impl Sampler {
         self.arrive(state);
     }
 
-    /// Returns the number of steps of the forward direction, or `None` before its end.
+    /// Returns the number of steps of the forward run, or `None` before the turning point.
     pub fn turned(&self) -> Option<u64> {
         self.turn
     }
 
-    /// Records the state at the end of a direction.
+    /// Records the state at the end of the forward or the backward run.
     pub fn arrive(&mut self, state: &State) {
         self.insists = true;
         match self.sampled.at.is_empty() {
@@ -124,7 +125,7 @@ impl Sampler {
         if self.turn.is_none() { self.there.add(time, values) } else { self.back.add(time, values) }
     }
 
-    /// Returns the number of steps so far, in both directions together.
+    /// Returns the time in a plot: the number of steps so far, forward and backward together.
     fn time(&self, state: &State) -> u64 {
         match self.turn {
             None => state.step.abs_diff(self.first_step),
@@ -135,14 +136,14 @@ impl Sampler {
         }
     }
 
-    /// Returns the number of observed cells and adjoints. In a recorded state their values are followed by
-    /// the number of erased bits.
+    /// Returns the number of observed cells and adjoints. A recorded state also has the number of erased bits after
+    /// their values.
     pub fn width(&self) -> usize {
         self.targets.len()
     }
 
-    /// Returns the values of the cells, followed by the number of erased bits and the program's own step
-    /// number.
+    /// Returns the recorded numbers of a state: the values of cells and adjoints, the number of erased bits, and the
+    /// program's own step number.
     fn values(&self, state: &State) -> Vec<f64> {
         let program = self.memory.program();
         let value = |target: &Target| {
@@ -174,8 +175,8 @@ impl RunObserver for Sampler {
         if self.turn.is_some() {
             self.compare(state, time, &values);
         }
-        // Many instructions may change a cell passed as a parameter, but few do. Bits are compared, so that
-        // NaN gaps are equal too.
+        // Cells that are passed as parameters are rarely changed by the many instructions that could change them. So
+        // values are compared. Comparing bits also finds equal NaNs, which mark gaps.
         let is_new = |(old, new): (&f64, &f64)| old.to_bits() != new.to_bits();
         let is_changed = self.last.iter().zip(&values).take(self.width() + 1).any(is_new);
         if std::mem::take(&mut self.insists) || is_changed {
@@ -187,7 +188,7 @@ impl RunObserver for Sampler {
     fn meet(&mut self, state: &State) {
         let (time, program) = (self.time(state), self.memory.program());
         let is_there = self.sampled.at.iter().any(|place| place.is_at(program, state));
-        // A run that continues after a stop is at the same state again.
+        // When a run continues after a stop, the observer sees the same state again.
         if is_there && self.met != Some((self.turn.is_some(), time)) {
             self.met = Some((self.turn.is_some(), time));
             let values = self.values(state);

@@ -17,16 +17,16 @@ use crate::table::arrays::{ArrayHead, ArrayNumber, NumberArray, StoredArrays};
 /// Reader of lanes from arrays.
 pub struct ArrayInput {
     file: String,
-    /// The file, until its numbers are needed.
+    /// Open file of which only headers were read; `None` after its numbers have been loaded.
     source: Option<StoredArrays>,
     arrays: Vec<NumberArray>,
     columns: Vec<ArrayColumn>,
     lanes: usize,
-    /// Number of lanes that were returned.
+    /// Number of lanes that earlier calls of [`LaneReader::read`] have returned.
     read: usize,
 }
 
-/// Numbers of a cell: part `part` of an array in each lane.
+/// Location of a cell's numbers: in each lane, the number at index `part` of array `array`.
 struct ArrayColumn {
     name: String,
     array: usize,
@@ -60,7 +60,7 @@ impl ArrayInput {
         Ok(ArrayInput { file, source: Some(source), arrays: Vec::new(), columns, lanes, read: 0 })
     }
 
-    /// Opens one array, with its columns assigned to `cells`.
+    /// Opens one array; its columns are the numbers of `cells`, in this order.
     pub fn npy(path: &Path, cells: &[String]) -> Fallible<ArrayInput> {
         let source = StoredArrays::npy(path)?;
         let file = source.file.clone();
@@ -82,12 +82,13 @@ impl ArrayInput {
     }
 }
 
-/// Returns the shape of an array in one lane. A global of that name must have the same shape.
+/// Returns the shape of an array without its first dimension, the lanes. If the program has a global of this name,
+/// both shapes must be equal.
 fn shape(file: &str, head: &ArrayHead, program: &Program) -> Fallible<Shape> {
     let name = &head.name;
     let own = head.lengths.get(1..).unwrap_or_default();
     let Some((_, global)) = program.global(name) else {
-        // The name is an element of an array (`A[3]`), or is unknown and refused later, for any lengths.
+        // The array isn't named after a global: it is an element (`A[3]`), or unknown and refused later.
         return match own {
             [] => Ok(Shape::Scalar),
             _ => Ok(Shape::Vector(1)),
@@ -97,7 +98,7 @@ fn shape(file: &str, head: &ArrayHead, program: &Program) -> Fallible<Shape> {
         Shape::Scalar => (vec![], "(lanes,)".to_owned()),
         Shape::Vector(length) => (vec![length], format!("(lanes, {length})")),
         Shape::Matrix(rows, columns) => (vec![rows, columns], format!("(lanes, {rows}, {columns})")),
-        // Lanes have no stacks; a common check for all formats reports it.
+        // No lane can have a stack; a check that all formats share reports it.
         Shape::Stack => return Ok(Shape::Scalar),
     };
     let fits =
@@ -191,7 +192,7 @@ fn no_word(bits: u32, value: &dyn std::fmt::Display) -> String {
     format!("{value} is not an integer of {bits} bits")
 }
 
-/// Converts an integer to a real of exactly the same value.
+/// Converts an integer to the real that equals it; an error if the number system has no such real.
 fn whole(program: &Program, value: i128) -> Result<u64, String> {
     let refusal = || format!("{value} is not exact in {}", program.module().real);
     program.exact_real(value).ok_or_else(refusal)

@@ -1,4 +1,4 @@
-//! Readers that count bytes, for progress.
+//! Readers that count the bytes read, to show progress.
 
 use std::cell::Cell;
 use std::io::{self, Read, Seek, SeekFrom};

@@ -34,7 +34,7 @@ impl CsvOutput {
         Ok(output)
     }
 
-    /// Returns the header line, which identifies a file as an earlier output.
+    /// Returns the header line. A file that begins with the same line is earlier output, which may be overwritten.
     pub fn header(plan: &LanePlan) -> Vec<u8> {
         let mut writer = WriterBuilder::new().from_writer(Vec::new());
         // Writing to memory can't fail.

@@ -36,7 +36,7 @@ pub use target::LaneTarget;
 #[cfg(not(feature = "arrow"))]
 pub use without_arrow::{arrow_reader, arrow_writer};
 
-/// Number of lanes in a block.
+/// Number of lanes in a block, unless blocks are timed or the file ends.
 pub const BLOCK: usize = 1 << 16;
 
 /// Source of lane inputs.
@@ -44,8 +44,8 @@ pub trait LaneReader {
     /// Returns the column names; each names one cell.
     fn names(&self) -> Vec<String>;
 
-    /// Reads at most `most` lanes into the empty `columns`, as the bits of cells. If no lane is left, the
-    /// columns stay empty.
+    /// Reads at most `most` lanes. Appends the bits of each cell to its column in `columns`, which are empty before.
+    /// Returns the number of lanes; 0 at the end of the file.
     fn read(
         &mut self,
         program: &Program,
@@ -54,7 +54,8 @@ pub trait LaneReader {
         columns: &mut [Vec<u64>],
     ) -> Fallible<usize>;
 
-    /// Takes the line numbers of the last block's lanes; empty if the format has no lines.
+    /// Takes the line numbers of the lanes that the last [`LaneReader::read`] returned; empty if the format has no
+    /// lines.
     fn take_lines(&mut self) -> Vec<u64> {
         Vec::new()
     }
@@ -66,7 +67,7 @@ pub trait LaneReader {
     fn doubt(&self) -> Option<String>;
 }
 
-/// Executed block: its columns, and its failed lanes.
+/// Block of executed lanes: result columns, and the failed lanes in ascending order.
 pub struct DoneBlock<'b> {
     /// Number of the first lane.
     pub first: u64,
@@ -89,7 +90,8 @@ pub trait LaneWriter {
     /// Writes the next lanes.
     fn write(&mut self, program: &Program, block: &DoneBlock<'_>) -> Fallible;
 
-    /// Completes the output after the last lane. Returns results that belong into the JSON report instead of a file.
+    /// Completes the output after the last lane. Returns the results that belong into the JSON report because they
+    /// aren't in a file.
     fn finish(self: Box<Self>, program: &Program, sums: &[SumOverLanes]) -> Fallible<Object<'static>>;
 }
 

@@ -1,5 +1,5 @@
-//! Results as NumPy arrays, one for each declaration with lanes as the first dimension, and results in the JSON
-//! report. Both are written after the last lane.
+//! Results that are written after the last lane: as NumPy arrays, with lanes as the first dimension, or as columns of
+//! the JSON report.
 
 use std::io::{self, Write};
 
@@ -27,7 +27,7 @@ use crate::read::shown;
 /// Result columns, buffered until all lanes are done.
 pub struct ColumnsKept {
     columns: Vec<(usize, ResultColumn, Vec<u64>)>,
-    /// Exit code of each lane, as for a single run; only if lanes continue after failures.
+    /// Exit code of each lane, the same as that of a single run; `None` unless lanes continue after failures.
     status: Option<Vec<u8>>,
 }
 
@@ -57,7 +57,7 @@ fn no_memory() -> Failure {
         .help("`-o` with a `.csv` writes them as they come")
 }
 
-/// Returns the columns as lists, by name, for `--json`.
+/// Returns the columns as lists in the JSON report, by name.
 impl LaneWriter for ColumnsKept {
     fn write(&mut self, _: &Program, block: &DoneBlock<'_>) -> Fallible {
         self.keep(block)
@@ -120,7 +120,7 @@ impl LaneWriter for NpzOutput {
     }
 }
 
-/// Identifier of the zip extra field that marks an archive as our output; not registered.
+/// Identifier of the zip extra field that marks an archive as output of this command. It isn't registered.
 const MARK_FIELD: u16 = 0x5652;
 
 fn archived(
@@ -161,7 +161,7 @@ fn archived(
     Ok(())
 }
 
-/// Writes the numbers of all lanes in some columns as an array.
+/// Writes the given columns as one array, with the numbers of all lanes.
 fn columns(
     out: &mut impl Write,
     program: &Program,

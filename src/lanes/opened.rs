@@ -12,7 +12,8 @@ use crate::read::{self, ChunkSource, shown};
 
 /// Mark at the start and end of an Arrow file.
 pub const FILE_MARK: &[u8] = b"ARROW1";
-/// Mark at the start of every message, and thus of a stream. No text contains these bytes.
+/// Mark at the start of every message, and so of a stream. No text begins with these bytes, because they aren't
+/// UTF-8.
 pub const MESSAGE_MARK: &[u8] = b"\xff\xff\xff\xff";
 
 /// Open file of lanes, or standard input, at its start.
@@ -55,8 +56,7 @@ impl OpenLanes {
     }
 }
 
-/// Reader that prepends bytes already read. One call returns these and further bytes, as if nothing had been read
-/// before.
+/// Reader of a file whose first bytes have already been read. It returns them first, together with bytes after them.
 struct WholeReader {
     beginning: Cursor<Vec<u8>>,
     rest: ChunkSource,
@@ -71,14 +71,14 @@ impl Read for WholeReader {
         }
         match self.rest.read(free) {
             Ok(more) => Ok(count + more),
-            // The error recurs on the next call, which has no prepended bytes.
+            // An error after some bytes is dropped here: the next call, which has only the source, returns it again.
             Err(_) if count > 0 => Ok(count),
             Err(error) => Err(error),
         }
     }
 }
 
-/// Reads the minimum number of bytes that decides whether they are a mark, so that a pipe isn't blocked.
+/// Reads bytes only until it is decided whether they are a mark. Waiting for further bytes of a pipe might block.
 fn beginning(source: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut read = Vec::new();
     let is_open = |read: &[u8]| {

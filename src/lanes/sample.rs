@@ -1,5 +1,5 @@
-//! Random sample of a batch's lanes, verified after the last lane. Each successful lane has the same probability, and
-//! the selection is deterministic (Vitter, "Random sampling with a reservoir", 1985).
+//! Random sample of a batch's lanes, whose derivatives are verified after the last lane. Each successful lane has
+//! about the same probability. The selection is deterministic (Vitter, "Random sampling with a reservoir", 1985).
 
 use reviver::Error;
 use reviver::batch::prepared::PreparedBatch;
@@ -7,7 +7,7 @@ use reviver_vm::differentiate::check::Check;
 
 use super::DoneBlock;
 
-/// Sample of lanes, with one slot for each.
+/// Reservoir of sampled lanes, one for each slot; `None` while a slot is unused.
 pub struct LaneSample {
     slots: Vec<Option<SampledLane>>,
 }
@@ -17,11 +17,12 @@ pub struct SampledLane {
     pub lane: u64,
     inputs: Vec<u64>,
     results: Vec<u64>,
-    /// Comparison of its derivatives; `None` before verification.
+    /// Comparison of the lane's derivatives; `None` before verification.
     pub check: Option<Check>,
 }
 
-/// Inputs of a block's sampled lanes, including lanes that may fail.
+/// Lanes of a block that may enter the sample: lane number and inputs. They are selected before their outcome is
+/// known, so some may have failed.
 pub type PickedInputs = Vec<(u64, Vec<u64>)>;
 
 impl LaneSample {
@@ -30,7 +31,7 @@ impl LaneSample {
         LaneSample { slots: (0..lanes).map(|_| None).collect() }
     }
 
-    /// Returns true if lanes are to be verified.
+    /// Returns true if the user requested that lanes are verified.
     pub fn is_asked(&self) -> bool {
         !self.slots.is_empty()
     }
@@ -40,7 +41,8 @@ impl LaneSample {
         self.slots.iter().flatten()
     }
 
-    /// Adds the lanes of a block that [`picked`] selected, except failed ones.
+    /// Adds the lanes of a block that [`picked`] selected, except failed ones. A lane replaces an earlier one in its
+    /// slot.
     pub fn add(&mut self, picked: PickedInputs, block: &DoneBlock) {
         for (lane, inputs) in picked {
             let row = usize::try_from(lane - block.first).unwrap_or(usize::MAX);
@@ -56,7 +58,7 @@ impl LaneSample {
         }
     }
 
-    /// Verifies the sample, in the order of the lanes.
+    /// Verifies the derivatives of the sampled lanes, in ascending order of the lanes.
     pub fn check(&mut self, prepared: &PreparedBatch) -> Result<(), Error> {
         self.slots.sort_by_key(|slot| slot.as_ref().map(|sampled| sampled.lane));
         for sampled in self.slots.iter_mut().flatten() {
@@ -66,7 +68,7 @@ impl LaneSample {
     }
 }
 
-/// Selects the inputs of a block's lanes that enter a sample of `most` lanes.
+/// Selects the lanes of a block that enter a sample of `most` lanes, and returns their inputs.
 pub fn picked(most: usize, first: u64, lanes: usize, columns: &[&[u64]]) -> PickedInputs {
     let mut picked = PickedInputs::new();
     for row in 0..if most == 0 { 0 } else { lanes } {
@@ -79,7 +81,8 @@ pub fn picked(most: usize, first: u64, lanes: usize, columns: &[&[u64]]) -> Pick
     picked
 }
 
-/// Returns the slot of a lane in a sample of `most` lanes, if it enters; a later lane may replace it.
+/// Returns the slot of a lane in a sample of `most` lanes, if the lane enters the sample. A later lane may replace it
+/// there.
 fn slot(most: usize, lane: u64) -> Option<usize> {
     let slot = if lane < most as u64 { lane } else { mixed(lane) % (lane + 1) };
     usize::try_from(slot).ok().filter(|&slot| slot < most)

@@ -1,5 +1,5 @@
-//! Sink of results that are written continuously: standard output, or a file that appears when complete. Knows no
-//! format.
+//! Sink to which results are written piece by piece: standard output, or a file that appears under its name when it
+//! is complete. This module knows no format.
 
 use std::io::{self, BufWriter, Stdout, Write};
 
@@ -20,7 +20,7 @@ impl LaneTarget {
         LaneTarget::Printed(BufWriter::with_capacity(1 << 16, io::stdout()))
     }
 
-    /// Converts an error of writing.
+    /// Converts an error that occurred while writing to a failure that names the sink.
     pub fn failed(&self, error: io::Error) -> Failure {
         match self {
             LaneTarget::Printed(_) => streams::unprintable(&error),
@@ -31,7 +31,7 @@ impl LaneTarget {
         }
     }
 
-    /// Completes the output; a file appears now.
+    /// Completes the output. A file appears under its name only now.
     pub fn finish(self) -> Fallible {
         match self {
             LaneTarget::Printed(mut out) => out.flush().map_err(|error| streams::unprintable(&error)),

@@ -25,7 +25,8 @@ impl Account {
         let kept = if self.kept_bits > 0 { ", which the history keeps" } else { "" };
         writeln!(out, "  erased            {}{kept}", bits(self.erased_bits))?;
         if self.discarded_bits > 0 {
-            writeln!(out, "  discarded         {} that were nearly 0", bits(self.discarded_bits))?;
+            let discarded = bits(self.discarded_bits);
+            writeln!(out, "  discarded         {discarded} of floats within the tolerance")?;
         }
         let heat = |joules| format!("{} J at {} K", short(joules), short(self.kelvin));
         let until = if self.kept_bits > 0 { ", until the history is erased" } else { "" };

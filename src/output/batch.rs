@@ -42,17 +42,17 @@ impl Stopwatch {
         Stopwatch { last: Instant::now(), load, compile, read, run, write }
     }
 
-    /// Ends the phase in which the program is loaded.
+    /// Records the time since the last phase as that of loading the program.
     pub fn loaded(&mut self) {
         self.load = self.lap();
     }
 
-    /// Ends the phase in which code is compiled and the lanes are opened.
+    /// Records the time since the last phase as that of compiling the code and opening the lanes.
     pub fn compiled(&mut self) {
         self.compile = self.lap();
     }
 
-    /// Adds the time since `since` to that of writing.
+    /// Adds the time since `since` to the time spent writing.
     pub fn written(&mut self, since: Instant) {
         self.write += since.elapsed();
     }
@@ -69,15 +69,15 @@ pub struct BatchPage {
     program: Program,
     device: String,
     all_native: bool,
-    /// Loops that the device executes by a dispatch switch.
+    /// Number of irreducible loops, which the device executes by a dispatch switch.
     switched_loops: u32,
     pub lanes: u64,
     pub watch: Stopwatch,
     pub sums: Vec<SumOverLanes>,
     outcome: BlockOutcome,
-    /// Number of failed lanes; `outcome` has the first of them.
+    /// Number of all failed lanes; `outcome.failures` lists only the first of them.
     failed: u64,
-    /// Lanes to verify, as many as requested.
+    /// Sampled lanes, whose derivatives are verified; as many as `--verify` requests.
     pub sample: LaneSample,
     /// Names of the outputs to differentiate; `inputs` are the names to differentiate by.
     losses: Vec<String>,
@@ -140,7 +140,7 @@ impl BatchPage {
         Err(Failure::new(Exit::Check, message).help("the column `status` says which, and why"))
     }
 
-    /// Fails unless the derivatives of all sampled lanes are verified.
+    /// Returns a failure unless the derivatives of all sampled lanes are verified.
     fn verified(&self) -> Fallible {
         let mut lines = Vec::new();
         let (mut differ, mut open, mut lanes) = (0, 0, 0);
@@ -176,7 +176,7 @@ impl BatchPage {
         self.sample.lanes().filter_map(|sampled| Some((sampled.lane, sampled.check.as_ref()?)))
     }
 
-    /// Passes a check with the program's names to `of`.
+    /// Calls `of` with a report of a lane's check, which has the program's names.
     fn reported<T>(&self, check: &Check, of: impl FnOnce(&CheckReport) -> T) -> T {
         let input = |n: usize| self.inputs.get(n).cloned();
         let output = |n: usize| self.losses.get(n).filter(|_| self.losses.len() > 1).cloned();
@@ -360,7 +360,7 @@ impl BatchPage {
     }
 }
 
-/// Combines verdicts: false if one is false, `None` if one is unknown or there are none.
+/// Combines verdicts: false if any is false; otherwise `None` if any is unknown or there are none; otherwise true.
 fn agreement(mut lanes: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     let first = lanes.next()?;
     lanes.fold(first, |all, lane| match (all, lane) {

@@ -25,9 +25,9 @@ pub struct EngineFigures {
     pub forward: Option<Figure>,
     pub back: Option<Figure>,
     pub gradient: Option<Figure>,
-    /// Compile time in seconds, and whether native code covers the whole program.
+    /// Compile time in seconds, and true if native code covers the whole program.
     pub native: Option<(f64, bool)>,
-    /// Reason why the program has no backward run.
+    /// Reason why backward runs of the program can't be measured.
     pub no_way_back: Option<String>,
     /// True if the gradient's reverse sweep was recomputed with a history.
     pub is_recomputed: bool,
@@ -142,7 +142,7 @@ impl BenchPage {
 }
 
 impl EngineFigures {
-    /// Writes what the table has no columns for.
+    /// Writes the remarks about an engine for which the table has no column.
     fn reported(&self, engine: &str, out: &mut dyn Write) -> io::Result<()> {
         if let Some(ratio) = self.ratio() {
             let recomputed = if self.is_recomputed { ", repeated with a history" } else { "" };
@@ -173,7 +173,7 @@ fn time(seconds: f64) -> String {
     }
 }
 
-/// Formats a speed with separated thousands and a suitable number of digits.
+/// Formats a speed, in steps per second, with separated thousands and a suitable number of digits.
 fn grouped(speed: f64) -> String {
     let digits = format!("{speed:.0}");
     let mut text = String::new();

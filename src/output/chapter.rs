@@ -1,4 +1,5 @@
-//! Chapters of the book as text: a list, and one chapter with paragraphs wrapped to the terminal. Reads no book.
+//! Chapters of the book as text: a list of all, or one chapter with paragraphs wrapped to the terminal's width. This
+//! module doesn't load the book.
 
 use std::fmt::Write as _;
 
@@ -11,7 +12,7 @@ use crate::course::book::Chapter;
 /// Maximum columns of a line, even on wider terminals, for readability.
 const MOST_COLUMNS: usize = 100;
 
-/// Lists the chapters, with how to read one.
+/// Formats the list of chapters, followed by the command that shows one.
 pub fn list(chapters: &[Chapter]) -> String {
     let mut text = String::new();
     for Chapter { number, title, name } in chapters {
@@ -110,11 +111,11 @@ impl Paragraph {
     }
 }
 
-/// A no-break space, which wrapping keeps.
+/// No-break space, which replaces a blank at which a line must not be wrapped.
 const HELD: char = '\u{a0}';
 
-/// Joins words to their predecessors if they would be Markdown markup at the start of a row. An example is "21." at
-/// the end of a sentence.
+/// Joins a word to its predecessor if at the start of a line it would be Markdown markup. For example, "21." at the
+/// end of a sentence would begin a list.
 fn held(words: &str) -> String {
     let is_mark = |word: &str| {
         let begins_item = item(&format!("{word} ")).is_some() || ["*", "+"].contains(&word);

@@ -67,7 +67,8 @@ fn invitation(folder: &CourseFolder, next: &Exercise) -> String {
     format!("next: {}, {task}; `{}` grades it\n", next.title, check(folder, next))
 }
 
-/// Formats one exercise line by line, with the hint that fits. `more` is the number of further hint parts to show.
+/// Formats the grade of one exercise, with the hint that fits. `more` is the number of further parts of the hint to
+/// show.
 pub fn one(folder: &CourseFolder, grade: &Grade, next: Option<&Exercise>, more: u8) -> String {
     let style = LineStyle::of_output();
     let Exercise { number, title, .. } = grade.exercise;
@@ -94,7 +95,7 @@ pub fn one(folder: &CourseFolder, grade: &Grade, next: Option<&Exercise>, more: 
     text
 }
 
-/// Formats all exercises, one per line, and hints for those in progress.
+/// Formats the grades of all exercises, one per line, with hints for those in progress.
 pub fn all(folder: &CourseFolder, grades: &[Grade], more: u8) -> String {
     let mut text = String::new();
     for grade in grades {
@@ -167,7 +168,7 @@ pub fn members(grades: &[Grade]) -> Object<'static> {
     object
 }
 
-/// Returns the members of an exercise that don't depend on a program: names, number of lines, points.
+/// Returns the JSON members of an exercise that are the same for all students: names, number of lines, points.
 pub fn asked(exercise: &Exercise, score: Score) -> Map<String, Json> {
     let mut members = named(exercise);
     members.insert("asked".into(), score.asked.into());

@@ -33,7 +33,7 @@ impl<'a> ValueRenderer<'a> {
         self.0.program.text(Value::Real(bits))
     }
 
-    /// Returns numbers as formatted cells of a shape.
+    /// Returns numbers as the cells of a variable with shape `shape`, each formatted in the program's number system.
     fn cells(&self, shape: Shape, numbers: &'a [f64]) -> JsonCells<'a> {
         let spelling = ValueRenderer(self.0);
         JsonCells::new(shape, move |n| numbers.get(n).map(|&number| spelling.text(number)))
@@ -54,7 +54,8 @@ impl<'a> ValueRenderer<'a> {
         JsonCells::list(variables.len(), move |n| variables.get(n).map_or(String::new(), |v| subject.name(v)))
     }
 
-    /// Returns a vector as a JSON object, with one component for each cell of the selections.
+    /// Returns a vector as a JSON object with an entry for each selection. `components` has a number for each cell of
+    /// the selections, in order.
     fn json_vector(&self, selections: &'a [Selection], components: &'a [f64]) -> Object<'a> {
         let shared = self.shared_out(selections, components);
         shared.map(|(selection, cells)| (selection.name.clone(), cells.into())).collect()
@@ -73,7 +74,7 @@ impl<'a> ValueRenderer<'a> {
         })
     }
 
-    /// Returns a vector as a JSON object by the names in its option.
+    /// Returns a vector as a JSON object: the name of each selection (`x`, `A`, `A[3]`) with its components.
     fn by_selection(&self, vector: &'a SelectedNumbers) -> Object<'a> {
         let mut bits = &vector.bits[..];
         let parts = vector.selections.iter().map(|selection| {
@@ -86,7 +87,7 @@ impl<'a> ValueRenderer<'a> {
         parts.collect()
     }
 
-    /// Writes a line `name = …` for each selection; `spell` makes the name.
+    /// Writes a line `name = …` for each selection; `spell` formats its name.
     fn vector(
         &self,
         selections: &'a [Selection],
@@ -178,7 +179,7 @@ impl<'a> ValueRenderer<'a> {
         members
     }
 
-    /// Returns the report on how far derivatives are verified.
+    /// Returns the report on how far the derivatives are verified, for formatting.
     pub fn said<'b>(&self, verification_report: &'b VerificationReport) -> VerificationText<'b> {
         VerificationText::new(&self.0.program, verification_report)
     }
@@ -304,7 +305,7 @@ impl<'a> ValueRenderer<'a> {
     }
 }
 
-/// Returns the label of a product's component in text.
+/// Returns the label of a component of the product, such as `product y` for the result `y`.
 fn product_name(name: &str) -> String {
     format!("product {name}")
 }

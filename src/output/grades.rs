@@ -158,8 +158,8 @@ pub fn class(graded: &[GradedFolder]) -> Object<'static> {
     object
 }
 
-/// Returns the tests of GitHub Classroom's `autograding.json`, one for each exercise, with its points. For a graded
-/// folder, returns the outcomes.
+/// Returns the text of GitHub Classroom's `autograding.json`: one test for each exercise, with its points and a timeout
+/// in minutes. If `graded` is given, each test also has the folder's outcome: status, score and message.
 pub fn classroom<'e>(
     exercises: impl Iterator<Item = (&'e Exercise, Score)>,
     minutes: u32,

@@ -22,13 +22,13 @@ use crate::failure::counted;
 use crate::objective::Objective;
 use crate::subject::Selection;
 
-/// Data of a gradient report.
+/// Data of the report on a gradient.
 pub struct GradientPage {
     pub subject: Subject,
     pub objective: Objective,
     pub inputs: Vec<Selection>,
     pub gradient: Gradient,
-    /// True to report the cost of the reverse sweep.
+    /// True if the cost of the reverse sweep is reported (`--stats`).
     pub stats: bool,
     /// Comparison of `--verify`.
     pub check: Option<Check>,
@@ -112,7 +112,7 @@ impl GradientPage {
         object
     }
 
-    /// Passes the comparison of `--verify` with the program's names to `of`.
+    /// Calls `of` with the comparison of `--verify`, which has the program's names; `None` if there is none.
     pub fn reported<T>(&self, of: impl FnOnce(Option<&CheckReport>) -> T) -> T {
         let what = format!("the gradient of {}", self.objective.name());
         let (input, output) = (|n| self.input_name(n), |_| None);
@@ -129,8 +129,8 @@ impl GradientPage {
     /// Returns the retention strategy of the reverse sweep.
     fn strategy(&self) -> StrategyReport {
         let Gradient { taken, cost, steps, .. } = self.gradient;
-        // A plain history needs no remark, because `--exact` requested it. A resumed gradient uses the strategy in
-        // its file.
+        // The default strategy isn't reported. A plain history was requested by `--exact`. A resumed gradient has the
+        // strategy of its file.
         let is_told = |taken: &UsedStrategy| {
             self.subject.retention.is_some()
                 || (taken.strategy, taken.why) != (Strategy::Reverse, StrategyReason::Asked)
@@ -139,12 +139,14 @@ impl GradientPage {
         StrategyReport { taken, cost, steps, stats: self.stats }
     }
 
-    /// Returns the number of dropped adjoints. Unchecked native code doesn't count them.
+    /// Returns the number of adjoints that were dropped because their cell became a constant. `None` for unchecked
+    /// native code, which doesn't count them.
     fn drops(&self) -> Option<u64> {
         self.subject.level.is_checked().then_some(self.gradient.drops)
     }
 
-    /// Returns the line of the `uncompute` at the turning point, unless that is the end of the program.
+    /// Returns the line of the `uncompute` where the reverse sweep began. `None` if it began at the end of the
+    /// program.
     fn turned_at(&self) -> Option<u32> {
         let turned = self.gradient.turned?;
         let blocks = self.subject.program.module().structure.blocks.iter();
@@ -175,7 +177,8 @@ impl GradientPage {
         text
     }
 
-    /// Returns a number for each seeded cell, by the names of the results.
+    /// Returns the name of each result with a number for each of its cells. `bits` returns the number of a seeded
+    /// cell by its index.
     fn by_result<'a>(
         &'a self,
         bits: impl Fn(usize) -> Option<u64> + Copy + 'a,
@@ -196,7 +199,7 @@ impl GradientPage {
             return variables.nth(n).map(|variable| self.subject.name(variable));
         }
         let entries = &self.subject.start.input;
-        // The machine reads the tape from the end.
+        // The machine reads the tape from its end, so the gradient lists the tape's reals in reverse order.
         let reals = entries.iter().enumerate().rev().filter(|(_, entry)| matches!(entry, TapeEntry::Real(_)));
         let (entry, _) = { reals }.nth(n - cells)?;
         Some(format!("tape[{}]", self.subject.program.index_in_text(Tape::Input, entries.len(), entry)))

@@ -81,7 +81,7 @@ fn results<'r>(report: &'r Report, object: &mut Object<'r>) {
 /// Adds the reason why the run ended early.
 fn ending(ending: &Ending, options: &RunOptions, object: &mut Object) {
     match ending {
-        // A trap is a failure, with members of the failure.
+        // A trap and a full history are reported as failures, and reaching the end needs no remark.
         Ending::Arrived | Ending::Trapped(_) | Ending::Full { .. } => {}
         Ending::Limited => {
             object.insert("step_limit", options.start.max_steps);
@@ -101,7 +101,7 @@ fn cells<'r>(report: &'r Report, cell: (usize, &Global)) -> (String, JsonValue<'
     (cell.1.name.clone(), JsonCells::of(&report.program, report.state(), cell).into())
 }
 
-/// Returns declared garbage, and every cell with a forbidden difference.
+/// Returns a JSON object of garbage: cells declared as garbage, and all others that differ from their required value.
 fn garbage_object<'r>(report: &'r Report) -> Object<'r> {
     let declared = report.program.declared_garbage().filter(|_| report.travel == Travel::Forward);
     let listed = report.garbage.iter().flat_map(|garbage| &garbage.listed);

@@ -25,7 +25,7 @@ pub fn value<'a>(program: &Program, value: Value) -> JsonValue<'a> {
     JsonCells::new(Shape::Scalar, move |_| Some(text.clone())).of_numbers(program).into()
 }
 
-/// Formats the entry at an index; `None` for entries without a value.
+/// Formatter of the entry at an index; returns `None` for an entry without a value, which becomes null.
 type RenderCell<'a> = Rc<dyn Fn(usize) -> Option<String> + 'a>;
 
 /// Returns the display shape of `count` values of a declaration; a stack is shown as a vector.
@@ -50,7 +50,7 @@ impl<'a> JsonCells<'a> {
         JsonCells { shape, spell: Rc::new(spell), fraction_bits: None }
     }
 
-    /// Marks the entries as numbers of a program.
+    /// Sets the number system, so that fixed-point entries that no `f64` equals also get their exact integers.
     pub fn of_numbers(mut self, program: &Program) -> JsonCells<'a> {
         self.fraction_bits = match program.module().real {
             RealSystem::Fixed(bits) => Some(bits),
@@ -71,7 +71,8 @@ impl<'a> JsonCells<'a> {
         JsonCells::new(shape, spell).of_numbers(program)
     }
 
-    /// Returns an entry as JSON; sets `found` if it has units. Integers have no decimal point.
+    /// Returns an entry as JSON. Sets `found` if no `f64` equals the entry, so that [`Units`] must list it. Integers
+    /// have no decimal point.
     fn json(&self, n: usize, found: &Cell<bool>) -> Json {
         let Some(text) = (self.spell)(n) else { return Json::Null };
         match self.fixed(&text) {
@@ -87,7 +88,7 @@ impl<'a> JsonCells<'a> {
         self.fraction_bits.filter(|_| text.contains('.')).and_then(|bits| fixed_for_readers(bits, text))
     }
 
-    /// Returns the integer of a fixed-point entry, if no `f64` equals the entry.
+    /// Returns the integer of a fixed-point entry (the value in units of its last bit), if no `f64` equals the entry.
     fn units(&self, n: usize) -> Option<i64> {
         (self.spell)(n).and_then(|text| self.fixed(&text)).and_then(|fixed| fixed.units)
     }
@@ -130,11 +131,11 @@ fn listed(
     f.write_str("]")
 }
 
-/// Part of the JSON output.
+/// Value in the JSON output of a command.
 pub enum JsonValue<'a> {
     Json(Json),
     Cells(JsonCells<'a>),
-    /// List of a number of parts, each created when it is written.
+    /// List with its length. The function creates the entry at an index when that entry is written.
     List(usize, Rc<dyn Fn(usize) -> JsonValue<'a> + 'a>),
     Object(Object<'a>),
 }
@@ -144,7 +145,7 @@ impl<'a> JsonValue<'a> {
         JsonValue::List(count, Rc::new(part))
     }
 
-    /// Returns parts nested by a shape.
+    /// Returns values nested by a shape: one value, a list, or a list of rows; `part` returns the value at an index.
     pub fn shaped(shape: Shape, part: impl Fn(usize) -> JsonValue<'a> + 'a) -> JsonValue<'a> {
         match shape {
             Shape::Scalar => part(0),
@@ -179,7 +180,7 @@ impl<'a> From<Object<'a>> for JsonValue<'a> {
     }
 }
 
-/// Serializer of a part; sets `found` if a number has units.
+/// Serializer of a value. Sets `found` if the value contains a number that [`Units`] must list.
 struct WithUnits<'t, 'a> {
     reported: &'t JsonValue<'a>,
     found: &'t Cell<bool>,
@@ -219,7 +220,7 @@ impl Serialize for WithUnits<'_, '_> {
     }
 }
 
-/// Serializer of a row of a matrix.
+/// Serializer of one row of a matrix.
 struct Row<'t, 'a> {
     cells: &'t JsonCells<'a>,
     cells_before: usize,
@@ -270,7 +271,7 @@ impl<'a> FromIterator<(String, JsonValue<'a>)> for Object<'a> {
     }
 }
 
-/// Serializes the object, followed by the member `units` if numbers have some.
+/// Serializes the members. If a number equals no `f64`, the member `units` follows, with exact integers.
 impl Serialize for Object<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let found = Cell::new(false);
@@ -285,7 +286,8 @@ impl Serialize for Object<'_> {
     }
 }
 
-/// Integers of the fixed-point numbers that no `f64` equals, by JSON pointer (RFC 6901).
+/// Value of the member `units`: the exact integers of fixed-point numbers that no `f64` equals, by JSON pointer (RFC
+/// 6901).
 struct Units<'t, 'a>(&'t Object<'a>);
 
 impl Serialize for Units<'_, '_> {

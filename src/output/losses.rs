@@ -1,4 +1,4 @@
-//! Values lost in a gradient pass, with place and size, as warnings and JSON.
+//! Lost derivatives of a gradient, with source place and size, as warnings and JSON.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use serde_json::{Map, Value as Json};
 
 use super::places::place;
 
-/// Source place of an instruction.
+/// Source place of an instruction that lost a derivative.
 pub struct LossSpot {
     pub instruction: String,
     pub procedure: String,
@@ -39,7 +39,7 @@ impl LossSpot {
         })
     }
 
-    /// Formats the place with the instruction below it.
+    /// Formats the place as `file:line`, with the instruction on the next line.
     pub fn text(&self, file: &str) -> String {
         let place = place(file, self.file.as_deref(), self.line);
         format!("  --> {place}, in `{}`\n   | {}\n", self.procedure, self.instruction)
@@ -57,7 +57,7 @@ impl LossSpot {
     }
 }
 
-/// Loss at one instruction, merged with that of the instruction that undoes it in the same line.
+/// Lost derivatives at one instruction. An instruction that undoes it in the same line is reported together with it.
 pub struct ReportedLoss {
     at: u32,
     loss: Loss,
@@ -65,8 +65,8 @@ pub struct ReportedLoss {
     spot: LossSpot,
 }
 
-/// Returns the losses with their places, in instruction order. A statement that computes and uncomputes is reported
-/// once, because its author wrote it once.
+/// Returns the losses with their places, in instruction order. For a line that is computed and uncomputed, the larger
+/// of both counts is reported once.
 pub fn reported(program: &Program, reports: &Reports) -> Vec<ReportedLoss> {
     let mut all: Vec<ReportedLoss> = Vec::new();
     for (at, loss, tally) in reports.iter() {
@@ -82,7 +82,7 @@ pub fn reported(program: &Program, reports: &Reports) -> Vec<ReportedLoss> {
     all
 }
 
-/// Returns true if an instruction undoes another one of the same line.
+/// Returns true if the instruction at `at` undoes the one at `first`, and both belong to the same source line.
 fn takes_back(program: &Program, first: u32, at: u32) -> bool {
     let module = program.module();
     let place = |at| module.structure.line(at).map(|line| (module.structure.file(at), line));

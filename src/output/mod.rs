@@ -45,7 +45,7 @@ use strategy::StrategyReport;
 pub use text::garbage;
 pub use trap::trap;
 
-/// Writes the whole standard output. Text excludes the tape unless `with_tape`.
+/// Writes the whole standard output of a run. In text, the tape is included only if `with_tape` is true.
 pub fn render(
     report: &Report,
     options: &RunOptions,
@@ -67,7 +67,8 @@ pub fn object(mut members: Object, verdict: &Fallible, out: &mut dyn Write) -> i
     members.write(out)
 }
 
-/// Writes the JSON object of a command that runs a program. The engine is native code if any step used it.
+/// Writes the JSON object of a command that runs a program. Its member for the engine says native code if that
+/// executed any step.
 pub fn ran(
     mut members: Object,
     runner: Option<&Arc<dyn Runner>>,
@@ -123,7 +124,7 @@ fn entry_text(program: &Program, entry: TapeEntry) -> String {
     })
 }
 
-/// Returns true if the program can leave anything on the resulting tape.
+/// Returns true if the program may put values on the resulting tape.
 fn uses_tape(report: &Report) -> bool {
     let wanted = match report.travel {
         Travel::Forward => [Update::Write, Update::Unwrite],
@@ -136,7 +137,7 @@ fn erased(report: &Report) -> u64 {
     report.state().counters.erased_bits
 }
 
-/// Returns the memory of a state in bytes, without spare capacity of its vectors.
+/// Returns the memory that a state takes, in bytes, without unused capacity of its vectors.
 pub fn state_bytes(state: &State) -> usize {
     size_of::<State>()
         + size_of_val(&state.ints[..])

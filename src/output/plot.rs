@@ -17,13 +17,13 @@ pub struct PlotPage<'p> {
     /// Cells to plot. The last one is the horizontal axis if `has_against`.
     pub cells: Vec<ObservedCell>,
     pub has_against: bool,
-    /// Name of the loss that the adjoints are derivatives of.
+    /// Name of the loss whose adjoints are plotted.
     pub adjoints_of: Option<&'p str>,
-    /// True if each cell has its own panel.
+    /// True if each cell has its own panel (`--apart`).
     pub is_apart: bool,
     pub shows_drift: bool,
     pub shows_erased: bool,
-    /// Name of the only place at which cells were sampled.
+    /// Name of the place at which cells were sampled; `None` if they were sampled at every step.
     pub at: Option<String>,
     pub sampler: Sampler,
 }
@@ -34,7 +34,7 @@ struct SweepSamples {
     back: Vec<TracePoint>,
     drift: Vec<TracePoint>,
     is_whole: bool,
-    /// Interpolation between two samples.
+    /// Interpolation between two samples: a step if every change was recorded, otherwise a line.
     between: Between,
 }
 
@@ -43,7 +43,7 @@ impl PlotPage<'_> {
         let kept = |trace: &CellTrace| trace.clone().time_points();
         let Sampler { there, back, drift, .. } = &self.sampler;
         let is_whole = there.is_whole() && back.is_whole();
-        // Samples at one place say nothing about the time between them.
+        // Samples of one place, or of a long run, don't show the values between them, so a line connects them.
         let between = if is_whole && self.at.is_none() { Between::Step } else { Between::Line };
         let seen =
             SweepSamples { there: kept(there), back: kept(back), drift: kept(drift), is_whole, between };

@@ -1,5 +1,5 @@
-//! Retention strategies: kept and recomputed steps of a backward run, and plans. Text for users, JSON members for
-//! programs.
+//! Report on the retention strategy of a backward run: the steps that were kept or recomputed, or a plan of them.
+//! Text for users, JSON members for programs.
 
 use std::io::{self, Write};
 
@@ -15,19 +15,19 @@ use crate::failure::counted;
 /// Strategy of a backward run, and its cost.
 #[derive(Clone, Copy)]
 pub struct StrategyReport {
-    /// The strategy; `None` if none was requested.
+    /// Strategy that was used; `None` if the user requested none.
     pub taken: Option<UsedStrategy>,
     pub cost: RunCost,
     /// Steps of the forward run, or of all forward runs.
     pub steps: u64,
-    /// True to report the cost.
+    /// True if the cost is reported (`--stats`).
     pub stats: bool,
 }
 
 impl StrategyReport {
     /// Creates the report on all backward runs of one command, with their total cost.
     pub fn of_all(subject: &Subject, reverse_sweeps: Option<ReverseSweeps>, stats: bool) -> StrategyReport {
-        // A plain history needs no remark, because `--exact` requested it.
+        // The default strategy isn't reported: a plain history was requested by `--exact`.
         let taken = reverse_sweeps.map(|all| all.taken).filter(|_| subject.retention.is_some());
         let cost = reverse_sweeps.map(|all| all.cost).unwrap_or_default();
         let steps = reverse_sweeps.map_or(0, |all| all.steps);
@@ -95,21 +95,23 @@ fn strategy(strategy: Strategy, why: Option<StrategyReason>) -> Json {
 pub struct PlanPage {
     pub retention: Retention,
     pub plan: Plan,
-    /// True if the program loses nothing, so that nothing needs to be kept.
+    /// True if the program's steps lose no bits, so that nothing needs to be kept.
     pub is_lossless: bool,
 }
 
-/// Maximum number of actions in text; `MANY` is that in JSON.
+/// Maximum number of a plan's actions that the text lists; `MANY` is the limit in JSON.
 const FEW: usize = 40;
 const MANY: usize = 1 << 20;
 
 impl PlanPage {
-    /// Returns true if nothing is kept. A tape is kept even by lossless programs.
+    /// Returns true if the strategy keeps nothing for this program. The strategy `tape` keeps changes even of
+    /// lossless programs.
     fn keeps_nothing(&self) -> bool {
         self.is_lossless && self.retention.strategy != Strategy::Tape
     }
 
-    /// Returns the strategy with the numbers of slots and leaves that fit into memory.
+    /// Returns the strategy that is executed: for checkpoints, with the planned number of snapshots and length of a
+    /// leaf.
     fn planned(&self) -> Strategy {
         match self.retention.strategy {
             Strategy::Checkpoint { .. } => Strategy::Checkpoint {

@@ -68,7 +68,7 @@ impl LineStyle {
         rows.join("\n") + "\n"
     }
 
-    /// Formats a line after a word, which may be colored.
+    /// Formats a line after a word such as the outcome; the word is colored if the output has colors.
     fn headed(self, word: &str, color: AnsiColor, line: &str) -> String {
         let text = self.folded(&format!("  {word}  {line}"));
         match self.colors {
@@ -116,7 +116,7 @@ pub fn line(line: &AssessedLine, place: &str, style: LineStyle) -> String {
 /// Maximum number of values of an array that the text shows.
 const MOST_VALUES: usize = 16;
 
-/// Shortens long arrays in inputs: `A=1,0,1,… (256 values), n=3`.
+/// Shortens long arrays in the text of a line's inputs: `A=1,0,1,… (256 values), n=3`.
 fn shortened(inputs: &str) -> String {
     let short = |input: &str| {
         let count = input.split(',').count();
@@ -129,7 +129,7 @@ fn shortened(inputs: &str) -> String {
     inputs.split(' ').map(short).collect::<Vec<_>>().join(" ")
 }
 
-/// Formats expected and actual values on one line, with all inputs.
+/// Formats a mismatch on one line: expected and actual value, with all inputs.
 pub fn reported(miss: &Mismatch) -> String {
     let on = miss.on.as_ref().map_or_else(String::new, |inputs| format!("on {inputs}: "));
     format!("{on}{}", found(miss))

@@ -27,7 +27,7 @@ pub struct TradeoffPage {
     pub uncut: Option<UncutProgram>,
 }
 
-/// Program that can't be cut into segments, or that traps in segments.
+/// Reason why Bennett's method has no measurements: the program can't be cut into segments, or its segments trap.
 pub struct UncutProgram {
     /// Code of the error or trap.
     pub code: Option<&'static str>,
@@ -40,7 +40,7 @@ impl TradeoffPage {
         landauer(row.erased_bits as f64, self.temperature)
     }
 
-    /// Returns log₂ of the ratio of steps to the original program's steps.
+    /// Returns log₂ of the number of steps, relative to the original program's steps.
     fn level(&self, row: &TradeoffRow) -> f64 {
         let own = self.rows.first().map_or(1, |row| row.steps).max(1);
         (row.steps.max(1) as f64 / own as f64).log2()
@@ -68,7 +68,7 @@ impl TradeoffPage {
         })
     }
 
-    /// Plots steps over memory. Methods with a common first word in their names form a family, connected by a line.
+    /// Plots steps over memory. Methods whose names begin with the same word are connected by a line.
     pub fn picture(&self, file: &str) -> Tradeoff {
         let family = |row: &TradeoffRow| row.name.split(' ').next().unwrap_or_default().to_owned();
         let mut families: Vec<String> = self.rows.iter().map(family).collect();

@@ -13,7 +13,7 @@ use super::places::place;
 use crate::failure::{Exit, Failure};
 use crate::load;
 
-/// Returns a trap as a failure. `direction` names an unusual direction: " while running backward".
+/// Returns a trap as a failure. `direction` names the part of the run if it isn't the usual one: " while running backward".
 pub fn trap(exit: Exit, direction: &str, file: &str, explanation: &Explanation) -> Failure {
     let what = format!("trap[{}]{direction}", explanation.code.text());
     let text = load::kept_text().and_then(|sources| with_text(sources, &what, explanation));
@@ -22,7 +22,7 @@ pub fn trap(exit: Exit, direction: &str, file: &str, explanation: &Explanation) 
     Failure::styled(exit, summary, text).detail("trap", object(explanation))
 }
 
-/// Renders a trap with its source lines; `None` if the text doesn't contain the place.
+/// Renders a trap with its source lines. Returns `None` if the place isn't in the text.
 fn with_text(sources: &Sources, what: &str, explanation: &Explanation) -> Option<String> {
     let span = |spot: &Spot| sources.columns(FileId(spot.number), spot.line, spot.columns);
     let primary = span(explanation.spot.as_ref()?)?;
@@ -44,7 +44,7 @@ fn with_text(sources: &Sources, what: &str, explanation: &Explanation) -> Option
     Some(render::report(sources, &report, load::color()))
 }
 
-/// Renders a trap with the information that an image has.
+/// Renders a trap of an image, which has no text, with the places that the image records.
 fn without_text(what: &str, file: &str, explanation: &Explanation) -> String {
     let (included, line) = match &explanation.spot {
         Some(spot) => (spot.file.as_deref(), Some(spot.line)),

@@ -1,5 +1,5 @@
-//! Verification reports of derivatives: recomputation and lost values. Notes and warnings for users, JSON members for
-//! programs, and the verdict of `--strict`.
+//! Verification reports of derivatives: was the reverse sweep repeated, and which derivatives were lost. Notes and
+//! warnings for users, JSON members for programs, and the verdict of `--strict`.
 
 use std::fmt::Write as _;
 
@@ -10,11 +10,11 @@ use serde_json::{Map, Value as Json};
 use super::losses::{self, LossSpot, ReportedLoss, reported};
 use crate::failure::{Exit, Failure, Fallible, counted};
 
-/// Verification report of some derivatives.
+/// Verification report of derivatives, prepared for output.
 pub struct VerificationText<'a> {
     verification_report: &'a VerificationReport,
     reported: Vec<ReportedLoss>,
-    /// Place of the divergence of the reverse sweep, if one instruction shows it.
+    /// Source place at which the reverse sweep diverged, if a single instruction shows it.
     spot: Option<LossSpot>,
 }
 
@@ -43,7 +43,7 @@ impl<'a> VerificationText<'a> {
         text
     }
 
-    /// Returns the line for derivatives that weren't verified; empty for others.
+    /// Returns the line of text that says that derivatives weren't verified; empty if they were.
     pub fn line(&self) -> &'static str {
         match self.verification_report.loss_error {
             Some(_) => "",
@@ -51,7 +51,7 @@ impl<'a> VerificationText<'a> {
         }
     }
 
-    /// Returns the members `level` (unless checked), `reported`, `loss_error` and `recomputed`.
+    /// Returns the JSON members of the report. `level` is among them only for unchecked derivatives.
     pub fn members(&self) -> Map<String, Json> {
         let mut members = Map::new();
         if self.verification_report.loss_error.is_none() {
@@ -63,12 +63,12 @@ impl<'a> VerificationText<'a> {
         members
     }
 
-    /// Returns the losses by place.
+    /// Returns the lost derivatives as JSON, one entry for each place.
     pub fn reported(&self) -> Json {
         self.reported.iter().map(ReportedLoss::json).collect()
     }
 
-    /// Returns the verdict of `--strict`.
+    /// Returns the verdict of `--strict`: a failure if `strict` is true and relevant derivatives were lost.
     pub fn verdict(&self, strict: bool) -> Fallible {
         if !strict || self.reported.is_empty() {
             return Ok(());
@@ -90,7 +90,7 @@ impl<'a> VerificationText<'a> {
     }
 }
 
-/// Returns the index of the instruction that shows a divergence, if there is only one.
+/// Returns the index of the instruction at which a reverse sweep diverged. `None` if no single instruction shows it.
 fn place(divergence: &Divergence) -> Option<u32> {
     match divergence {
         Divergence::Freed(freed) => Some(freed.at),

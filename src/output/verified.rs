@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::failure::{Exit, Failure, Fallible};
 
-/// Comparison with the names of its program.
+/// Comparison of derivatives, with the names of the program's inputs and results.
 pub struct CheckReport<'a> {
     pub program: &'a Program,
     pub check: &'a Check,
@@ -21,8 +21,8 @@ pub struct CheckReport<'a> {
 }
 
 impl CheckReport<'_> {
-    /// Returns one line for standard output if all derivatives are verified; otherwise nothing, see
-    /// [`CheckReport::verdict`].
+    /// Returns a line for standard output if all derivatives are verified. Otherwise returns an empty text;
+    /// [`CheckReport::verdict`] has the mismatches.
     pub fn line(&self) -> String {
         match (self.check.verdict(), &self.check.comparisons[..]) {
             (Verdict::Differs | Verdict::NotVerified(_), _) | (_, []) => String::new(),
@@ -34,7 +34,7 @@ impl CheckReport<'_> {
         }
     }
 
-    /// Fails unless all derivatives are verified.
+    /// Returns a failure unless all derivatives are verified.
     pub fn verdict(&self) -> Fallible {
         let message = match self.check.verdict() {
             Verdict::Verified => return Ok(()),
@@ -51,7 +51,8 @@ impl CheckReport<'_> {
         Err(failure)
     }
 
-    /// Lists mismatches and unverified derivatives, one per line: the input, both numbers, and the tolerated error.
+    /// Lists mismatches and derivatives that couldn't be compared, one per line: the input, both numbers, and the
+    /// tolerated error.
     pub fn lines(&self) -> Vec<String> {
         let differs = self.check.verdict() == Verdict::Differs;
         let shown = |comparison: &&Comparison| (comparison.verdict() == Verdict::Differs) == differs;
@@ -102,12 +103,13 @@ impl CheckReport<'_> {
         )
     }
 
-    /// Returns the noun for a comparison's subject.
+    /// Returns the noun for the compared derivative: "the derivative" if there are several outputs, otherwise "the
+    /// gradient".
     fn noun(&self, comparison: &Comparison) -> &'static str {
         if (self.output)(comparison.output).is_some() { "the derivative" } else { "the gradient" }
     }
 
-    /// Formats which derivative was compared.
+    /// Formats which derivative was compared: its output, and its input, or that all inputs moved at once.
     fn direction(&self, comparison: &Comparison) -> String {
         let output = (self.output)(comparison.output).map(|name| format!("`{name}` ")).unwrap_or_default();
         match comparison.input.and_then(self.input) {
@@ -159,7 +161,7 @@ fn size(error: f64) -> String {
     if error == 0.0 { "0".into() } else { format!("{error:.0e}") }
 }
 
-/// Reason for missing finite differences.
+/// Message for a derivative that no finite difference can confirm.
 const NO_DIFFERENCES: &str =
     "no differences: at nearby inputs the program traps, or its result jumps or is too inexact";
 
@@ -179,7 +181,8 @@ fn summary(comparisons: &[Comparison]) -> String {
     text + "\n"
 }
 
-/// Names the custom rules, because one of them may be wrong.
+/// Returns advice that names the procedures with custom derivative rules, because a rule may be wrong. `None` if
+/// there are none.
 fn rules(program: &Program) -> Option<String> {
     let procedures = &program.module().procedures;
     let named: Vec<String> =

@@ -24,7 +24,7 @@ const LARGEST_RATIO: u64 = 1032;
 /// Header of an array.
 #[derive(Clone, Debug)]
 pub struct ArrayHead {
-    /// Name in the archive; empty in a `.npy`.
+    /// Name of the array in the archive; empty in a `.npy`, which has only one array.
     pub name: String,
     pub lengths: Vec<usize>,
     is_fortran: bool,
@@ -58,7 +58,7 @@ impl NumberKind {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ArrayNumber {
     Signed(i64),
-    /// Bit pattern for an integer cell, like a hexadecimal literal in a program text.
+    /// Bit pattern of an integer cell, as a hexadecimal literal in a program's text would be.
     Unsigned(u64),
     Real(f64),
 }
@@ -114,7 +114,7 @@ impl NumberArray {
         }
     }
 
-    /// Returns the indices of an element in row-major order.
+    /// Returns the indices of element `n`, counted in row-major order.
     pub fn index(&self, n: usize) -> Vec<usize> {
         let mut rest = n;
         let mut index: Vec<usize> = self
@@ -131,7 +131,7 @@ impl NumberArray {
         index
     }
 
-    /// Returns the position of an element in file order.
+    /// Returns the position of element `n`, counted in row-major order, in the file's order.
     fn stored(&self, n: usize) -> usize {
         if !self.is_fortran {
             return n;
@@ -144,8 +144,8 @@ impl NumberArray {
         at
     }
 
-    /// Returns the position of part `part` in the first lane, and the stride between lanes; lanes are the first
-    /// dimension.
+    /// Returns the positions of a lane's number at index `part`: the position for lane 0, and the distance from lane
+    /// to lane. Lanes are the first dimension.
     pub fn column(&self, part: usize) -> (usize, usize) {
         let parts = self.lengths.iter().skip(1).product();
         if self.is_fortran { (self.stored(part), 1) } else { (part, parts) }
@@ -270,11 +270,11 @@ pub fn npy(path: &Path) -> Fallible<NumberArray> {
 /// Reason why an array can't be read.
 #[derive(Debug)]
 enum BrokenArray {
-    /// Bytes that aren't a valid array.
+    /// Bytes that aren't a valid array, because the file is damaged.
     Damaged(String),
-    /// An array of unsupported elements.
+    /// An array whose elements aren't numbers of a supported type.
     Foreign(String),
-    /// An unsupported compression method.
+    /// A compression method that isn't supported.
     Method(String),
 }
 
@@ -435,8 +435,8 @@ fn head(source: &mut impl Read, name: String) -> Result<ArrayHead, BrokenArray> 
     })
 }
 
-/// Reads the bytes of a header, and validates its length and that the product of its dimensions doesn't overflow. The
-/// parser assumes both.
+/// Reads the bytes of a header. Validates its length, and that the product of the dimensions doesn't overflow,
+/// because the header's parser assumes both.
 fn header(source: &mut impl Read) -> Result<Vec<u8>, BrokenArray> {
     let mut start = [0u8; 10];
     source.read_exact(&mut start)?;
@@ -464,7 +464,7 @@ fn header(source: &mut impl Read) -> Result<Vec<u8>, BrokenArray> {
     Ok(head)
 }
 
-/// Returns true if the product of the dimensions after `shape` doesn't overflow.
+/// Returns true if the product of the dimensions after the key `shape` doesn't overflow.
 fn has_product(text: &str) -> bool {
     let behind = text.split_once("shape").map_or("", |(_, behind)| behind);
     let inside = behind
@@ -478,8 +478,8 @@ fn has_product(text: &str) -> bool {
         .is_some()
 }
 
-/// Reads the numbers of an array up to its end. `is_checked` is true if the size has been compared with the available
-/// bytes.
+/// Reads the numbers of an array up to the end of the file. `is_checked` is true if the claimed size has already been
+/// compared with the available bytes.
 fn body(source: &mut impl Read, head: &ArrayHead, is_checked: bool) -> Result<NumberArray, BrokenArray> {
     let count = head.count();
     let numbers = Decoder { count, is_checked, is_big_endian: head.is_big_endian };
@@ -511,7 +511,7 @@ fn body(source: &mut impl Read, head: &ArrayHead, is_checked: bool) -> Result<Nu
         }
         NumberKind::Float(_) => Numbers::Reals(numbers.decoded(source, f64::from_be_bytes)?),
     };
-    // Reading at the end makes the archive compare the checksum.
+    // A read at the end makes the archive reader compare the checksum.
     match source.read(&mut [0]) {
         Ok(0) => Ok(NumberArray { lengths: head.lengths.clone(), is_fortran: head.is_fortran, numbers }),
         Ok(_) => Err(BrokenArray::Damaged(format!("more follows its {count} numbers"))),
@@ -519,7 +519,7 @@ fn body(source: &mut impl Read, head: &ArrayHead, is_checked: bool) -> Result<Nu
     }
 }
 
-/// Converts an error of reading at the end.
+/// Converts an error of the read at the end: a wrong checksum means that the file is damaged.
 fn damaged(error: &io::Error) -> BrokenArray {
     let text = error.to_string();
     match text.contains("checksum") {
@@ -545,7 +545,7 @@ struct Decoder {
 }
 
 impl Decoder {
-    /// Reads all numbers; `wide` converts their big-endian bytes.
+    /// Reads all numbers of `WIDTH` bytes each; `wide` converts the bytes of one number, in big-endian order.
     fn decoded<const WIDTH: usize, V>(
         self,
         source: &mut impl Read,
@@ -580,7 +580,7 @@ impl Decoder {
     }
 }
 
-/// Fills a buffer as far as there are bytes, and returns their count.
+/// Fills a buffer, or as much of it as the source has bytes for. Returns the number of bytes read.
 fn filled(source: &mut impl Read, bytes: &mut [u8]) -> Result<usize, BrokenArray> {
     let mut there = 0;
     while there < bytes.len() {

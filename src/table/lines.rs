@@ -30,8 +30,9 @@ pub enum Delimiter {
 }
 
 impl Delimiter {
-    /// Detects the delimiter of a line, ignoring quoted text. Priority: a tab, a semicolon (commas may then be
-    /// decimal), a comma. Blanks separate if there is none of these, or if a part between tabs contains blanks.
+    /// Detects the delimiter of a line, ignoring quoted text: a tab if there is one, otherwise a semicolon (commas
+    /// may then be decimal), otherwise a comma. Otherwise, or if a part between tabs contains blanks, blanks
+    /// separate.
     fn of(line: &str) -> Delimiter {
         let mut is_quoted = false;
         let outside: Vec<u8> = line
@@ -61,14 +62,14 @@ impl Delimiter {
 /// Byte range of a field in its line.
 #[derive(Clone, Copy, Debug)]
 struct FieldSpan {
-    /// First byte, which may be a quote.
+    /// Index of the field's first byte, which may be a quote or a blank.
     at: usize,
-    /// Start of the text inside quotes and blanks; `end` is its end.
+    /// Index of the first byte of the text without quotes and blanks; `end` is the index after the last one.
     start: usize,
     end: usize,
 }
 
-/// Text of which one line at a time is in memory.
+/// Reader of a table. Only one line at a time is in memory.
 pub struct TableLines<'s> {
     file: String,
     source: BufReader<Box<dyn Read + 's>>,
@@ -79,7 +80,7 @@ pub struct TableLines<'s> {
     delimiter: Option<Delimiter>,
     /// Count of blank lines and comments before the current line.
     skipped: u64,
-    /// True if a line ended with a carriage return; a following line feed then belongs to it.
+    /// True if the last line ended with a carriage return, so that a line feed after it belongs to the same line end.
     has_returned: bool,
     has_line_end: bool,
 }
@@ -135,8 +136,8 @@ impl<'s> TableLines<'s> {
         Ok(is_there)
     }
 
-    /// Detects the delimiter again in the next line, unless the current line has one. A single column name doesn't
-    /// show the delimiter of the numbers below it.
+    /// Detects the delimiter again in the next line, if the current line has none. A header with a single name
+    /// doesn't show the delimiter of the numbers below it.
     pub fn reconsider_delimiter(&mut self) {
         if self.delimiter == Some(Delimiter::Blanks) && self.fields.len() <= 1 {
             self.delimiter = None;
@@ -189,7 +190,7 @@ impl<'s> TableLines<'s> {
         self.fault_at(at, what)
     }
 
-    /// Returns advice for a field that isn't a number, if its text shows the intention.
+    /// Returns advice for a field that isn't a number, if the text shows what was meant, such as a decimal comma.
     pub fn hint(text: &str) -> Option<&'static str> {
         let is_decimal = |text: &str| {
             text.split_once(',').is_some_and(|(whole, rest)| {
@@ -238,7 +239,7 @@ impl<'s> TableLines<'s> {
         Ok(())
     }
 
-    /// Advances to the next line that is neither blank nor skipped by the caller.
+    /// Advances to the next line that isn't blank, and that `skips` doesn't skip.
     fn significant(&mut self, skips: impl Fn(&str) -> bool) -> Fallible<bool> {
         self.skipped = 0;
         while self.line()? {
@@ -401,7 +402,7 @@ fn trimmed(line: &str, at: usize, from: usize, to: usize) -> FieldSpan {
     FieldSpan { at, start, end: start + text.trim().len() }
 }
 
-/// Returns the start of a line, up to a delimiter.
+/// Returns the text of a line before its first delimiter.
 fn first_field(line: &str) -> &str {
     line.split([',', ';', '\t']).next().unwrap_or_default().trim().trim_matches('"')
 }

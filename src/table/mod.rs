@@ -56,7 +56,8 @@ pub fn list<T>(path: &Path, parse: ReadNumber<'_, T>) -> Fallible<Vec<T>> {
     Ok(table.numbers)
 }
 
-/// Failure for a field that isn't a valid number of the cell, with advice. `fault` adds the place.
+/// Failure for a field that isn't a valid number of the cell, with advice. `fault` creates the failure, with the
+/// field's place.
 pub fn no_number(
     program: &Program,
     cell: &str,
@@ -85,7 +86,7 @@ pub fn no_number(
     }
 }
 
-/// Formats an error, with its text shortened and escaped.
+/// Formats an error of parsing a number; a long text in it is shortened and escaped.
 fn reported(error: ValueError) -> String {
     match error {
         ValueError::NotAnInteger { text, bits } => {
@@ -98,23 +99,23 @@ fn reported(error: ValueError) -> String {
     }
 }
 
-/// Purpose of a file's numbers.
+/// Purpose of the numbers in a file: cells of a name, or a tape.
 enum Purpose<'n> {
     Cells { name: &'n str, shape: Shape },
     Tape,
 }
 
-/// Numbers of a file, with their count in each line.
+/// Numbers of a file, with the number of lines and of numbers in each line.
 struct NumberTable<T> {
     file: String,
-    /// Line number of the header, if there is one.
+    /// Line number of the header, if the file has one.
     header: Option<u64>,
     lines: usize,
     width: usize,
     numbers: Vec<T>,
 }
 
-/// Reads the file as an array if its extension says so.
+/// Reads the file as an array if its name ends in `.npy` or `.npz`; otherwise returns `None`.
 fn array(path: &Path) -> Fallible<Option<NumberArray>> {
     let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
     match ending.as_deref().and_then(|ending| ending.to_str()) {
@@ -174,7 +175,8 @@ impl<T> NumberTable<T> {
         Ok(())
     }
 
-    /// Converts an array: two dimensions give several lines, one gives a single line.
+    /// Converts an array to a table: an array with two dimensions has several lines, one with one dimension a single
+    /// line.
     fn of_array(
         path: &Path,
         array: &NumberArray,
@@ -220,8 +222,8 @@ impl<T> NumberTable<T> {
                 (self.lines, self.width) == (rows as usize, columns as usize)
                     || is_flat(rows as usize * columns as usize)
             }
-            // A stack takes any number of values, even none. A file with only a header is an error, because it should
-            // have values.
+            // A stack takes any number of values, even none. But a file with nothing except a header is an error,
+            // because values were intended.
             Shape::Stack if self.lines == 0 => self.header.is_none(),
             Shape::Stack => self.lines == 1 || self.width <= 1,
         };
@@ -268,7 +270,7 @@ impl<T> NumberTable<T> {
     }
 }
 
-/// Returns true if a line is a header: it has a nonempty field, and no field resembles a number.
+/// Returns true if a line is a header: at least one field isn't empty, and no field resembles a number.
 fn is_header(lines: &TableLines<'_>) -> bool {
     lines.fields().any(|text| !text.is_empty()) && !lines.fields().any(looks_like_number)
 }

@@ -39,12 +39,13 @@ pub fn names(lines: &mut TableLines<'_>) -> Fallible<Vec<String>> {
     Ok(names)
 }
 
-/// Returns true if a name starts with a letter, such as that of a cell called `inf`.
+/// Returns true if a name begins like an identifier, so that a cell called `inf` is no number.
 fn is_word(name: &str) -> bool {
     name.starts_with(|sign: char| sign.is_alphabetic())
 }
 
-/// Checks that the current line has a number for each of `columns` columns, and that no line is missing before it.
+/// Checks that the current line has a number for each of `columns` columns, and that no blank line before it may be a
+/// missing number.
 ///
 /// # Errors
 /// A wrong number of fields, or a blank line before a single-column line, where a number may be missing.

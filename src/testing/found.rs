@@ -39,7 +39,7 @@ pub fn files(arguments: &[PathBuf]) -> Fallible<Vec<FoundFile>> {
     Ok(found)
 }
 
-/// Expands a pattern. An argument that exists as a file isn't a pattern.
+/// Expands a glob pattern to paths. An argument that is the name of an existing file isn't a pattern.
 fn matching(argument: &Path) -> Fallible<Vec<PathBuf>> {
     let pattern =
         argument.to_str().filter(|text| text.contains(['*', '?', '['])).filter(|_| !argument.exists());
@@ -53,8 +53,8 @@ fn matching(argument: &Path) -> Fallible<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Returns true if a path component begins with a dot that the pattern doesn't have, as shells do. The option of the
-/// `glob` library for this assumes that all names are UTF-8.
+/// Returns true if a path component begins with a dot where the pattern has none; shells don't match such names
+/// either. The option of the `glob` library for this assumes that all names are UTF-8.
 fn is_hidden(path: &Path, pattern: &str) -> bool {
     let dotted = pattern.split('/').filter(|part| part.starts_with('.'));
     let dotted: Vec<Pattern> = dotted.filter_map(|part| Pattern::new(part).ok()).collect();

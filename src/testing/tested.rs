@@ -26,7 +26,7 @@ use crate::read::{self, files, shown};
 /// Test results of a file.
 #[derive(Debug)]
 pub struct TestedFile {
-    /// Name as the user gave it.
+    /// Name of the file as the user gave it.
     pub name: String,
     pub program: ProgramUnderTest,
     pub lines: Vec<AssessedLine>,
@@ -39,7 +39,7 @@ impl TestedFile {
     }
 }
 
-/// Returns the result of a file that can't be tested, as a missed line.
+/// Returns the result for a file that can't be tested: one missed line with `expected` and `found`.
 pub fn unusable(path: &Path, expected: &str, found: &str) -> TestedFile {
     let name = read::name(path);
     let line = AssessedLine {
@@ -48,7 +48,7 @@ pub fn unusable(path: &Path, expected: &str, found: &str) -> TestedFile {
         assessment: Assessment::Missed(vec![Mismatch::new(expected, found)]),
         took: Duration::ZERO,
     };
-    // Nothing was assembled, so diagnostics would be meaningless.
+    // The empty text is only a placeholder, so its diagnostics would be meaningless.
     let mut program = ProgramUnderTest::assemble(&name, Vec::new(), &FilesInMemory::default());
     program.diagnostics.clear();
     TestedFile { name, program, lines: vec![line] }
@@ -78,7 +78,7 @@ impl TestedText {
         Ok(TestedText { name: read::name(path), text, files })
     }
 
-    /// Returns the text, and the files of its folder.
+    /// Splits the text under test into its text and the files of its folder.
     pub fn apart(self) -> (String, FolderFiles) {
         (self.text, self.files)
     }
@@ -148,6 +148,7 @@ pub fn tested(
 pub struct Runs {
     pub running: TestRunning,
     pub usual: TestLimits,
-    /// True if a signal stops runs and reports the unjudged lines; false if a signal ends the process.
+    /// True if a signal stops the current run, and lines that weren't judged are reported. False if a signal ends the
+    /// process.
     pub heeds_signals: bool,
 }

@@ -66,6 +66,7 @@ fn device_and_cpu_write_the_same_files() {
         "programs/bessel_grid.rasm --lanes programs/bessel_grid.csv --grad out --unchecked",
         "programs/reprojection.rasm --lanes programs/reprojection.csv --grad cost",
         "programs/reprojection.rasm --lanes programs/reprojection.csv --jacobian cost",
+        "programs/reprojection.rasm --lanes programs/reprojection.csv --seed cost=-2.5",
         "programs/xtea_blocks.rasm --lanes programs/xtea_blocks.csv",
         "programs/xtea_blocks.rasm --lanes programs/xtea_blocks.csv --check",
         "programs/bessel_grid.rasm --lanes programs/bessel_grid.csv --real f32",

@@ -139,7 +139,7 @@ fn all_codes_are_listed() {
 fn an_unknown_code_gets_the_nearest_one() {
     reviver("explain index-outsid").expect(2).says("there is no code `index-outsid`").says("`index-outside`");
     reviver("explain index").expect(2).says("this is a part of `index-out-of-bounds`, `index-outside`");
-    reviver("explain somewhere-else").expect(2).says("`reviver explain` lists them all");
+    reviver("explain somewhere-else").expect(2).says("`reviver explain` lists all codes");
     let object = reviver("explain E999999 --json").expect(2).json();
     assert_eq!(object["error"]["kind"], "usage");
 }

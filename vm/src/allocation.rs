@@ -1,5 +1,5 @@
-//! Allocation that may fail. Data that a program's text can make large is allocated here, so that a lack of
-//! memory becomes an error or a trap. The module knows sizes and their purposes.
+//! Allocation that may fail. Data whose size depends on a program's text are allocated here, so that a refused memory
+//! request becomes an error or a trap instead of ending the process.
 
 use reviver_memory::ask;
 
@@ -10,17 +10,18 @@ pub use reviver_isa::codec::OutOfMemory;
 pub enum AllocationPurpose {
     /// The frame of a call.
     Frame,
-    /// Another value on a stack.
+    /// Space for one more value on a stack.
     Stack,
-    /// Another value on a tape.
+    /// Space for one more value on a tape.
     Tape,
     /// Records of the bits that a step loses, with which the step can be undone.
     History,
-    /// An adjoint for each real.
+    /// The adjoints, one for each real.
     Adjoints,
-    /// The cells that tasks touch, which are compared before the tasks begin.
+    /// The lists of cells that tasks touch. They are compared before the tasks begin, because tasks mustn't share cells
+    /// that one of them changes.
     Tasks,
-    /// A copy of the state, as the start of a backward run.
+    /// A copy of the state, from which a backward run starts.
     Copy,
 }
 
@@ -30,8 +31,8 @@ pub enum AllocationPurpose {
 /// # Errors
 /// Fails if there is no memory.
 pub fn zeros<T: Copy + Default>(count: usize) -> Result<Vec<T>, OutOfMemory> {
-    // `vec!` gets zeroed pages, but aborts if there is no memory. So memory is requested first. The black box
-    // keeps the compiler from removing that unused allocation.
+    // `vec!` gets zeroed pages, but aborts the process if there is no memory. So the same amount is first requested in
+    // a way that may fail, and freed again. The black box keeps the compiler from removing this unused allocation.
     let mut asked = Vec::<T>::new();
     ask::exactly(&mut asked, count)?;
     drop(std::hint::black_box(asked));

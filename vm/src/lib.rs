@@ -3,14 +3,14 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`program`], [`state`], [`machine`], [`observer`] | a verified program, a state, a run that advances it, and observers of runs |
-//! | [`travel`], [`stops`], [`trap`], [`explain`] | directions, reasons why a run stops or traps, and explanations of traps |
+//! | [`program`], [`state`], [`machine`], [`observer`] | verified programs, states, runs, observers of runs |
+//! | [`travel`], [`stops`], [`trap`], [`explain`] | directions, breakpoints, traps and their explanations |
 //! | [`level`] | check levels for engines that replace the interpreter |
 //! | [`values`], [`given`], [`notation`], [`garbage`], [`drift`] | cells and tapes in text form; residues in cells |
 //! | [`history`], [`checkpoint`], [`digest`] | records for going back; a state as bytes, and as a hash |
 //! | [`strategy`] | how much of the history is kept, and what is recomputed instead |
 //! | [`differentiate`], [`reports`], [`watch`] | gradients, and their verification |
-//! | [`lookup`], [`lanes`], [`room`] | cells by name; numbers of several words; allocation that may fail |
+//! | [`lookup`], [`lanes`], [`allocation`] | cells by name; numbers of several words; allocation that may fail |
 //!
 //! A program runs forward and backward:
 //!

@@ -39,7 +39,7 @@ pub struct Machine<B = u64> {
     window: Window,
     /// A flag that another thread sets to stop the run.
     interrupt: Option<Arc<AtomicBool>>,
-    /// The engine that executes the steps; none for the interpreter.
+    /// The engine that executes the steps; `None` for the interpreter.
     runner: Option<Arc<dyn Runner>>,
     /// The settings and statistics for parallel execution of tasks.
     threads: Threads,
@@ -78,7 +78,7 @@ impl Machine {
         self.state.renew(start)
     }
 
-    /// Interprets a leg as [`Machine::interpret`], with an observer that sees states in between.
+    /// Interprets a segment as [`Machine::interpret`], with an observer that sees states in between.
     ///
     /// # Errors
     /// Returns a trap, as [`Machine::run`].
@@ -93,7 +93,7 @@ impl Machine {
 }
 
 impl<B: Interpreted> Machine<B> {
-    /// Returns a copy of the whole run.
+    /// Returns a copy of the machine, with its state, history and reports.
     ///
     /// # Errors
     /// Fails if there is no memory.
@@ -148,8 +148,8 @@ impl<B: Interpreted> Machine<B> {
         self.residues.get_or_insert_default().inherit(past);
     }
 
-    /// Starts to watch whether the reverse sweep retraces the forward sweep. The result is in
-    /// [`Reports::watch`]. It is meaningful for floats that go back without a history.
+    /// Starts to watch whether the reverse sweep retraces the forward sweep. The result is in [`Reports::watch`]. Only
+    /// runs in floats and without a history need to be watched.
     pub fn watch(&mut self) {
         self.reports.watch = Some(Watch::default());
     }
@@ -169,8 +169,8 @@ impl<B: Interpreted> Machine<B> {
         &mut self.state
     }
 
-    /// Returns the state, and the watcher if the run is watched, for an engine that executes at most
-    /// `segment.budget` of the program's own steps itself.
+    /// Returns the state for an engine that itself executes at most `segment.budget` of the program's own steps. If the
+    /// run is watched, also returns the watcher to which the engine reports branches and freed cells.
     pub fn state_and_watcher(&mut self, segment: Segment) -> (&mut State<B>, Option<Watcher<'_>>) {
         let (made, rounding) = (self.state.own_steps(), Rounding::of(self.program.module().real));
         let watcher = self.reports.watch.as_mut().map(|watch| Watcher::new(watch, segment, made, rounding));
@@ -216,7 +216,7 @@ impl<B: Interpreted> Machine<B> {
         Machine { interrupt: self.interrupt.clone(), runner: self.runner.clone(), threads, ..machine }
     }
 
-    /// Replaces the reports with those of a machine that reached this state before.
+    /// Replaces the reports, so that later ones are added to those of an earlier machine that reached this state.
     pub(crate) fn report_in(&mut self, reports: Reports) {
         self.reports = reports;
     }
@@ -226,12 +226,12 @@ impl<B: Interpreted> Machine<B> {
         self.reports.note(at, loss, size);
     }
 
-    /// Returns the history; none if the machine keeps none.
+    /// Returns the history; `None` if the machine keeps none.
     pub fn residues(&self) -> Option<&Residues<B>> {
         self.residues.as_ref()
     }
 
-    /// Returns the losses of gradient mode that may make derivatives wrong, since the machine was created.
+    /// Returns the reports since the machine was created: losses of derivatives that may make a gradient wrong.
     pub fn reports(&self) -> &Reports {
         &self.reports
     }
@@ -264,8 +264,8 @@ impl<B: Interpreted> Machine<B> {
         self.run_interruptibly(None, travel, budget)
     }
 
-    /// Executes at most `budget` steps, but stops before a step at one of the breakpoints `stops`. The first
-    /// step is included.
+    /// Executes at most `budget` steps, but stops before a step at one of the breakpoints `stops`, even if it is the
+    /// first step.
     ///
     /// # Errors
     /// Returns a trap, as [`Machine::run`].
@@ -302,7 +302,8 @@ impl<B: Interpreted> Machine<B> {
         Ok(Stop::Interrupted)
     }
 
-    /// Executes a run without checking the interrupt flag.
+    /// Executes a run as [`Machine::run_interruptibly`], but on the current thread and without checking the interrupt
+    /// flag.
     ///
     /// # Errors
     /// Returns a trap, as [`Machine::run`].
@@ -316,7 +317,7 @@ impl<B: Interpreted> Machine<B> {
         self.interpret(stops, segment)
     }
 
-    /// Executes a leg with the interpreter, even if the machine has another engine.
+    /// Executes a segment with the interpreter, even if the machine has another engine.
     ///
     /// # Errors
     /// Returns a trap, as [`Machine::run`].
@@ -373,7 +374,7 @@ impl<B: Interpreted> Machine<B> {
         self.residues.as_ref().map_or(0, Residues::len)
     }
 
-    /// Runs to a step number, in the direction in which it is, or to the end of the program before it.
+    /// Runs forward or backward to a step number. Stops earlier if it reaches an end of the program.
     ///
     /// # Errors
     /// Returns a trap, as [`Machine::run`].

@@ -1,4 +1,4 @@
-//! Observers of runs: an observer sees the state at steps of its choice. It changes nothing, and knows no
+//! Observers of runs: an observer sees the state at steps of its choice. An observer changes nothing, and knows no
 //! machine.
 
 use crate::state::State;

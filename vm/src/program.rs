@@ -33,7 +33,7 @@ pub struct Program {
     tree: Arc<StatementTree>,
     /// The ops of all instructions in order, and the inverse of each in the opposite order.
     pub(crate) code: Arc<[Vec<Op>; 2]>,
-    /// The same ops without breakpoints, used to evaluate the condition that a jump lands on.
+    /// The same ops without breakpoints, used to evaluate the condition of a jump's partner.
     pub(crate) landings: Arc<[Vec<Op>; 2]>,
     /// The operand lookup of each op; empty if no procedure needs a window.
     lookups: Arc<[Vec<Lookup>; 2]>,
@@ -91,7 +91,8 @@ impl Program {
         })
     }
 
-    /// Returns the program with other code of the same length. The ops that jumps land on stay unchanged.
+    /// Returns the program with other code of the same length, such as code with breakpoints. `landings` stay
+    /// unchanged.
     pub(crate) fn with_code(&self, code: [Vec<Op>; 2]) -> Program {
         Program { code: Arc::new(code), ..self.clone() }
     }
@@ -130,7 +131,8 @@ impl Program {
         &self.activity
     }
 
-    /// Returns the program with another notation for integers in text. Its results don't change.
+    /// Returns the program with another notation for integers in text. The values that the program computes stay the
+    /// same.
     #[must_use]
     pub fn with_notation(self, notation: Notation) -> Program {
         Program { notation, ..self }
@@ -187,8 +189,8 @@ impl Program {
         self.tree.around(&self.module.structure, at)
     }
 
-    /// Returns the block with the keyword that an instruction was generated from, and the number of the
-    /// keyword's seam. Returns none for an instruction that the text states directly.
+    /// Returns the block with the keyword that an instruction was generated from, and the number of the keyword's seam.
+    /// Returns `None` for an instruction that the text states directly.
     pub fn seam(&self, at: u32) -> Option<(&Block, usize)> {
         self.tree.seam(&self.module.structure, at)
     }
@@ -222,7 +224,7 @@ impl Program {
         self.module.procedures.get(procedure as usize).map_or(&[], |procedure| &procedure.parameters)
     }
 
-    /// Returns the procedure that the instruction at `site` calls; none if it isn't a call.
+    /// Returns the procedure that the instruction at `site` calls; `None` if it isn't a call.
     pub fn callee(&self, site: u32) -> Option<usize> {
         match &self.module.code.get(site as usize)?.link {
             Link::Calls(calls) => calls.first().map(|call| call.procedure as usize),
@@ -230,7 +232,7 @@ impl Program {
         }
     }
 
-    /// Returns the derivative rule of a procedure, which replaces its adjoint; none if it has no rule.
+    /// Returns the derivative rule of a procedure, which replaces its adjoint; `None` if it has no rule.
     pub fn rule(&self, procedure: usize) -> Option<usize> {
         self.module.procedures.get(procedure)?.rule.map(|rule| rule as usize)
     }
@@ -276,7 +278,7 @@ impl Program {
         tasks.flat_map(|call| [Part::Whole, Part::Rule].map(|part| call.executed(part))).collect()
     }
 
-    /// Returns the index in the code of one direction of the instruction that follows a position in this
+    /// Returns the counter of a position: the index, in the code of one direction, of the next instruction in this
     /// direction.
     pub(crate) fn counter(&self, position: u32, direction: usize) -> usize {
         match direction {

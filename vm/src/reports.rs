@@ -68,13 +68,14 @@ pub struct Tally {
     pub largest: f64,
 }
 
-/// The losses of a run, by instruction. Their number is bounded by the size of the program.
+/// The derivatives that a run lost, tallied by instruction and kind ([`Loss`]). So the size of the program bounds
+/// the number of tallies.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reports {
     tallies: BTreeMap<(u32, Loss), Tally>,
-    /// The watch on a float run that must retrace its forward sweep.
+    /// The watch of a run in floats, whose reverse sweep must retrace the forward sweep.
     pub(crate) watch: Option<Watch>,
-    /// The highest order of derivatives that matters in a dual-valued run; none for all orders.
+    /// The highest order of derivatives that matters in a dual-valued run; `None` for all orders.
     #[serde(skip)]
     orders: Option<usize>,
     /// True if kinks are reported. First derivatives follow the rules for ties instead.
@@ -115,7 +116,8 @@ impl Reports {
         other.iter().for_each(|(at, loss, tally)| self.add(at, loss, tally));
     }
 
-    /// Adds the losses of other reports for instructions and kinds without losses so far.
+    /// Adds the losses of other reports, except those of a kind that these reports already have at the same
+    /// instruction.
     pub(crate) fn complete(&mut self, other: &Reports) {
         for (at, loss, tally) in other.iter() {
             self.tallies.entry((at, loss)).or_insert(tally);

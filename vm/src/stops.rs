@@ -10,9 +10,8 @@ use crate::program::{FORWARD, Program};
 use crate::state::State;
 use crate::travel::Travel;
 
-/// A position together with the neighbour that the next step executes: forward the instruction after the
-/// position, or backward the inverse of the one before it. The machine's own direction and the user's
-/// together determine which.
+/// A position, and the instruction that the next step executes or undoes there. The step executes the instruction after
+/// the position, or undoes the one before. The machine's own direction and the user's together determine which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Node {
     /// The index of the instruction after the position.

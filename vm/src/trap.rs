@@ -1,4 +1,4 @@
-//! Traps: the reasons why a run can't continue. A trap leaves the state as it was before the instruction. It
+//! Traps: the reasons why a run can't continue. A trap leaves the state as it was before the instruction. A trap
 //! identifies cells by offset, and [`crate::explain`] adds their names.
 
 use reviver_isa::fault::Fault;
@@ -23,7 +23,7 @@ pub struct TaskArgument {
     pub task: u32,
     /// The index of the task's call in the code.
     pub site: u32,
-    /// The argument that refers to the cells; none if the callee names them, or if they determine what is
+    /// The argument that refers to the cells; `None` if the callee names the cells, or if the cells determine what is
     /// called.
     pub argument: Option<u32>,
 }

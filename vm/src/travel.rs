@@ -65,9 +65,9 @@ pub enum Stop {
     },
 }
 
-/// The track that a step is numbered on. Derivative rules run in gradient mode only, so their steps are
-/// numbered separately. The other steps thus have the same numbers with the mode on and off, and find their
-/// records.
+/// The track that a step is numbered on. Derivative rules run in gradient mode only, so their steps are numbered
+/// separately. The other steps thus have the same numbers with the mode on and off, so the reverse sweep finds the
+/// records of the forward sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Track {
     /// The steps outside of derivative rules, numbered by [`crate::State::own_steps`].

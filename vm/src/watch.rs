@@ -25,20 +25,21 @@ pub struct Rounding {
     /// The same bound for numbers with more than `digits` binary digits, and for a loss that is 0 up to
     /// rounding.
     pub few_ulps: f64,
-    /// Maximum number of binary digits in a small multiple of a summand's ulp.
+    /// Maximum number of binary digits of a remainder that rounding leaves of a sum. It has few digits, because it is a
+    /// small multiple of a summand's ulp.
     pub digits: u32,
     /// Bound on the relative error of a number that isn't 0 at the start, and of the loss.
     pub part: f64,
     /// Bound on the effect of all errors on the loss, relative to the loss's size: half of the digits.
     pub of_loss: f64,
-    /// Bound on the effect of all errors on the loss, relative to the loss's size, within which a freed cell
-    /// may hold any number.
+    /// If the effect of all errors on the loss, relative to the loss's size, is within this bound, a freed cell may
+    /// hold any number.
     pub of_freed: f64,
 }
 
 impl Rounding {
-    /// Returns the bounds of a number system: about a third of the digits for the size of an error, and a
-    /// quarter for the digits of the error itself.
+    /// Returns the bounds of a number system. An error may reach about the last third of the digits of the program's
+    /// largest number, and has at most about three quarters of the digits itself.
     #[inline]
     pub fn of(system: RealSystem) -> Rounding {
         match system {
@@ -64,9 +65,9 @@ impl Rounding {
         }
     }
 
-    /// Returns true if an error preserves the leading digits of the loss, that is, if it is at most
-    /// [`Rounding::part`] of the loss. For a loss that is 0 up to rounding, such as that of a converged fit,
-    /// the error may be of the same size. `ulp` is the last place of the program's largest number.
+    /// Returns true if an error preserves the leading digits of the loss, that is, if it is at most [`Rounding::part`]
+    /// of the loss. For a loss that is 0 up to rounding, such as that of a converged fit, the error may be of the same
+    /// size. `ulp` is the unit in the last place of the program's largest number.
     pub fn leaves(self, loss: f64, error: f64, ulp: f64) -> bool {
         error <= self.part * loss.abs() || loss.abs().max(error) <= self.few_ulps * ulp
     }
@@ -111,7 +112,7 @@ impl Watch {
         self.path
     }
 
-    /// Returns the largest freed number that is too large for a rounding error. `ulp` is the last place of
+    /// Returns the largest freed number that is too large for a rounding error. `ulp` is the unit in the last place of
     /// the program's largest number.
     pub fn unexplained(&self, rounding: Rounding, ulp: f64) -> Option<Freed> {
         let beyond = |freed: Option<Freed>, ulps: f64| freed.filter(|freed| freed.value.abs() > ulps * ulp);
@@ -207,7 +208,7 @@ impl<'w> Watcher<'w> {
         self.watch.jumped(self.clock.travel, mark(self.clock, self.clock.budget - made));
     }
 
-    /// Returns the interval number of the first step. Each further step's is greater by [`Watcher::sign`].
+    /// Returns the interval number of the first step. The number of each further step is greater by [`Watcher::sign`].
     #[inline]
     pub fn first_interval(&self) -> i64 {
         self.clock.interval(self.clock.budget).number
@@ -224,7 +225,7 @@ impl<'w> Watcher<'w> {
         self.watch.jumped(self.clock.travel, marks);
     }
 
-    /// Turns the run after `made` steps; at most `budget` steps of the reverse sweep follow.
+    /// Notes that the run turns around after `made` steps; at most `budget` steps of the reverse sweep follow.
     pub fn turn(&mut self, made: u64, budget: u64) {
         let start = self.clock.start + made as i64;
         self.clock = Clock { travel: Travel::Backward, budget, start, ..self.clock };

@@ -1,4 +1,4 @@
-//! Threads that share work. If the system refuses to start a thread, the others do its part. The module is
+//! Threads that share work. If the system refuses to start a thread, the others do that thread's part. The module is
 //! independent of the kind of work.
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,8 +7,8 @@ use std::thread::{self, Builder, ScopedJoinHandle};
 /// Upper bound on the threads that share one piece of work, on a machine of any size.
 pub const MOST_THREADS: u32 = 1024;
 
-/// Runs `work` on this thread and on at most `threads - 1` others. The system may start fewer, so any number
-/// of calls must be able to do all of the work. Returns a result for each thread; none for one that panicked.
+/// Runs `work` on this thread and on at most `threads - 1` others. The system may start fewer, so any number of calls
+/// must be able to do all of the work. Returns a result for each thread; `None` for one that panicked.
 pub fn share<T: Send>(threads: u32, work: impl Fn() -> T + Sync) -> Vec<Option<T>> {
     thread::scope(|scope| {
         let start = |_| Builder::new().spawn_scoped(scope, &work).ok();
@@ -18,8 +18,8 @@ pub fn share<T: Send>(threads: u32, work: impl Fn() -> T + Sync) -> Vec<Option<T
     })
 }
 
-/// Runs two functions at the same time, `first` on another thread. If the system refuses to start a thread,
-/// they run one after the other. The result of `first` is none if it panicked on its thread.
+/// Runs two functions at the same time, `first` on another thread. If the system refuses to start a thread, the
+/// functions run one after the other. The result of `first` is `None` if it panicked on its thread.
 pub fn concurrently<T: Send, U>(
     first: impl FnOnce() -> T + Send,
     second: impl FnOnce() -> U,
@@ -38,9 +38,9 @@ pub fn concurrently<T: Send, U>(
     })
 }
 
-/// Runs `work` on a named thread, without waiting for it. If the system refuses to start a thread, `work`
-/// runs here before the function returns. `stack` is the thread's stack size in bytes; none for the default.
-/// Returns true if a thread was started.
+/// Runs `work` on a named thread, without waiting for it. If the system refuses to start a thread, `work` runs here
+/// before the function returns. `stack` is the thread's stack size in bytes; `None` for the default. Returns true if a
+/// thread was started.
 pub fn detached<W: FnOnce() + Send + 'static>(name: &str, stack: Option<usize>, work: W) -> bool {
     fn begin<W: FnOnce()>(work: &Mutex<Option<W>>) {
         let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();

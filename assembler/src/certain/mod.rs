@@ -1,13 +1,13 @@
-//! Certain errors, found without running the program: cells that can't end as required, and branch pairs that
-//! must fail on a path to them.
+//! Finds errors that are certain to occur, without running the program: globals that can't end with the
+//! required value, and branch pairs that must trap on some path.
 //!
-//! The analysis is an abstract interpretation of each procedure over the values of its scalar cells
-//! (`state`). A value is a number, or the input value of a cell plus a number. At joins only common facts are
-//! kept, until a fixed point is reached. Calls discard the values that their callees may change
-//! ([`Effects`]).
+//! The analysis is an abstract interpretation of each procedure over the values of its scalar cells (module
+//! `state`). An abstract value is a number, or the input value of a global plus a number. At a join of
+//! control flow, only the facts that hold on both paths are kept. Loops are iterated until a fixed point is
+//! reached. A call discards the values that its callee may change ([`Effects`]).
 //!
 //! The analysis is sound: arrays, reals and values computed from inputs are unknown, and unknown values cause
-//! no findings. There are no findings for programs that are too large or that call through cells.
+//! no findings. Programs that are too large, or that call through cells, have no findings.
 //!
 //! This module works on modules, independently of source texts and messages.
 
@@ -27,33 +27,33 @@ use self::state::{KnownAtEntry, KnownState, KnownValue};
 /// An error that is certain to occur in a verified module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finding {
-    /// A global that must end with its initial value always ends with another value.
+    /// A global must end with its initial value, but always ends with another value.
     Ends {
         /// The index of the global in `Module::globals`.
         global: u32,
         /// The value at the end, which differs from the initial value.
         value: i64,
     },
-    /// A global that must end with its initial value ends with the input value of a global plus a number.
+    /// A global must end with its initial value, but ends with the input value of a global plus a number.
     /// That is correct for at most one input.
     EndsAsGiven {
-        /// The index of the global that ends with a wrong value.
+        /// The index of the global that ends with the wrong value.
         global: u32,
         /// The index of the global with the input value; it may be the same global.
         given: u32,
         /// The number that is added to the input value, wrapped to a word of the program.
         plus: i64,
     },
-    /// Falling into this `from` always finds its condition true, and traps. `left` is the value of the
-    /// condition's left side, if known.
+    /// Whenever control falls into this `from` from above, its condition is true, so it traps. `left` is the
+    /// value of the condition's left side, if known.
     Falls {
         /// The index of the `from` in `Module::code`.
         from: u32,
         /// The value of the condition's left side, or `None` if the analysis doesn't know it.
         left: Option<i64>,
     },
-    /// Jumping by this `br` always finds the condition of its `from` false, and traps. `left` is the value of
-    /// the condition's left side, if known.
+    /// Whenever this `br` jumps, the condition of its `from` is false, so the `from` traps. `left` is the
+    /// value of the condition's left side, if known.
     Jumps {
         /// The index of the `br` in `Module::code`.
         br: u32,
@@ -64,14 +64,15 @@ pub enum Finding {
     },
 }
 
-/// The maximum work of the whole analysis: instructions, and cells copied at branches.
+/// The maximum work of the whole analysis, in visited instructions and copied facts. A larger program has no
+/// findings.
 const MOST_WORK: usize = 4_000_000;
 
 /// Returns all certain errors of a verified module, in order of the code. Errors at the end of main come
 /// first.
 pub fn findings(module: &Module) -> Vec<Finding> {
     let mut work = MOST_WORK;
-    let Some(effects) = Effects::of(module, &mut work) else { return Vec::new() };
+    let Some(effects) = Effects::within(module, &mut work) else { return Vec::new() };
     let mut findings = Vec::new();
     for procedure in &module.procedures {
         let mut walk = Analyzer::new(module, procedure, &effects);
@@ -83,21 +84,21 @@ pub fn findings(module: &Module) -> Vec<Finding> {
     findings
 }
 
-/// The analysis of one procedure.
+/// The analysis of one procedure, with the abstract states found so far.
 struct Analyzer<'m> {
     module: &'m Module,
     procedure: &'m Procedure,
     effects: &'m Effects,
     entry: Rc<KnownAtEntry>,
-    /// The state after each `from` that is reachable.
+    /// The abstract state after each reachable `from`, by the index of the instruction after it.
     joins: HashMap<u32, KnownState>,
     exit: Option<KnownState>,
 }
 
-/// The continuation of a path after a branch or a join.
+/// Tells if the path that is being followed continues at the next instruction.
 enum Continuation {
     On,
-    /// The path ends here, or continues after a `from`.
+    /// The path ends here, or is continued later from the state after a `from`.
     Over,
 }
 
@@ -118,7 +119,7 @@ impl<'m> Analyzer<'m> {
         (self.procedure.entry + 1, KnownState::new(Rc::clone(&self.entry)))
     }
 
-    /// Iterates to the fixed point. Returns `None` if that is too much work.
+    /// Iterates to the fixed point. Returns `None` if that would exceed the budget `work`.
     fn settle(&mut self, work: &mut usize) -> Option<()> {
         let (first, state) = self.start();
         let mut open = self.walked(first, state, work)?;
@@ -129,7 +130,8 @@ impl<'m> Analyzer<'m> {
         Some(())
     }
 
-    /// Analyses the path from a place, and returns the joins at which facts were lost.
+    /// Follows the path from an instruction, and joins the states at its end into those known so far. Returns
+    /// the joins whose states have changed, which must be followed again.
     fn walked(&mut self, start: u32, state: KnownState, work: &mut usize) -> Option<Vec<u32>> {
         let mut news = Vec::new();
         for (at, state) in self.follow_path(start, state, work, &mut |_, _, _, _| {})? {
@@ -146,9 +148,9 @@ impl<'m> Analyzer<'m> {
         Some(news)
     }
 
-    /// Follows the path from a place to the next join, and returns the state after each `from` that is
-    /// reached. `look` receives the state before each join, the two halves of its pair, and true if the join
-    /// is reached by a jump.
+    /// Follows the path from an instruction to the next join. Returns the states after the joins that are
+    /// reached, each with the index of the instruction there. `look` is called before each join. Its
+    /// arguments are the state, the indices of the `br` and of the `from`, and true if the `br` jumps.
     fn follow_path(
         &mut self,
         start: u32,
@@ -190,7 +192,7 @@ impl<'m> Analyzer<'m> {
         Some(reached)
     }
 
-    /// Follows both outcomes of a `br`.
+    /// Follows both outcomes of a `br`. If it may jump, the state after its `from` is added to `reached`.
     fn part(
         &self,
         state: &mut KnownState,
@@ -213,7 +215,7 @@ impl<'m> Analyzer<'m> {
         if state.assume(split, false) { Continuation::On } else { Continuation::Over }
     }
 
-    /// Applies an instruction that is no branch.
+    /// Applies an instruction that isn't a branch to the state.
     fn pass(&self, state: &mut KnownState, instruction: &Instruction) -> Continuation {
         if let Link::Calls(calls) = &instruction.link {
             calls.iter().for_each(|call| self.call(state, call));
@@ -231,8 +233,8 @@ impl<'m> Analyzer<'m> {
         place.index.is_none() && !place.adjoint && declaration.is_some_and(|d| d.class == Class::Int)
     }
 
-    /// Discards the values that a call may change: its `inout` arguments, and the globals that its callee
-    /// changes.
+    /// Discards the values that a call may change: those of its `inout` arguments, and of the globals that
+    /// its callee changes.
     fn call(&self, state: &mut KnownState, call: &Call) {
         let Some(callee) = self.module.procedures.get(call.procedure as usize) else { return };
         for (argument, parameter) in call.arguments.iter().zip(&callee.parameters) {
@@ -250,7 +252,7 @@ impl<'m> Analyzer<'m> {
         }
     }
 
-    /// Reports the certain errors, based on the fixed point.
+    /// Adds the certain errors to the findings, based on the states of the fixed point.
     fn collect_findings(mut self, findings: &mut Vec<Finding>) {
         let mut starts: Vec<(u32, KnownState)> = self.joins.drain().collect();
         starts.push(self.start());
@@ -276,7 +278,7 @@ impl<'m> Analyzer<'m> {
         findings.append(&mut broken);
     }
 
-    /// Checks the globals of main at its end.
+    /// Adds the globals that end main with a wrong value to the findings.
     fn check_end(&self, findings: &mut Vec<Finding>) {
         let Some(exit) = &self.exit else { return };
         for (number, global) in (0..).zip(&self.module.globals) {
@@ -297,7 +299,7 @@ impl<'m> Analyzer<'m> {
     }
 }
 
-/// Returns the value of a global at the beginning of main.
+/// Returns the abstract value of a global at the beginning of main.
 fn begins((global, number): (&reviver_isa::module::Global, u32)) -> KnownValue {
     let scalar_int = global.class == Class::Int && global.shape == Shape::Scalar;
     match initial(&global.initial) {
@@ -309,7 +311,7 @@ fn begins((global, number): (&reviver_isa::module::Global, u32)) -> KnownValue {
     }
 }
 
-/// Returns the initial value of a scalar integer.
+/// Returns the initial value of a scalar integer; `None` for reals.
 fn initial(values: &Values) -> Option<i64> {
     match values {
         Values::Ints(list) => Some(list.first().copied().unwrap_or(0)),

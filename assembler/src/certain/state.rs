@@ -1,4 +1,4 @@
-//! The abstract state at one place of a procedure: values of scalar cells, and comparisons that hold.
+//! The abstract state at one instruction of a procedure: values of scalar cells, and comparisons that hold.
 //!
 //! A parameter may be an alias of any global of its class, so a change of one discards the other. Integers
 //! wrap at the word's width, as in the machine.
@@ -17,7 +17,7 @@ use reviver_isa::update::Update;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KnownValue {
     Known(i64),
-    /// The input value of this global, plus a number. For an array it applies to each cell.
+    /// The input value of this global, plus a number. For an array it is that of each cell.
     Given {
         global: u32,
         plus: i64,
@@ -25,14 +25,14 @@ pub(super) enum KnownValue {
     Unknown,
 }
 
-/// The values at the beginning of a procedure.
+/// The known values at the beginning of a procedure, which all states of the procedure share.
 pub(super) struct KnownAtEntry {
     pub(super) word: Word,
     pub(super) globals: Vec<KnownValue>,
     pub(super) frame: Vec<KnownValue>,
 }
 
-/// A side of a comparison.
+/// One side of a recorded comparison: a scalar cell or a number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum ComparedSide {
     Cell(CellKind, u32),
@@ -49,20 +49,22 @@ enum CellKind {
     Parameter,
 }
 
-/// The possible outcomes of a comparison: bits for below, equal and above.
+/// The possible outcomes of a comparison, one bit each: the left side is below, equal to, or above the right
+/// side.
 type Mask = u8;
 const BELOW: Mask = 1;
 const EQUAL: Mask = 2;
 const ABOVE: Mask = 4;
 const ANY: Mask = 7;
 
-/// The maximum number of comparisons in a state.
+/// The maximum number of comparisons in an abstract state; further ones aren't recorded.
 const MOST_FACTS: usize = 16;
 
 #[derive(Clone)]
 pub(super) struct KnownState {
     entry: Rc<KnownAtEntry>,
-    /// The cells that may differ from the entry, by their kind.
+    /// The values of the cells that may differ from those at the entry: for globals, frame variables and
+    /// parameters.
     changed: [HashMap<u32, KnownValue>; 3],
     facts: Vec<(ComparedSide, ComparedSide, Mask)>,
 }
@@ -72,7 +74,7 @@ impl KnownState {
         KnownState { entry, changed: Default::default(), facts: Vec::new() }
     }
 
-    /// Returns the cost of a copy, in entries.
+    /// Returns the cost of copying the state: the number of its values and comparisons.
     pub(super) fn size(&self) -> usize {
         self.changed.iter().map(HashMap::len).sum::<usize>() + self.facts.len()
     }
@@ -90,7 +92,7 @@ impl KnownState {
         list.copied().unwrap_or(KnownValue::Unknown)
     }
 
-    /// Records that a cell, or some cell of an array, gets another value.
+    /// Records that a cell gets a new value. For an array, it is the new value of some unknown element.
     pub(super) fn write(&mut self, base: Base, value: KnownValue) {
         match base {
             Base::Global(_) => self.forget(CellKind::Parameter),
@@ -108,8 +110,8 @@ impl KnownState {
         self.changed[kind as usize].insert(n, value);
     }
 
-    /// Discards all cells of a kind. Main is exempt: only main has values of globals at its entry, and it has
-    /// no parameters that could be aliases.
+    /// Discards the values of all cells of a kind, because one of them may be an alias of a changed cell.
+    /// Main is exempt: it has no parameters, so none of its cells are aliases.
     fn forget(&mut self, kind: CellKind) {
         if self.entry.globals.is_empty() {
             self.changed[kind as usize].clear();
@@ -126,8 +128,8 @@ impl KnownState {
         globals.chain(frame).chain(parameters.keys().copied().map(Base::Parameter))
     }
 
-    /// Joins another state into this one: returns the facts that hold in both, or `None` if the other state
-    /// has all facts of this one.
+    /// Returns the state with the facts that hold in both states. Returns `None` if that is this state, so
+    /// that nothing changes.
     pub(super) fn joined(&self, other: &KnownState) -> Option<KnownState> {
         let mut join = self.clone();
         let mut news = false;
@@ -156,7 +158,7 @@ impl KnownState {
 
     // Conditions.
 
-    /// Returns the outcome of the condition of a branch or an `assert`, if it is certain.
+    /// Returns the outcome of the condition of a branch or an `assert`, or `None` if it isn't certain.
     pub(super) fn holds(&self, instruction: &Instruction) -> Option<bool> {
         let wanted = mask_of(instruction.function)?;
         if instruction.function == Function::Always {
@@ -171,7 +173,8 @@ impl KnownState {
         }
     }
 
-    /// Adds the fact that a condition holds or doesn't. Returns false if that contradicts the state.
+    /// Adds the fact that a condition has the value `holds`. Returns false if that contradicts the state, so
+    /// that the path can't be taken.
     pub(super) fn assume(&mut self, instruction: &Instruction, holds: bool) -> bool {
         if self.holds(instruction) == Some(!holds) {
             return false;
@@ -184,14 +187,14 @@ impl KnownState {
         true
     }
 
-    /// Returns the possible outcomes of comparing two operands.
+    /// Returns the outcomes that are possible for a comparison of two operands in this state.
     fn possible(&self, a: &Operand, b: &Operand) -> Mask {
         let by_value = match (self.operand(a), self.operand(b)) {
             (KnownValue::Known(a), KnownValue::Known(b)) => compared(a, b),
             (KnownValue::Given { global: a, plus: x }, KnownValue::Given { global: b, plus: y })
                 if a == b =>
             {
-                // Wrapping may put either value on either side.
+                // The sums differ, but because they may wrap, either may be the greater one.
                 if x == y { EQUAL } else { BELOW | ABOVE }
             }
             _ => ANY,
@@ -222,7 +225,8 @@ impl KnownState {
         }
     }
 
-    /// Records that a cell holds this number, and updates all cells that depend on the same input.
+    /// Records that a cell is equal to a number. If the cell was known as an input value plus a number, the
+    /// input value is now known, and so are all cells that depend on it.
     fn equate(&mut self, cell: &Operand, known: KnownValue, value: i64) {
         if let Operand::Place(Place { base, adjoint: false, index: None }) = cell {
             self.set(*base, KnownValue::Known(value));
@@ -242,7 +246,8 @@ impl KnownState {
 
     // Instructions.
 
-    /// Applies an instruction without a link. `is_int` returns true for integer scalars.
+    /// Applies an instruction that isn't a branch or a call. `is_int` returns true if a place is an integer
+    /// scalar.
     pub(super) fn change(&mut self, instruction: &Instruction, is_int: impl Fn(&Place) -> bool) {
         let operands = instruction.operands.as_slice();
         if let (Update::Swap, [Operand::Place(a), Operand::Place(b)]) = (instruction.update, operands) {
@@ -271,11 +276,12 @@ impl KnownState {
         }
     }
 
-    /// Returns the new value of an integer scalar.
+    /// Returns the new value of an integer scalar that is the target of an instruction.
     fn updated(&self, instruction: &Instruction, target: &Place, sources: &[Operand]) -> KnownValue {
         let old = self.value(target.base);
         match instruction.update {
-            // The value moves to a stack or a tape, or the cell is asserted to be 0, or it is erased.
+            // A `push`, `write` or `unread` moves the value and leaves 0. A `vacate` checks that it is 0, and
+            // an `erase` sets it to 0.
             Update::Push | Update::Write | Update::Unread | Update::Vacate | Update::Erase => {
                 KnownValue::Known(0)
             }
@@ -297,8 +303,8 @@ impl KnownState {
         }
     }
 
-    /// Returns the value of a function. Except for `copy`, sums and differences it is known only for known
-    /// sources.
+    /// Returns the value of `copy`, a sum, a difference, a product or a comparison. The values of other
+    /// functions are unknown.
     fn function(&self, function: Function, sources: &[Operand]) -> KnownValue {
         let values: Vec<KnownValue> = sources.iter().map(|source| self.operand(source)).collect();
         match (function, values.as_slice()) {
@@ -313,7 +319,7 @@ impl KnownState {
         }
     }
 
-    /// Returns 1 or 0 if the outcome is certain.
+    /// Returns 1 or 0 as the value of a comparison if its outcome is certain, otherwise an unknown value.
     fn comparison(&self, function: Function, sources: &[Operand]) -> KnownValue {
         let (Some(wanted), [a, b]) = (mask_of(function), sources) else { return KnownValue::Unknown };
         match self.possible(a, b) {
@@ -323,7 +329,7 @@ impl KnownState {
         }
     }
 
-    /// Returns the value of an operand, if it is a known number.
+    /// Returns the value of an operand if it is a known number, otherwise `None`.
     pub(super) fn known(&self, operand: &Operand) -> Option<i64> {
         match self.operand(operand) {
             KnownValue::Known(value) => Some(value),
@@ -383,7 +389,7 @@ fn key(base: Base) -> (CellKind, u32) {
     }
 }
 
-/// Returns an operand as a side of a comparison, if comparisons with it can be recorded.
+/// Returns an operand as a side of a comparison, or `None` if comparisons with it aren't recorded.
 fn side(operand: &Operand) -> Option<ComparedSide> {
     match operand {
         Operand::Int(value) => Some(ComparedSide::Int(*value)),
@@ -404,12 +410,13 @@ fn compared(a: i64, b: i64) -> Mask {
     }
 }
 
-/// Returns the outcomes for exchanged sides.
+/// Returns the outcomes of the comparison with exchanged sides.
 fn turned(mask: Mask) -> Mask {
     (mask & EQUAL) | if mask & BELOW != 0 { ABOVE } else { 0 } | if mask & ABOVE != 0 { BELOW } else { 0 }
 }
 
-/// Returns the outcomes for which a condition holds, as the instruction row defines them.
+/// Returns the outcomes for which a condition is true, found by evaluating its row; `None` if it isn't a
+/// comparison.
 fn mask_of(function: Function) -> Option<Mask> {
     if function == Function::Always {
         return Some(ANY);

@@ -28,13 +28,13 @@ impl Indent {
     }
 }
 
-/// The text under construction. Lines with comments wait for their neighbours with the same indentation, so
-/// that their comments can be aligned.
+/// The text under construction. Lines with comments are held back as long as more of them with the same
+/// indentation follow, so that their comments can be aligned.
 #[derive(Default)]
 pub(super) struct LayoutPage {
     text: String,
     waiting: Vec<(String, String)>,
-    /// The indentation of the waiting lines.
+    /// The indentation of the lines that are held back.
     indent: Option<Indent>,
     blank: bool,
 }

@@ -23,8 +23,8 @@ const WIDTH: usize = 100;
 /// The maximum number of line numbers in one `.lines`.
 const LINES_IN_ROW: usize = 16;
 
-/// Returns `(line, first, last, file)`. Columns are omitted if they are unknown, and the file if it is the
-/// program's own.
+/// Returns the position `(line, first, last, file)` of a recorded word. The columns are omitted if they are
+/// unknown; the file is omitted if it is the program's own.
 pub(crate) fn recorded_place(place: TextPlace) -> String {
     let columns = if place.first > 0 || place.last > 0 || place.file > 0 {
         format!(", {}, {}", place.first, place.last)
@@ -385,7 +385,8 @@ impl<'s> StatementText<'s> {
         self.push("}");
     }
 
-    /// Returns true if the second place is on a later line, and `None` without source text.
+    /// Returns true if the second span begins on a later line than the first. Returns `None` without source
+    /// text.
     fn is_below(&self, first: Span, second: Span) -> Option<bool> {
         let between = Span { start: first.end, end: second.start, ..first };
         Some(self.sources?.text(between).contains('\n'))

@@ -195,8 +195,8 @@ impl<'s> StatementText<'s> {
     }
 }
 
-/// Returns true if the source has parentheses around a part: its span begins before that of its first
-/// operand.
+/// Returns true if the source has parentheses around an expression or condition. They belong to its span, so
+/// the span begins before that of its first operand.
 fn is_grouped(span: Span, first: Option<Span>) -> bool {
     first.is_some_and(|first| span.file == first.file && span.start < first.start)
 }

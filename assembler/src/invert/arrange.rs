@@ -1,5 +1,6 @@
 //! The order of lines in an inverted body. The lines before a statement (comments, separate labels) move with
-//! it, and blank lines separate the same statements as before. Reversing twice restores the first order.
+//! the statement. Blank lines separate the same statements as before. Reversing the order twice restores the
+//! original order.
 
 use std::collections::HashMap;
 
@@ -8,7 +9,7 @@ use reviver_isa::instruction::Class;
 
 use crate::tree::{Statement, StatementNode};
 
-/// The treatment of a statement when the order is reversed.
+/// The kind of a group of lines: it is reversed with others, or it keeps its place.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Placement {
     Moves,
@@ -25,18 +26,19 @@ impl Placement {
     }
 }
 
-/// A statement and the lines that belong to it.
+/// A group of lines: a statement, and the lines before it that belong to it.
 #[derive(Clone, Copy)]
 struct StatementLines<'b> {
-    /// The blank lines before the lead.
+    /// The blank lines before the lines in `lead`.
     gap: &'b [StatementNode],
     /// The comments and labels before the statement, with the blank lines among them.
     lead: &'b [StatementNode],
     statement: &'b StatementNode,
 }
 
-/// Returns the lines in reverse order, each statement mapped. The map's second argument is the class that a
-/// `local` or `delocal` must state: that of the other half of the pair.
+/// Returns the lines in reverse order, with `map` applied to each statement. The second argument of `map` is
+/// the class that a `local` or `delocal` must state in the inverse, which is that of the other half of the
+/// pair.
 pub(super) fn turned(
     body: &[StatementNode],
     mut map: impl FnMut(&StatementNode, Option<Class>) -> StatementNode,
@@ -70,8 +72,8 @@ fn groups(body: &[StatementNode]) -> (Vec<StatementLines<'_>>, &[StatementNode])
     (groups, rest)
 }
 
-/// Returns the index of the group for each slot. Executable statements are reversed; the others keep their
-/// places.
+/// Returns, for each place in the new order, the index of the group that it gets. Executable statements are
+/// reversed; declarations and definitions keep their places.
 fn order(places: &[Placement]) -> Vec<usize> {
     let turning = |(slot, place): (usize, &Placement)| (*place == Placement::Moves).then_some(slot);
     let mut last_first = places.iter().enumerate().rev().filter_map(turning);
@@ -82,8 +84,8 @@ fn order(places: &[Placement]) -> Vec<usize> {
     places.iter().enumerate().map(from).collect()
 }
 
-/// Returns the index of the group that provides the blank lines before each slot. Within a run of reversed
-/// statements these are the blank lines of the mirrored place.
+/// Returns, for each place in the new order, the index of the group whose blank lines it gets. In a sequence
+/// of reversed statements, these are the blank lines at the mirrored place.
 fn gap_order(places: &[Placement]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..places.len()).collect();
     let mut start = 0;
@@ -106,7 +108,7 @@ fn own_class(node: &StatementNode) -> Option<Class> {
     }
 }
 
-/// Returns, for each half of a `local` pair, the class that the other half states.
+/// Returns, for each `local` and `delocal` by its group, the class that the other half of its pair states.
 fn stated_classes(groups: &[StatementLines<'_>]) -> HashMap<usize, Option<Class>> {
     let mut open: HashMap<&CompactString, (usize, Option<Class>)> = HashMap::new();
     let mut classes = HashMap::new();

@@ -13,7 +13,7 @@ use crate::tree::{
 };
 
 /// Returns the body that undoes another one: its statements in reverse order, each inverted. Tape
-/// instructions stay on their tapes: `read` becomes `unread`.
+/// instructions keep their tapes: `read` becomes `unread`.
 pub fn invert_body(body: &Body) -> Result<Body, Vec<Diagnostic>> {
     let mut inverter = Inverter::default();
     let inverse = inverter.body(body);
@@ -36,7 +36,8 @@ impl Inverter {
         turned(body, |node, class| self.node(node, class))
     }
 
-    /// Returns the inverse of a statement. `class` is the class that a half of a `local` pair must state.
+    /// Returns the inverse of a statement. `class` is the class that the inverse must state if the statement
+    /// is a `local` or a `delocal`.
     pub(super) fn node(&mut self, node: &StatementNode, class: Option<Class>) -> StatementNode {
         let mut comment = node.comment.clone();
         let statement = match &node.statement {
@@ -49,7 +50,8 @@ impl Inverter {
             }
             Statement::If(tree) => {
                 let mut inverse = self.branching(tree);
-                // The comments describe the conditions, so they are exchanged with them.
+                // The first and the last line of the block exchange their conditions, so they also exchange
+                // their comments.
                 std::mem::swap(&mut comment, &mut inverse.end_comment);
                 Statement::If(Box::new(inverse))
             }
@@ -77,7 +79,7 @@ impl Inverter {
         InstructionNode { update: instruction.update.inverse(), ..instruction.clone() }
     }
 
-    /// Reports a join that forgets, because its inverse would be a branch without a condition.
+    /// Reports a join that is `forgotten`: its inverse would be a branch without a condition.
     fn joined(&mut self, condition: &Condition) {
         if matches!(condition.kind, ConditionKind::Forgotten) {
             let message = "a join that forgets has no inverse";
@@ -139,7 +141,8 @@ impl Inverter {
         Tasks { undo: !tree.undo, kind }
     }
 
-    /// The first body is unchanged, because it is uncomputed at the end in both directions.
+    /// Inverts a `compute` block. Only the body after `apply` is inverted: the first body is computed at the
+    /// beginning and uncomputed at the end in both directions.
     fn compute(&mut self, tree: &Compute) -> Compute {
         Compute {
             body: tree.body.clone(),
@@ -152,7 +155,8 @@ impl Inverter {
     }
 }
 
-/// Returns one half of a `local` pair as the other half. The class is stated where the variable begins.
+/// Returns a `local` as the `delocal` of the inverse, or vice versa. The class is stated by the half that is
+/// the `local` in the inverse.
 fn half(tree: &Local, class: Option<Class>) -> Box<Local> {
     Box::new(Local { class, ..tree.clone() })
 }

@@ -1,5 +1,6 @@
-//! The correspondence between the lines of a program and those of its inverse. Both trees have the same
-//! shape, and the inverted one still has the spans of the original text.
+//! The correspondence between the lines of a program and those of its inverse. The inverse tree still has the
+//! spans of the original text. The text of the inverse is parsed into a second tree of the same shape, which
+//! has the new lines.
 
 use std::collections::BTreeMap;
 
@@ -25,10 +26,10 @@ struct LinePairing<'s> {
 }
 
 impl LinePairing<'_> {
-    /// Pairs the lines of two bodies. `turned` is true if the body is inverted. Bodies of procedures and the
-    /// first bodies of `compute` blocks aren't.
+    /// Pairs the lines of two bodies. `turned` is true if the body is inverted. The bodies of procedures and
+    /// the first bodies of `compute` blocks aren't inverted.
     fn bodies(&mut self, inverse: &[StatementNode], printed: &[StatementNode], turned: bool) {
-        // The line with `.inverse` exists in only one of the two texts.
+        // The line with `.inverse` exists in only one of the two texts, so it is skipped.
         let is_mark =
             |node: &StatementNode| matches!(node.statement, Statement::Directive(Directive::Inverse));
         let says = |node: &&StatementNode| !matches!(node.statement, Statement::Empty) && !is_mark(node);
@@ -52,8 +53,8 @@ impl LinePairing<'_> {
                 }
                 self.line(a.exit.span, b.exit.span);
             }
-            // The head stays the first line, but the beginning of the original loop corresponds to the end of
-            // the inverse.
+            // The head of a `for` is the first line in both texts. But the beginning of the original loop is
+            // undone at the end of the inverse loop, so these lines correspond.
             (Statement::For(a), Statement::For(b)) if turned => {
                 self.line(a.counter.span, b.end);
                 self.line(a.end, b.counter.span);

@@ -22,8 +22,8 @@ pub struct Inversion {
     pub sources: Sources,
     /// The text of the inverse program, or the errors.
     pub text: Result<String, Vec<Diagnostic>>,
-    /// The line of the text that undoes each line of the program, counted from 1. Lines that stay in another
-    /// file have none.
+    /// For each line of the program, the line of the inverse text that undoes it, counted from 1. Lines of
+    /// files that stay includes have no entry.
     pub counterparts: BTreeMap<SourceLine, u32>,
 }
 
@@ -58,7 +58,8 @@ fn inverse(loaded: &mut Loaded, inverse_name: &str, files: &dyn Files) -> Result
     Ok(inverse)
 }
 
-/// Returns the files that stay includes: they and everything that they include are the same in the inverse.
+/// Returns the files that stay includes, because they and everything that they include are the same in the
+/// inverse.
 fn staying(loaded: &Loaded) -> HashSet<FileId> {
     let program = FileId(0);
     let is_same = |(file, tree): &(FileId, &Body)| *file != program && stays(tree);

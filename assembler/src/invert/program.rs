@@ -62,7 +62,7 @@ impl Inverter {
         StatementNode { statement, ..node.clone() }
     }
 
-    /// Reports the irreversible instructions in the procedures and macros of these texts.
+    /// Reports the irreversible instructions in the procedures and macros of the given bodies.
     pub(super) fn refuse_irreversible<'b>(&mut self, texts: impl IntoIterator<Item = &'b Body>) {
         let nodes: Vec<&StatementNode> = texts.into_iter().flatten().collect();
         let rules = rules(&nodes);
@@ -122,8 +122,8 @@ fn inverse_directive(directive: &Directive) -> Directive {
     }
 }
 
-/// Returns a role in the text of the inverse. Garbage keeps its role, so that inverting twice restores it. In
-/// a text marked as an inverse, garbage is an input.
+/// Returns the directive's role in the text of the inverse. `.garbage` stays `.garbage`, so that inverting
+/// twice restores the text. In a text marked with `.inverse`, it declares an input.
 fn inverse_role(role: Role) -> Role {
     match role {
         Role::Garbage => Role::Garbage,
@@ -150,7 +150,7 @@ fn node_stays(node: &StatementNode) -> bool {
     }
 }
 
-/// Returns the line that marks a program as an inverse.
+/// Returns the line `.inverse`, which marks a program as an inverse.
 fn mark() -> StatementNode {
     let statement = Statement::Directive(Directive::Inverse);
     StatementNode { label: None, statement, comment: None, span: Span::default() }
@@ -166,7 +166,7 @@ fn is_record(node: &StatementNode) -> bool {
     matches!(directive, Lines(_) | NoLabels | Path(_) | File { .. } | Block(_) | Scope(_) | Value(_))
 }
 
-/// Returns the procedures that are rules, which replace the adjoints of others. Rules run only forward.
+/// Returns the names of the procedures that are custom adjoint rules of others. Rules run only forward.
 fn rules<'b>(nodes: &[&'b StatementNode]) -> HashSet<&'b str> {
     let mut rules = HashSet::new();
     for node in nodes {
@@ -187,7 +187,8 @@ fn visit(body: &Body, look: &mut impl FnMut(&StatementNode)) {
     }
 }
 
-/// Returns the update with the same effect on the other tape, in the opposite direction.
+/// Returns the update that has the same effect on a cell but uses the other tape: `unwrite` for `read`,
+/// `unread` for `write`, and vice versa. Returns `None` for updates that use no tape.
 fn other_tape(update: Update) -> Option<Update> {
     match update {
         Update::Read => Some(Update::Unwrite),
@@ -202,7 +203,7 @@ fn uses_tape(node: &StatementNode) -> bool {
     matches!(&node.statement, Statement::Instruction(it) if other_tape(it.update).is_some())
 }
 
-/// Makes every tape instruction use the other tape.
+/// Replaces every tape instruction by the one on the other tape: see [`other_tape`].
 fn exchange_tapes(body: &mut Body) {
     for node in body {
         if let Statement::Instruction(instruction) = &mut node.statement {

@@ -68,7 +68,8 @@ fn outcome(order: Order, a: &Expression, b: &Expression) -> Option<bool> {
     (is_cell(a) && is_cell(b) && spelled(a) == spelled(b)).then(|| order.holds(0, 0))
 }
 
-/// Returns the value of a literal, if it fits. Larger literals aren't checked.
+/// Returns the value of an integer literal that fits into 32 bits, otherwise `None`. Comparisons of larger
+/// literals aren't checked.
 fn number(side: &Expression) -> Option<i32> {
     match &side.kind {
         ExpressionKind::Int { value, .. } => i32::try_from(*value).ok(),

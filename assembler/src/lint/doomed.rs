@@ -1,4 +1,4 @@
-//! Warnings about certain errors, in terms of the text.
+//! Warnings about the errors that [certain](crate::certain) finds, in terms of the source text.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ use crate::diagnostic::{Collection, Diagnostic};
 use crate::lower::Lowered;
 use crate::source::Span;
 
-/// Warns about all certain errors. Returns the globals with warnings.
+/// Adds a warning for each certain error. Returns the globals that have warnings now, by their indices.
 pub(super) fn globals(lowered: &Lowered, warnings: &mut Collection) -> HashSet<u32> {
     let mut spoken = HashSet::new();
     let mut said = HashSet::new();
@@ -86,7 +86,9 @@ fn left_over(global: &Global, place: Span, ends: &str) -> Diagnostic {
     Diagnostic::warning(ProblemCode::LeftOver, message, place, label).help(help)
 }
 
-/// Returns the warning about a branch pair that fails if its `br` jumps, or if control falls into its `from`.
+/// Returns the warning about a branch pair that must trap. With `br`, it traps whenever the `br` jumps;
+/// without, whenever control falls into the `from`. `left` is the value of the condition's left side, if
+/// known.
 fn broken(lowered: &Lowered, br: Option<u32>, from: u32, left: Option<i64>) -> Option<Diagnostic> {
     let module = &lowered.module;
     let place = *lowered.spans.get(from as usize)?;
@@ -118,7 +120,8 @@ type FindingWords = (String, &'static str, Option<u32>, &'static str);
 fn of_if(block: &Block, br: Option<u32>) -> FindingWords {
     const HELP: &str = "`fi` must hold exactly when the first body ran: write a condition that distinguishes the two paths afterwards";
     let has_else = block.seams.len() > 2;
-    // Without an `else`, the first body falls into the `fi`; with one, it jumps there.
+    // If there is no `else`, control falls into the `fi` after the first body; if there is one, the first
+    // body jumps there.
     let first_ran = br.is_some() == has_else;
     let (message, label) = match first_ran {
         true => ("the first body of this `if` breaks its `fi`", "false whenever the first body has run"),
@@ -136,7 +139,7 @@ fn of_loop(br: Option<u32>) -> FindingWords {
     (message.to_owned(), label, None, HELP)
 }
 
-/// Returns the statement that has its condition tested by a `from`.
+/// Returns the block of a statement that tests its condition by this `from`.
 fn statement(module: &Module, from: u32) -> Option<&Block> {
     let tests = |block: &&Block| match block.kind {
         BlockKind::If { .. } => block.seams.last().is_some_and(|seam| seam.contains(from)),
@@ -146,7 +149,8 @@ fn statement(module: &Module, from: u32) -> Option<&Block> {
     module.structure.blocks.iter().rfind(tests)
 }
 
-/// Returns the name of the cell on the left of a condition.
+/// Returns the text of the operand on the left of a condition if it is a cell or an adjoint, otherwise
+/// `None`.
 fn left_name(module: &Module, at: u32) -> Option<String> {
     let procedure = module.procedures.iter().find(|p| p.entry < at && at < p.exit)?;
     let operand = module.code.get(at as usize)?.operands.first()?;

@@ -1,5 +1,5 @@
-//! Warnings about stacks that are only pushed to, or only popped from. Then values remain at the end, or are
-//! missing at the start.
+//! Warnings about stacks that are only pushed to, or only popped from. Then values remain on the stack at the
+//! end, or are missing at the start.
 //!
 //! Procedures that main doesn't reach are ignored. The analysis doesn't follow calls: if the program contains
 //! an `uncall`, a `push` may act as a `pop`, so there are no warnings.
@@ -15,14 +15,15 @@ use super::used::reached;
 use crate::diagnostic::{Collection, Diagnostic};
 use crate::lower::Lowered;
 
-/// The first push to a stack, and the first pop from it.
+/// The instruction indices of the first `push` to a stack and of the first `pop` from it.
 #[derive(Default)]
 struct Moves {
     push: Option<u32>,
     pop: Option<u32>,
 }
 
-/// Warns about stacks that can't be empty at an end of the program where they must be.
+/// Warns about a stack that is pushed to but never popped from although it must be empty at the end, or
+/// popped from but never pushed to although it is empty at the start.
 pub(super) fn warn(lowered: &Lowered, warnings: &mut Collection) {
     if lowered.module.code.iter().any(|instruction| instruction.update == Update::Uncall) {
         return;
@@ -50,9 +51,11 @@ pub(super) fn warn(lowered: &Lowered, warnings: &mut Collection) {
     }
 }
 
-/// Returns the suggestion to declare the stack of a class with a role.
+/// Returns the suggestion to declare the stack of a class with a role; `role` is the one for an undeclared
+/// stack.
 fn cure(module: &Module, class: Class, role: Role) -> String {
-    // A declared stack has a role at the other end already, so it gets the role for both ends.
+    // If the stack is declared already, it has a role at the other end of the program. So the suggestion is
+    // `.inout`.
     let declared = module.stack(class).filter(|(_, global)| global.role != Role::Private);
     let directive = declared.map_or(role, |_| Role::InOut).directive();
     match (module.stack(class), class) {

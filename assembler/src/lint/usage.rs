@@ -12,8 +12,8 @@ use super::used::UsedByCode;
 use crate::diagnostic::{Collection, Diagnostic};
 use crate::source::Span;
 
-/// Warns about globals and procedures that the code doesn't use. `globals` and `procedures` are their places.
-/// Globals in `known` have another warning already.
+/// Warns about globals and procedures that the code doesn't use. `globals` and `procedures` contain the
+/// places of their declarations. Globals in `known` have another warning already, and are skipped.
 pub(super) fn warn(
     module: &Module,
     globals: &[Span],

@@ -1,5 +1,5 @@
-//! Operands before their classes are fixed, functions applied to them, and the temporaries that hold such
-//! values. This module is independent of statements and emits no code.
+//! Operands whose classes aren't determined yet, functions applied to them, and the temporaries that hold the
+//! values of such functions. This module works on data only, and emits no code.
 
 use arrayvec::ArrayVec;
 use compact_str::CompactString;
@@ -10,17 +10,18 @@ use super::constant::Number;
 use super::signature::SourceKind;
 use crate::source::Span;
 
-/// An operand; if it is a literal, it has no class yet.
+/// A source of an instruction. The class of a literal isn't determined yet: it depends on the instruction.
 #[derive(Clone, Debug)]
 pub(super) enum Source {
     Literal(Number),
     Cell(Operand, Class),
-    /// The length of an array parameter. It is also valid as a real, like the length of a global array.
+    /// The length of an array parameter. It is an integer, but can also be used as a real, like the length of
+    /// a global array.
     Length(Operand),
 }
 
 impl Source {
-    /// Returns the classes that the source is valid as.
+    /// Returns the classes in which the source can be used.
     pub(super) fn kind(&self) -> SourceKind {
         match self {
             Source::Literal(number) => number.kind(),
@@ -29,28 +30,28 @@ impl Source {
         }
     }
 
-    /// Returns the source's own class, which applies if no other one is required.
+    /// Returns the source's own class, in which it is used unless the instruction requires another one.
     pub(super) fn class(&self) -> Class {
         self.kind().class
     }
 }
 
-/// Returns the cell of a frame variable.
+/// Returns the operand for a scalar variable of the frame.
 pub(super) fn cell(variable: u32) -> Operand {
     Operand::Place(Place::scalar(Base::Frame(variable)))
 }
 
-/// A function applied to sources, without a cell for its value.
+/// A function with its sources, whose value isn't stored in a variable yet.
 #[derive(Clone, Debug)]
 pub(super) struct AppliedFunction {
     pub(super) function: Function,
     pub(super) sources: ArrayVec<(Source, Span), 2>,
 }
 
-/// A temporary and its computation.
+/// A temporary, with the function and the sources by which it is computed and uncomputed.
 #[derive(Clone, Debug)]
 pub(super) struct TemporaryStep {
-    /// The frame's key for the temporary: the text of its expression.
+    /// The key by which the frame finds the temporary again: the text of its expression.
     pub(super) expression: CompactString,
     pub(super) variable: u32,
     pub(super) class: Class,
@@ -58,7 +59,8 @@ pub(super) struct TemporaryStep {
     pub(super) sources: ArrayVec<Operand, 2>,
 }
 
-/// The temporaries of a statement or a comparison; those of subexpressions come first.
+/// The temporaries of a statement or a comparison, in the order in which they are computed: those of
+/// subexpressions come first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Temporaries(pub(super) Vec<TemporaryStep>);
 
@@ -76,15 +78,16 @@ impl Temporaries {
         self.0.iter().flat_map(|step| &step.sources)
     }
 
-    /// Returns the declarations that are read, including the temporaries themselves; a declaration may occur
-    /// several times.
+    /// Returns the declarations that the temporaries read, including other temporaries. A declaration may
+    /// occur several times.
     pub(super) fn bases(&self) -> impl Iterator<Item = Base> {
         let mut bases = Vec::new();
         self.sources().for_each(|source| source.visit_bases(&mut |base| bases.push(base)));
         bases.into_iter()
     }
 
-    /// Returns the program's scalars that are read; a scalar may occur several times.
+    /// Returns the scalars that the temporaries read, excluding the temporaries themselves. A scalar may
+    /// occur several times.
     pub(super) fn scalars(&self) -> Vec<Operand> {
         let is_own = |base: Base| self.0.iter().any(|step| Base::Frame(step.variable) == base);
         let mut scalars = Vec::new();
@@ -103,16 +106,16 @@ impl Temporaries {
     }
 }
 
-/// The changes possible while temporaries hold their values. They determine if a `vacate` checks the
-/// temporaries, before and after.
+/// The changes that are possible while temporaries hold their values. They determine which temporaries are
+/// checked by `vacate`, before they are computed and after they are uncomputed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Checking {
-    /// The temporaries are compared, and nothing changes. They aren't checked.
+    /// A comparison uses the temporaries, so nothing changes. No temporary is checked.
     Compared,
-    /// An instruction uses the temporaries and changes none of their sources. The check of a real drops its
-    /// adjoint, which may differ from 0 in gradient mode.
+    /// An instruction uses the temporaries and changes none of their sources. Only reals are vacated, because
+    /// that sets their adjoints to 0, which may differ from 0 in gradient mode.
     Taken,
-    /// The sources of the temporaries may change, so all of them are checked.
+    /// The sources of the temporaries may change, so all temporaries are checked.
     Watched,
 }
 
@@ -126,7 +129,8 @@ impl Checking {
     }
 }
 
-/// Returns the most likely class of a function's value: real if a source is real.
+/// Returns the most likely class of a function's value: real if a source is real and the function can return
+/// a real.
 pub(super) fn natural_class(function: Function, sources: &[Source]) -> Class {
     let has_real = sources.iter().any(|source| matches!(source, Source::Cell(_, Class::Real)));
     let makes = |class: Class| function.signatures().any(|signature| signature.result() == class);

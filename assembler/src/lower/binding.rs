@@ -25,7 +25,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Declares the frame variables that exist during the whole procedure.
+    /// Declares the frame variables of `.ancilla` directives, which exist during the whole procedure.
     pub(super) fn ancillas(&mut self, declarations: &[DeclarationNode]) {
         for declaration in declarations {
             let shape = self.declared.declared_shape(&declaration.shape, &mut self.report);
@@ -37,7 +37,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Binds a name in the innermost scope to a frame variable. `open` is true if a `delocal` must end it.
+    /// Declares a name in the innermost scope, and returns its frame variable. If `open` is true, a `delocal`
+    /// must end the name.
     pub(super) fn bind(&mut self, name: &Name, class: Class, shape: Shape, open: bool) -> u32 {
         self.refuse_shadowing(name);
         let declared = &self.declared;
@@ -100,8 +101,8 @@ impl Lowering<'_> {
     }
 }
 
-/// Returns the frame's name for a variable. A reserved name is replaced, because it would be reported again
-/// there.
+/// Returns the name under which the frame stores a variable. A reserved word, which has been reported, is
+/// replaced, because otherwise the verifier would report it again.
 pub(super) fn own_name(name: &Name) -> CompactString {
     if name_of_length(name).is_some() { "refused".into() } else { name.text.clone() }
 }

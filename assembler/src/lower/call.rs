@@ -16,7 +16,7 @@ use crate::source::Span;
 use crate::tree::{self, Expression};
 
 impl Lowering<'_> {
-    /// Returns the instruction of a `call` or an `uncall`.
+    /// Returns the instruction of a `call` or an `uncall`, or `None` if it is invalid and has been reported.
     pub(super) fn calling(&mut self, update: Update, call: &tree::CallNode) -> Option<Instruction> {
         let link = Link::Calls(Box::new(Box::new([self.call(call)?])));
         Some(Instruction { update, function: Function::Copy, operands: super::operands([]), link })
@@ -133,7 +133,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Returns a matrix as an argument. Only whole matrices can be passed for matrix parameters.
+    /// Returns an argument for a matrix parameter. It must be a whole matrix.
     fn matrix_argument(&mut self, meaning: Meaning, span: Span) -> Result<Argument, Misfit> {
         match self.slice_argument(meaning, span)? {
             Argument::Slice(Slice { range, .. }) if range != Range::Whole => {
@@ -172,7 +172,8 @@ impl Lowering<'_> {
         Ok(Argument::Scalar(operand))
     }
 
-    /// Checks the class of an argument, and that it is writable if the parameter is `inout`.
+    /// Returns an argument unchanged if its class is that of the parameter and, for an `inout` parameter, the
+    /// caller may change it. Otherwise returns the reason.
     fn passable(&self, argument: Argument, parameter: &Parameter) -> Result<Argument, Misfit> {
         let base = match &argument {
             Argument::Scalar(Operand::Place(Place { base, .. })) | Argument::Slice(Slice { base, .. }) => {
@@ -212,10 +213,10 @@ impl Lowering<'_> {
     }
 }
 
-/// The reason for which an argument can't be passed.
+/// The reason why an argument can't be passed for a parameter.
 enum Misfit {
     Reported,
-    /// The classes of the cell and the parameter differ.
+    /// The argument, a cell of this declaration, has another class than the parameter.
     Class(Base),
     Because(String),
 }
@@ -228,7 +229,8 @@ fn whole(base: Base) -> Argument {
     Argument::Slice(Slice { base, range: Range::Whole })
 }
 
-/// Returns the suggestion to convert an argument, which is possible for values that are only read.
+/// Returns the suggestion to convert an argument. For an `inout` parameter there is none, because a converted
+/// value can't be changed.
 fn conversion_help(expression: &Expression, parameter: &Parameter) -> Option<String> {
     let readable = parameter.passing == Passing::In && parameter.rank == Rank::Scalar;
     let function = converter(parameter.class).name();

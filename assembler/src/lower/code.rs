@@ -16,14 +16,14 @@ use crate::source::Span;
 #[derive(Default)]
 pub(super) struct LoweredCode {
     pub(super) instructions: Vec<Instruction>,
-    /// The span of each instruction; in a macro, that in the macro's body.
+    /// The span of each instruction. For an instruction in a macro, it is the span in the macro's body.
     pub(super) spans: Vec<Span>,
-    /// The places at which instructions act, if these differ from their spans.
+    /// Ranges of instructions with the places at which they act, if these differ from their spans.
     pub(super) acts: Vec<(Range<u32>, Span)>,
     pub(super) blocks: Vec<Block>,
-    /// The outermost macro uses, each with the range of its instructions.
+    /// The outermost macro uses: the range of instructions and the place of each.
     pub(super) uses: Vec<(Range<u32>, Span)>,
-    /// The placeholders for invalid instructions. Further errors about them are suppressed.
+    /// The indices of placeholders for invalid instructions. Further errors about them are suppressed.
     pub(super) broken: HashSet<u32>,
 }
 
@@ -61,7 +61,8 @@ impl LoweredCode {
         self.push(update, Function::Copy, operands, Link::None, span)
     }
 
-    /// Appends a placeholder for an instruction that could not be lowered.
+    /// Appends a placeholder for an instruction that could not be lowered, an `assert` that holds. Returns
+    /// its index.
     pub(super) fn stand_in(&mut self, span: Span) -> u32 {
         let zeros = [Operand::Int(0), Operand::Int(0)].into_iter().collect();
         let at = self.push(Update::Assert, Function::Eq, zeros, Link::None, span);
@@ -69,7 +70,8 @@ impl LoweredCode {
         at
     }
 
-    /// Sets the place at which the instructions from `start` on act, if it differs from their spans.
+    /// Records the place at which the instructions from `start` to the end of the code act. Callers use it if
+    /// the place differs from the instructions' spans.
     pub(super) fn act_at(&mut self, start: u32, place: Span) {
         self.acts.push((start..self.here(), place));
     }
@@ -89,16 +91,17 @@ impl LoweredCode {
         self.blocks.len() - 1
     }
 
-    /// Adds a seam to an open block: the instructions from `start` on belong to one of its words.
+    /// Adds a seam to an open block. It contains the instructions from `start` to the end of the code, which
+    /// were generated for one of the block's words.
     pub(super) fn seam(&mut self, block: usize, start: u32, place: TextPlace) {
         let end = self.here();
         if let Some(open) = self.blocks.get_mut(block) {
-            // No block has more seams than the array's capacity.
+            // The capacity is the maximum number of seams of a block, so adding a seam can't fail.
             let _ = open.seams.try_push(Seam { start, end, place });
         }
     }
 
-    /// Ends a block at its last seam. A block without instructions is removed.
+    /// Ends a block after its last seam. If the block has no instructions, removes its record.
     pub(super) fn close(&mut self, block: usize) {
         if self.blocks.get(block).is_some_and(|open| open.start() == open.end()) {
             self.blocks.truncate(block);

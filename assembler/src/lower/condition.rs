@@ -1,15 +1,16 @@
-//! Conditions of structured statements. A comparison of operands is tested by the branch itself. A condition
-//! with `and` or `or`, or a comparison of expressions, is tested by a flag in the frame.
+//! Conditions of structured statements. A comparison of plain operands is tested by the branch instruction
+//! itself. A condition with `and` or `or`, or a comparison of expressions, is tested by a *flag*: a frame
+//! variable that holds the condition's value.
 //!
 //! The flag is 0 except at a split or a join of control flow. A *split* sets the flag to the condition's
-//! value and branches on it, and the branch on which it is 1 clears it again. A *join* is the mirror image.
-//! One branch sets the flag and the `from` tests it; then the condition is evaluated again and must clear the
-//! flag, which a `vacate` checks.
+//! value and branches on the flag. The branch on which the flag is 1 sets it to 0 again. A *join* is the
+//! mirror image. One of the branches that lead to the `from` sets the flag, and the `from` tests it. Then the
+//! condition is evaluated again, which must set the flag to 0; a `vacate` checks that.
 //!
-//! A split begins with the same `vacate`, which checks it when running backward. So splits and joins are
-//! bijections, and a condition that contradicts the branch taken traps. The computation of the condition's
-//! value is in [`super::decision`]. A join that forgets can't recompute its condition, so a `forget` erases
-//! the flag's one bit.
+//! A split begins with a `vacate` of the flag, which is that check when running backward. So splits and joins
+//! are bijections, and a condition that contradicts the branch taken traps. The module [`super::decision`]
+//! computes the condition's value. The condition of a `forgotten` join can't be evaluated again, so a
+//! `forget` erases the flag's one bit.
 
 use reviver_isa::codes::ProblemCode;
 use reviver_isa::function::Function;
@@ -27,7 +28,7 @@ use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::tree::{Condition, ConditionKind};
 
-/// The frame's name for flags.
+/// The name of flags in the frame; further ones get numbers.
 const FLAG: &str = "flag";
 
 /// The resolved condition of a split or a join.
@@ -41,20 +42,20 @@ pub(super) struct Guard {
 enum Testing {
     Simple(Test),
     Compound(Decision),
-    /// A join that forgets: its condition exists only as the flag, which is erased.
+    /// The condition of a `forgotten` join. Only the flag records the branch taken, and it is erased.
     Forgotten,
 }
 
 /// A condition with resolved operands.
 pub(super) struct ResolvedCondition {
     pub(super) predicate: Predicate,
-    /// The temporaries of each comparison, in order. Their variables are free between two evaluations of the
-    /// condition.
+    /// The temporaries of each comparison, in order of the comparisons. Between two evaluations of the
+    /// condition, their variables may be used for other expressions.
     temporaries: Vec<Temporaries>,
 }
 
 impl ResolvedCondition {
-    /// Returns a condition that holds, as a placeholder for an invalid one.
+    /// Returns a condition that is true, as a placeholder for an invalid one.
     fn stand_in() -> ResolvedCondition {
         let predicate = Predicate::compare(Function::Eq, Operand::Int(0), Operand::Int(0));
         ResolvedCondition { predicate, temporaries: Vec::new() }
@@ -66,11 +67,12 @@ impl ResolvedCondition {
     }
 }
 
-/// The flag of a compound condition during a split or a join; `None` for a simple one.
+/// The variable of the flag between the two ends of a split or a join; `None` if the branch itself tests the
+/// condition.
 pub(super) type Flag = Option<u32>;
 
 impl Lowering<'_> {
-    /// Resolves a condition. An invalid one is reported and replaced by one that holds.
+    /// Resolves a condition. An invalid condition is reported and replaced by one that is true.
     pub(super) fn guard(&mut self, condition: &Condition) -> Guard {
         let resolved = self.predicate(condition).unwrap_or_else(ResolvedCondition::stand_in);
         let (predicate, decision) = resolved.decision();
@@ -142,8 +144,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Emits a `br` that jumps if the guard's value is `jumps`. If `jumps` is true, [`Lowering::settle`] must
-    /// clear the flag at the target.
+    /// Emits a `br` that jumps if the condition has the value `jumps`. If `jumps` is true, the caller must
+    /// clear the returned flag at the target, by [`Lowering::settle`].
     pub(super) fn split(&mut self, guard: &Guard, jumps: bool, label: &'static str) -> (u32, Flag) {
         let decision = match &guard.kind {
             Testing::Simple(test) => {
@@ -151,7 +153,7 @@ impl Lowering<'_> {
                 return (self.push_branch(Update::Br, test, label, guard.span), None);
             }
             Testing::Compound(decision) => decision,
-            // Only joins have such a guard.
+            // Only joins can be `forgotten`, so this placeholder is never used.
             Testing::Forgotten => return (self.code.stand_in(guard.span), None),
         };
         let flag = self.flag();
@@ -173,7 +175,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Sets the flag on the branch that leads to a join with a true guard.
+    /// Emits the instruction that sets the flag of a join. The caller emits it on the branch on which the
+    /// join's condition is true.
     pub(super) fn raise(&mut self, guard: &Guard, span: Span) -> Flag {
         match guard.kind {
             Testing::Simple(_) => None,
@@ -185,8 +188,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Emits a `from` that is reached by a jump if the guard's value is `jumped`. [`Lowering::raise`] has set
-    /// the flag on the branch on which the guard holds.
+    /// Emits a `from` that is reached by a jump if the condition has the value `jumped`, otherwise from
+    /// above. On the branch on which the condition is true, [`Lowering::raise`] has set the flag.
     pub(super) fn join(&mut self, guard: &Guard, flag: Flag, jumped: bool, label: &'static str) -> u32 {
         match (&guard.kind, flag) {
             (Testing::Simple(test), _) => {
@@ -206,12 +209,14 @@ impl Lowering<'_> {
                 self.release_flag(flag);
                 at
             }
-            // Every join of a guard with a flag follows the call of `raise`.
+            // A join that needs a flag comes after a call of `raise`, which returns the flag, so this
+            // placeholder is never used.
             (Testing::Compound(_) | Testing::Forgotten, None) => self.code.stand_in(guard.span),
         }
     }
 
-    /// Emits `assert condition`. A compound condition sets a flag, which is asserted and cleared again.
+    /// Emits `assert condition`. A condition with `and` or `or` sets a flag, which is asserted and then
+    /// cleared.
     pub(super) fn assertion(&mut self, condition: &Condition, span: Span) -> Option<()> {
         if matches!(condition.kind, ConditionKind::Always) {
             self.assert(Test::always(), span);
@@ -239,12 +244,12 @@ impl Lowering<'_> {
         self.code.push(Update::Assert, test.function, test.operands, Link::None, span);
     }
 
-    /// Returns a frame variable for a flag; its value is 0.
+    /// Returns a frame variable for a flag. Its value is 0.
     pub(super) fn flag(&mut self) -> u32 {
         self.scratch(FLAG, Class::Int)
     }
 
-    /// Releases a flag with the value 0.
+    /// Releases the frame variable of a flag, whose value must be 0.
     pub(super) fn release_flag(&mut self, flag: u32) {
         self.current.frame.release(&FLAG.into(), flag);
     }

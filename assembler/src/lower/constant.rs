@@ -1,5 +1,5 @@
-//! Constant evaluation. A literal is exact until an expression uses it. Results are those that the machine
-//! computes in the program's word and number system. This module is independent of names and operands.
+//! Constant evaluation. A literal is exact until an operation uses it. Operations have the results that the
+//! machine computes in the program's word and number system. This module knows no names.
 
 use arrayvec::ArrayVec;
 use reviver_isa::codes::ProblemCode;
@@ -12,17 +12,19 @@ use reviver_isa::number::{PlainValue, evaluate, literal_of_bits, try_literal_bit
 use super::signature::{SourceKind, signature};
 use crate::tree::{BinaryOperator, UnaryOperator};
 
-/// A constant before it is converted to a word or a number system.
+/// The value of a constant expression, not yet converted to the word or number system of the place where it
+/// is used.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Number {
-    /// An integer as written, or a count. `pattern` is true in base 2, 8 or 16, where it may be any bit
-    /// pattern of the word.
+    /// An integer literal as written, or a count such as a length. `pattern` is true for a literal in base 2,
+    /// 8 or 16, which may denote any bit pattern of the word.
     Int { value: i128, pattern: bool },
-    /// An integer computed in the program's word. `wrapped` is true if the computation left the word's range.
+    /// The result of an integer operation in the program's word. `wrapped` is true if the exact result is
+    /// outside of the word's range.
     Word { value: i64, wrapped: bool },
-    /// A real as written.
+    /// A real literal as written, not yet rounded.
     Real(f64),
-    /// The bits of a real computed in the program's number system.
+    /// The result of a real operation, as the bits of the program's number system.
     Cell(u64),
 }
 
@@ -53,7 +55,7 @@ impl Number {
         Number::Int { value, pattern: false }
     }
 
-    /// Returns the number's own class, which applies if no other one is required.
+    /// Returns the number's own class, in which it is used unless another one is required.
     pub(super) fn class(self) -> Class {
         match self {
             Number::Int { .. } | Number::Word { .. } => Class::Int,
@@ -61,12 +63,12 @@ impl Number {
         }
     }
 
-    /// Returns the classes that the number is valid as. An integer is also valid as a real.
+    /// Returns the classes in which the number can be used. An integer can also be used as a real.
     pub(super) fn kind(self) -> SourceKind {
         SourceKind { class: self.class(), stands_for_real: true }
     }
 
-    /// Returns the value of an integer.
+    /// Returns the value of an integer, or `None` for a real.
     pub(super) fn integer(self) -> Option<i128> {
         match self {
             Number::Int { value, .. } => Some(value),
@@ -75,8 +77,8 @@ impl Number {
         }
     }
 
-    /// Returns true if the computation left the range of the word. Such a number is rejected as a length, a
-    /// step or a limit.
+    /// Returns true if the exact result is outside of the word's range. Such a number is rejected as a
+    /// length, a step or a limit.
     pub(super) fn has_wrapped(self) -> bool {
         matches!(self, Number::Word { wrapped: true, .. })
     }
@@ -100,8 +102,8 @@ impl ProgramNumbers {
         }
     }
 
-    /// Converts the number to a real literal of a module: the f64 that the program's number system converts
-    /// to the number.
+    /// Converts the number to a real literal, which a module stores as an f64. The program's number system
+    /// rounds that f64 to the number.
     pub(super) fn to_real(self, number: Number) -> Constant<f64> {
         match number {
             // The verifier checks that the number system can represent the number.
@@ -116,7 +118,8 @@ impl ProgramNumbers {
         }
     }
 
-    /// Rejects a bit pattern that denotes different numbers as a word and as a real.
+    /// Rejects a bit pattern as a real if it denotes different numbers as a word and as a real. For example,
+    /// `0xff` is -1 as an 8-bit word, but 255 as a real.
     fn plain(self, number: Number) -> Constant<()> {
         match number {
             Number::Int { value, pattern: true } if value > i128::from(*self.word.range().end()) => {
@@ -149,7 +152,8 @@ impl ProgramNumbers {
         };
         match number {
             Number::Int { value, .. } => match i64::try_from(value) {
-                // The conversion accepts words of any width; only a literal can be wider.
+                // The conversion function accepts words of any width, so an error means that a literal is
+                // wider.
                 Ok(value) => converted(value),
                 Err(_) => try_literal_bits(self.real, value as f64).map_err(|_| too_large(&value)),
             },
@@ -166,8 +170,8 @@ impl ProgramNumbers {
         (self.word, self.real)
     }
 
-    /// Negates or complements a number. `is_literal` is true for a number written in digits, so that the
-    /// minus is part of it.
+    /// Negates a number, or complements its bits. `is_literal` is true if the operand is a number written in
+    /// digits; then the minus sign is part of the literal.
     pub(super) fn unary(self, operator: UnaryOperator, a: Number, is_literal: bool) -> Constant<Number> {
         match (operator, a) {
             (UnaryOperator::Negate, Number::Real(a)) if is_literal || a != 0.0 => Ok(Number::Real(-a)),
@@ -220,8 +224,8 @@ impl ProgramNumbers {
         }
     }
 
-    /// Converts a number to a real source of a function. The machine adds a computed number to a temporary
-    /// that is 0, so the negative zero becomes 0.
+    /// Converts a number to a real source of a function. At run time, the machine would compute the source by
+    /// adding it to a temporary that is 0, which turns -0 into 0. So a computed -0 becomes 0 here, too.
     fn taken_real(self, number: Number) -> Constant<u64> {
         let bits = self.real_bits(number)?;
         let Number::Cell(_) = number else { return Ok(bits) };
@@ -232,7 +236,7 @@ impl ProgramNumbers {
         }
     }
 
-    /// Returns true if a real literal of a module can represent the number.
+    /// Returns true if a real literal of a module, an f64, can represent the number.
     pub(super) fn is_writable(self, number: Number) -> bool {
         match number {
             Number::Cell(bits) => literal_of_bits(self.real, bits).is_some(),
@@ -269,7 +273,7 @@ impl ProgramNumbers {
     }
 }
 
-/// Returns the suggestion to use a wider number system, if there is one.
+/// Returns the suggestion to use a wider number system; empty if there is none.
 fn or_wider(system: RealSystem) -> &'static str {
     match system {
         RealSystem::F64 => "",
@@ -308,7 +312,7 @@ fn wraps(function: Function, sources: &[PlainValue], result: i64) -> bool {
         Function::Diff => a - b,
         Function::Mul => a * b,
         Function::Div => a.checked_div(b).unwrap_or(0),
-        // A shift by 64 or more gives 0.
+        // A shift by 64 or more, or by a negative amount, gives 0. It loses bits unless `a` is 0.
         Function::Shl => match u32::try_from(b) {
             Ok(by) if by < 64 => a << by,
             _ => return a != 0,

@@ -1,4 +1,5 @@
-//! Limits on copies: statements that are lowered more often than they are written are counted.
+//! Limits on copies. A body that is lowered more often than it is written (in a macro or by `uncompute`) is a
+//! copy, and the statements and instructions of copies are counted.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -11,21 +12,21 @@ use crate::limits::AssemblyLimits;
 use crate::source::Span;
 use crate::tree::Body;
 
-/// The open copies and the total size of all copies.
+/// The copies that are being lowered, and the total size of all copies.
 #[derive(Default)]
 pub(super) struct Expansion {
-    /// The macros that are being expanded, outermost first.
+    /// The indices of the macros that are being expanded, outermost first.
     pub(super) open: Vec<usize>,
     /// The inverted bodies of macros, computed at their first `undo`.
     pub(super) inverses: HashMap<usize, Rc<Body>>,
     pub(super) is_exhausted: bool,
     limits: AssemblyLimits,
     copies: u32,
-    /// The number of instructions before the outermost open copy.
+    /// The number of instructions before the outermost copy that is being lowered.
     start: u32,
-    /// The number of statements lowered in copies.
+    /// The number of statements lowered in copies so far.
     statements: u32,
-    /// The number of instructions in closed copies.
+    /// The number of instructions in copies that are complete.
     instructions: u32,
 }
 
@@ -34,7 +35,7 @@ impl Expansion {
         Expansion { limits, ..Expansion::default() }
     }
 
-    /// Begins a copy; `here` is the number of instructions so far.
+    /// Begins a copy. `here` is the number of instructions of the program so far.
     pub(super) fn enter(&mut self, here: u32) {
         if self.copies == 0 {
             self.start = here;
@@ -49,8 +50,8 @@ impl Expansion {
         }
     }
 
-    /// Counts a statement before it is lowered. Returns true if copies have reached the limit; then the
-    /// statement is skipped.
+    /// Counts a statement of a copy before it is lowered. Returns true if copies have reached the limit: the
+    /// first time this is reported at `span`, and the caller skips the statement.
     pub(super) fn refuses(&mut self, report: &mut Reporter, span: Span, here: u32) -> bool {
         if self.copies == 0 {
             return false;

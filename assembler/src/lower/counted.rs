@@ -1,5 +1,5 @@
-//! The statement `for`: a counter in the frame and two branch pairs, with an overhead of two steps per
-//! iteration.
+//! The statement `for`: a counter in the frame and two branch pairs. Each iteration has an overhead of two
+//! steps.
 //!
 //! ```text
 //!         br    END, lo >= hi            ; left out where lo < hi is known
@@ -47,7 +47,7 @@ struct Counted {
 
 struct LoopBound {
     value: Operand,
-    /// The scalars in the bound, which the body must not change.
+    /// The scalars that the bound is or is computed from, which the body must not change.
     kept: Vec<Operand>,
 }
 
@@ -56,17 +56,17 @@ impl Counted {
         Operand::Place(Place::scalar(Base::Frame(self.counter)))
     }
 
-    /// Returns the counter's initial value in the direction of the loop.
+    /// Returns the bound at which the counter starts: the upper one in a reversed loop.
     fn start(&self) -> &Operand {
         if self.reversed { &self.hi.value } else { &self.lo.value }
     }
 
-    /// Returns the counter's final value in the direction of the loop.
+    /// Returns the bound at which the counter ends: the lower one in a reversed loop.
     fn end(&self) -> &Operand {
         if self.reversed { &self.lo.value } else { &self.hi.value }
     }
 
-    /// Returns the record of the loop for the structure.
+    /// Returns the description of the loop that the structure records.
     fn counting(&self) -> Counting {
         let (from, to) = (self.lo.value.clone(), self.hi.value.clone());
         Counting { counter: self.counter, from, to, step: self.step, reversed: self.reversed }
@@ -76,7 +76,7 @@ impl Counted {
         !matches!((&self.lo.value, &self.hi.value), (Operand::Int(lo), Operand::Int(hi)) if lo < hi)
     }
 
-    /// Returns a comparison of the counter with a bound, in the direction of the loop.
+    /// Returns a comparison of the counter with a bound. In a reversed loop, `<` and `>` are exchanged.
     fn test(&self, order: Order, bound: &Operand) -> Test {
         let order = match (self.reversed, order) {
             (true, Order::Gt) => Order::Lt,
@@ -86,7 +86,7 @@ impl Counted {
         Test::compare(order, self.counter(), bound.clone())
     }
 
-    /// Returns the test `lo >= hi`.
+    /// Returns the test `lo >= hi`, which is true if the loop has no iterations.
     fn is_empty(&self) -> Test {
         Test::compare(Order::Ge, self.lo.value.clone(), self.hi.value.clone())
     }
@@ -118,7 +118,8 @@ impl Lowering<'_> {
         self.release_temporaries(counted.temporaries);
     }
 
-    /// Emits the loop from `TOP` to `BACK`. A reversed loop changes the counter before the body.
+    /// Emits the loop from `TOP` to `BACK`. A reversed loop updates the counter before the body, otherwise it
+    /// is updated after the body.
     fn rounds(&mut self, tree: &For, counted: &Counted, seam: &mut OpenSeam) {
         let test = counted.test(Order::Gt, counted.start());
         let top = self.push_branch(Update::From, test, "top", tree.counter.span);
@@ -143,7 +144,8 @@ impl Lowering<'_> {
         self.code.plain(update, super::operands([counted.counter(), by]), span);
     }
 
-    /// Resolves the bounds before the counter becomes visible.
+    /// Resolves the head of a loop. The bounds are resolved before the counter is declared, so they can't use
+    /// it.
     fn counted(&mut self, tree: &For) -> Counted {
         let (lo, mut temporaries) = self.collect(|this| this.bound(&tree.from));
         let lo = LoopBound { kept: kept(&lo, &temporaries), value: lo };
@@ -152,7 +154,7 @@ impl Lowering<'_> {
         temporaries.extend(others);
         let step = tree.step.as_ref().and_then(|step| self.step(step)).unwrap_or(1);
         if let Some(step) = &tree.step {
-            // The step is added to the counter, so it must be a word.
+            // The step is added to the counter, so it must fit into a word; otherwise this reports it.
             self.word(step);
         }
         self.refuse_missed_end(tree, &lo.value, &hi.value, step);
@@ -163,15 +165,15 @@ impl Lowering<'_> {
         Counted { counter, lo, hi, step, reversed: tree.reversed, temporaries }
     }
 
-    /// Returns a bound. An invalid one is reported and replaced by 0.
+    /// Returns a bound as an operand. An invalid bound is reported and replaced by 0.
     fn bound(&mut self, expression: &Expression) -> Operand {
         let source = self.source(expression);
         let value = source.and_then(|source| self.typed(source, Class::Int, expression.span));
         value.unwrap_or(Operand::Int(0))
     }
 
-    /// Reports constant bounds with a distance that isn't a multiple of the step, because the counter must
-    /// reach the last value exactly.
+    /// Reports constant bounds whose distance isn't a multiple of the step: the counter could never be equal
+    /// to the bound at which the loop ends.
     fn refuse_missed_end(&mut self, tree: &For, lo: &Operand, hi: &Operand, step: u32) {
         let (Operand::Int(lo), Operand::Int(hi)) = (lo, hi) else { return };
         let distance = i128::from(*hi) - i128::from(*lo);
@@ -225,7 +227,7 @@ impl Lowering<'_> {
                     .with(declared, format!("{what} of the loop"))
                     .help("a backward run needs its value from the start of the loop"),
                 );
-                // One error per loop is enough; others would be consequences.
+                // After the first error of a loop, others are likely to be consequences.
                 return;
             }
         }
@@ -249,7 +251,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Returns the scalars in a bound, including the bound itself.
+/// Returns the scalars that a bound is or is computed from.
 fn kept(bound: &Operand, temporaries: &Temporaries) -> Vec<Operand> {
     let mut kept = temporaries.scalars();
     kept.push(bound.clone());

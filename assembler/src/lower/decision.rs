@@ -1,11 +1,12 @@
 //! Evaluation of a condition with `and`, `or` and `not` into a flag, with short-circuiting.
 //!
-//! The second operand of `and` or `or` is evaluated only if the first one doesn't decide. It is evaluated
-//! between a `br` and a `from` with the same test on cells that don't change in between. So both directions
-//! evaluate the same operands, and no index is computed that the first operand excludes.
+//! The second operand of `and` or `or` is evaluated only if the first operand doesn't decide the result. Its
+//! evaluation is enclosed by a `br` and a `from` with the same test, of cells that don't change in between.
+//! So both directions evaluate the same operands. An index that the first operand excludes is never computed.
 //!
-//! A separate flag holds the first operand if it contains both `and` and `or`, or compares expressions. The
-//! same steps in reverse order clear such flags, so the size of the code is linear in that of the condition.
+//! If the first operand contains both `and` and `or`, or compares expressions, a separate flag holds its
+//! value. At the end, the same steps in reverse order clear such flags. So the size of the code is linear in
+//! the size of the condition.
 
 use reviver_isa::arith::Order;
 use reviver_isa::instruction::{Link, Operand};
@@ -17,25 +18,25 @@ use super::applied::{Checking, Temporaries, cell};
 use super::instruction::Test;
 use crate::source::Span;
 
-/// The prefix of labels at pairs that skip a part of a condition.
+/// The prefix of labels of branch pairs that skip a part of a condition.
 const LABEL: &str = "part";
 
-/// Returns the test for a flag: set if `value` is true, otherwise clear.
+/// Returns the test that a flag is set (if `value` is true) or that it is 0.
 pub(super) fn is(flag: u32, value: bool) -> Test {
     let order = if value { Order::Ne } else { Order::Eq };
     Test::compare(order, cell(flag), Operand::Int(0))
 }
 
-/// A condition without `not`: negations have been moved into the comparisons.
+/// A condition without `not`, for example `a >= b or c != d` for `not (a < b and c == d)`.
 pub(super) enum Decision {
     /// A comparison, with the temporaries of its expressions.
     Test(Test, Temporaries),
-    /// Two parts: with `and` both must hold, otherwise at least one of them.
+    /// Two parts, joined by `and` if `is_and` is true, otherwise by `or`.
     Both { is_and: bool, parts: Box<[Decision; 2]> },
 }
 
 impl Decision {
-    /// Returns the decision of a predicate. `temporaries` are those of its comparisons, in order.
+    /// Converts a predicate. `temporaries` are those of its comparisons, in order.
     pub(super) fn of(predicate: &Predicate, temporaries: Vec<Temporaries>) -> Decision {
         let mut temporaries = temporaries.into_iter();
         let mut stack: Vec<Decision> = Vec::new();
@@ -62,7 +63,8 @@ impl Decision {
     }
 }
 
-/// A step of evaluating a condition. `None` as the cell to flip is the flag of the whole condition.
+/// A step of evaluating a condition. The cell that it flips (0 to 1, or 1 to 0) is a separate flag, or the
+/// flag of the whole condition if it is `None`.
 enum FlagStep {
     /// Flips a cell if the test holds.
     FlipIf(Option<u32>, Test, Temporaries),
@@ -71,12 +73,12 @@ enum FlagStep {
     Where(Test, Vec<FlagStep>),
 }
 
-/// The parameters of emitting steps.
+/// The arguments that all calls for emitting steps share.
 #[derive(Clone, Copy)]
 struct Manner {
     /// The flag of the whole condition.
     whole: u32,
-    /// True to emit the steps in reverse order.
+    /// True if the steps are emitted in reverse order, to clear the separate flags.
     undone: bool,
     span: Span,
 }
@@ -97,8 +99,8 @@ impl Lowering<'_> {
         flags.into_iter().rev().for_each(|flag| self.release_flag(flag));
     }
 
-    /// Appends the steps that flip a cell if the decision has this value. Flags that these steps leave set
-    /// are appended to `flags`.
+    /// Appends the steps that flip a cell if the condition has the value `value`. Separate flags that these
+    /// steps leave set are appended to `flags`.
     fn flips(
         &mut self,
         target: Option<u32>,
@@ -114,8 +116,8 @@ impl Lowering<'_> {
             }
             Decision::Both { is_and, parts } => (*is_and, &**parts),
         };
-        // A false first part decides an `and`, a true one an `or`: then the whole has the value of that part.
-        // Otherwise the whole has the value of the second part.
+        // If the first part is false in an `and`, or true in an `or`, the whole condition has the value of
+        // the first part. Otherwise it has the value of the second part.
         if is_and != value {
             steps.push(FlagStep::Flip(target));
         }
@@ -124,7 +126,7 @@ impl Lowering<'_> {
         self.guarded(first, is_and, rest, steps, flags);
     }
 
-    /// Appends steps that are executed if the decision has the value `wanted`.
+    /// Appends steps that execute `inner` if the condition has the value `wanted`.
     fn guarded(
         &mut self,
         decision: &Decision,
@@ -137,7 +139,7 @@ impl Lowering<'_> {
             Decision::Test(test, temporaries) if temporaries.is_empty() => {
                 steps.push(FlagStep::Where(test.clone().oriented(wanted), inner));
             }
-            // Both parts must have the wanted value.
+            // The condition has the value `wanted` only if both parts have it.
             Decision::Both { is_and, parts } if *is_and == wanted => {
                 let [first, second] = &**parts;
                 let mut rest = Vec::new();
@@ -186,7 +188,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Returns, for each part, true if it is used directly and false if it is used negated.
+/// Returns, for each part, false if it is under an odd number of negations, otherwise true.
 fn polarities(predicate: &Predicate) -> Vec<bool> {
     let mut wanted = vec![true];
     let mut values: Vec<bool> = Vec::with_capacity(predicate.parts.len());

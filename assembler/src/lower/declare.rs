@@ -33,7 +33,7 @@ use crate::tree::{
 pub(super) enum Outer {
     Global(u32),
     Constant(Number),
-    /// The declaration is invalid and has been reported.
+    /// A declaration that is invalid and has been reported. Uses of the name aren't reported again.
     Broken,
 }
 
@@ -45,14 +45,14 @@ pub(super) struct Head {
     pub(super) rule: Option<u32>,
 }
 
-/// A setting and its place.
+/// The value of a setting such as `.word` with its place, or `None` before it is set.
 type Setting<T> = Option<(T, Span)>;
 
 /// The results of the first pass.
 pub(super) struct Declared<'t> {
-    /// The given values, which replace those of constants in the text.
+    /// The values from outside, which replace those of constants in the text.
     given: &'t [GivenConstant],
-    /// The given constants that are real while the text has an integer.
+    /// The values from outside that are real although the constant in the text is an integer.
     misfits: Vec<RefusedConstant>,
     pub(super) word: Word,
     word_span: Option<Span>,
@@ -65,12 +65,13 @@ pub(super) struct Declared<'t> {
     globals: Vec<Global>,
     global_spans: Vec<Span>,
     pub(super) names: HashMap<CompactString, (Outer, Span)>,
-    /// The number of cells that may still get initial values.
+    /// The number of initial values that the module may still store.
     pub(super) values_left: u64,
     main: &'t Body,
     heads: Vec<Head>,
     parameters: Vec<Rc<[(Parameter, Span)]>>,
-    /// The lengths that each procedure gets as additional parameters at the end, by the procedure's number.
+    /// The lengths that each procedure gets as additional parameters after its own ones. The index is the
+    /// procedure's number.
     asked_lengths: Vec<Vec<ParameterLength>>,
     trees: Vec<&'t tree::ProcedureNode>,
     procedure_numbers: HashMap<CompactString, u32>,
@@ -98,8 +99,8 @@ impl<'t> Declared<'t> {
     /// Reads everything outside of bodies.
     pub(super) fn read(body: &'t Body, given: &'t [GivenConstant], report: &mut Reporter) -> Declared<'t> {
         let mut declared = Declared { given, ..Declared::empty(body) };
-        // The word and the number system are read first, because constants are computed in them. `.inverse`
-        // is read first, because it makes garbage an input.
+        // The word and the number system come before everything else, because constants are computed in them.
+        // So does `.inverse`, because it turns garbage into inputs.
         for node in body {
             match &node.statement {
                 Statement::Directive(Directive::Word { word }) => declared.set_word(*word, node.span, report),
@@ -125,7 +126,7 @@ impl<'t> Declared<'t> {
         declared
     }
 
-    /// Adds the parameters for lengths to the procedures that use these lengths.
+    /// Appends parameters for the lengths that each procedure uses.
     fn lengths(&mut self) {
         self.asked_lengths = lengths::asked(&self.trees, &self.macros, &self.procedure_numbers);
         for (parameters, asked) in self.parameters.iter_mut().zip(&self.asked_lengths) {
@@ -140,7 +141,7 @@ impl<'t> Declared<'t> {
         }
     }
 
-    /// Returns the lengths that are passed as the last parameters of a procedure.
+    /// Returns the lengths that are passed as the last parameters of a procedure, in order.
     pub(super) fn asked_lengths(&self, number: u32) -> &[ParameterLength] {
         self.asked_lengths.get(number as usize).map_or(&[], Vec::as_slice)
     }
@@ -210,8 +211,8 @@ impl<'t> Declared<'t> {
         }
     }
 
-    /// Returns the role that a directive declares. In an inverse program, the garbage of the original is an
-    /// input. The text still declares it as garbage, so that inverting twice gives the original.
+    /// Returns the role of a global that is declared with a directive. In an inverse program, `.garbage`
+    /// declares an input. Its text keeps that directive, so that inverting twice restores the original text.
     fn role(&self, declared: Role) -> Role {
         match declared {
             Role::Garbage if self.inverse.is_some() => declared.inverse(),
@@ -219,7 +220,7 @@ impl<'t> Declared<'t> {
         }
     }
 
-    /// Returns the given value of a constant, or its own.
+    /// Returns the value from outside for a constant, or the constant's own value if there is none.
     fn given_for(&mut self, name: &str, own: Number) -> Number {
         let Some(given) = self.given.iter().find(|given| given.name == name) else { return own };
         match (own.class(), given.value) {
@@ -229,7 +230,8 @@ impl<'t> Declared<'t> {
             }
             (Class::Int, GivenNumber::Int { magnitude, pattern, is_negative }) => {
                 let written = Number::Int { value: magnitude, pattern };
-                // A value that doesn't fit is rejected at its uses, because only these have places.
+                // A value that doesn't fit is rejected where the constant is used, because the value itself
+                // has no place in the text.
                 match is_negative {
                     true => self.numbers().unary(UnaryOperator::Negate, written, true).unwrap_or(written),
                     false => written,
@@ -242,7 +244,7 @@ impl<'t> Declared<'t> {
         }
     }
 
-    /// Returns the given constants that can't be used.
+    /// Returns the values from outside that can't be used.
     pub(super) fn refused_constants(&mut self) -> Vec<RefusedConstant> {
         let mut refused = std::mem::take(&mut self.misfits);
         for given in self.given {
@@ -395,7 +397,8 @@ impl<'t> Declared<'t> {
         self.macros.push(tree);
     }
 
-    /// Resolves the rules, which may be defined after the procedures that name them.
+    /// Resolves the names of rules after all procedures are declared, because a rule may be defined after the
+    /// procedure that names it.
     fn rules(&mut self, report: &mut Reporter) {
         for (n, tree) in (1..).zip(self.trees.clone()) {
             let Some(rule) = &tree.rule else { continue };
@@ -406,7 +409,7 @@ impl<'t> Declared<'t> {
         }
     }
 
-    /// Returns the number of a procedure that is called or is a rule.
+    /// Returns the number of the procedure that a call or a rule names. An unknown name is reported.
     pub(super) fn procedure_number(&self, name: &Name, report: &mut Reporter) -> Option<u32> {
         if let Some(&number) = self.procedure_numbers.get(&name.text) {
             return Some(number);
@@ -423,7 +426,8 @@ impl<'t> Declared<'t> {
         })
     }
 
-    /// Returns a macro with its number. `arguments` are those of its use, which a suggestion may contain.
+    /// Returns the macro that a use names, with its number. `arguments` are those of the use, for a
+    /// suggestion if the name is unknown.
     pub(super) fn macro_named(
         &self,
         name: &Name,
@@ -453,7 +457,8 @@ impl<'t> Declared<'t> {
         &self.macros
     }
 
-    /// Returns the body of main, which includes the declarations.
+    /// Returns the statements of main, which are all statements outside of procedures, including
+    /// declarations.
     pub(super) fn main_body(&self) -> &'t Body {
         self.main
     }
@@ -500,8 +505,8 @@ impl<'t> Declared<'t> {
         self.globals.get(number as usize).zip(self.global_spans.get(number as usize).copied())
     }
 
-    /// Returns true for a name outside of procedures, and for that of a register, which may become a global
-    /// later.
+    /// Returns true if a name is declared outside of procedures, or is that of a register, which may become a
+    /// global later.
     pub(super) fn is_global(&self, name: &str) -> bool {
         self.names.contains_key(name) || register_class(name).is_some()
     }
@@ -524,8 +529,9 @@ impl<'t> Declared<'t> {
         Some(Meaning::Variable { base: Base::Global(number), adjoint: false })
     }
 
-    /// Replaces lines, files, paths and labels of a structure by recorded ones. Returns true if the text
-    /// records the structure of another text; then the caller must use the recorded blocks and names, too.
+    /// Replaces lines, files, paths and labels of a structure by those that the text records. Returns true if
+    /// the text is a disassembly with recorded lines. Then the caller must use the recorded blocks and names,
+    /// too.
     pub(super) fn recorded_structure(&mut self, structure: &mut Structure) -> bool {
         let Some(lines) = self.lines.take() else { return false };
         structure.lines = lines;
@@ -537,7 +543,7 @@ impl<'t> Declared<'t> {
         true
     }
 
-    /// Returns true if the text specifies the recorded source lines, even if these are none.
+    /// Returns true if the text records source lines by directives, even if `.lines` lists none.
     pub(super) fn records_lines(&self) -> bool {
         self.lines.is_some() || !self.files.is_empty()
     }
@@ -585,7 +591,8 @@ fn parameters(tree: &tree::ProcedureNode, report: &mut Reporter) -> Vec<(Paramet
     lowered
 }
 
-/// Returns the error for a cell that can't be `shared` between lanes.
+/// Returns the error for a declaration with `shared` that isn't a scalar or array input; `None` if it is
+/// valid.
 fn unshared(role: Role, shape: Shape, name: &Name) -> Option<Diagnostic> {
     let (why, help) = match shape {
         _ if !role.is_given() => (
@@ -613,7 +620,7 @@ pub(super) fn twice(what: &str, name: &Name, first: Span) -> Diagnostic {
     .with(first, "first declared here")
 }
 
-/// Converts a number to a limit, or returns the message and the label of an error.
+/// Converts a number to a limit. If it is out of range, returns the message and the label of an error.
 fn limit_of(what: Limit, number: Number) -> Result<u32, (String, &'static str)> {
     let (name, most) = match what {
         Limit::Depth => ("depth", MAX_DEPTH),
@@ -629,7 +636,7 @@ fn limit_of(what: Limit, number: Number) -> Result<u32, (String, &'static str)> 
     given.ok_or_else(|| ("a limit is an integer, 0 or above".to_owned(), "not a limit"))
 }
 
-/// Sets a value; a second one must agree with the first.
+/// Sets a setting. If it is set already to another value, reports both places.
 fn set<T: PartialEq>(setting: &mut Setting<T>, value: T, span: Span, what: &str, report: &mut Reporter) {
     match setting {
         Some((first, place)) if *first != value => {
@@ -648,7 +655,8 @@ fn set<T: PartialEq>(setting: &mut Setting<T>, value: T, span: Span, what: &str,
     }
 }
 
-/// Returns the error for declaring a name that is reserved for parameters with lengths.
+/// Returns the error for declaring a name such as `len$v`, which is reserved for parameters that pass
+/// lengths.
 pub(super) fn name_of_length(name: &Name) -> Option<Diagnostic> {
     name.text.starts_with(LENGTH_PARAMETER).then(|| {
         let message = format!("`{}` is no name to be declared", name.text);

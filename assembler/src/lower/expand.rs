@@ -1,7 +1,8 @@
 //! Macro expansion: the bodies of macros are lowered where they are used.
 //!
-//! A macro's parameters are names in the scope of its body, bound to the meanings of the arguments. So a body
-//! is lowered without substitution, at any depth, and can't refer to names at its use by accident.
+//! A macro's parameters are names in the scope of its body, and denote what the arguments denote. So a body
+//! is lowered without substituting text, at any depth. It can't refer by accident to names that are visible
+//! where it is used.
 
 use std::rc::Rc;
 
@@ -19,7 +20,7 @@ use crate::source::Span;
 use crate::tree::{self, Expression, Name};
 
 impl<'t> Lowering<'t> {
-    /// Begins another copy of a body.
+    /// Begins a copy of a body, which has separate labels and is counted.
     pub(super) fn enter_copy(&mut self) {
         self.expansion.enter(self.code.here());
         self.current.labels.enter_copy();
@@ -59,7 +60,7 @@ impl<'t> Lowering<'t> {
         }
     }
 
-    /// Lowers the body of a macro with bound parameters.
+    /// Lowers the body of a macro in a scope in which its parameters denote the arguments.
     fn use_macro(
         &mut self,
         (tree, number): (&'t tree::Macro, usize),
@@ -106,7 +107,8 @@ impl<'t> Lowering<'t> {
         }
     }
 
-    /// Returns the meaning of an argument. For an expression it is the temporary that holds its value.
+    /// Returns what an argument denotes: a cell, an array or a constant. For another expression it is the
+    /// temporary that holds its value.
     fn macro_argument(&mut self, argument: &Expression) -> Option<Meaning> {
         match self.evaluate(argument)? {
             Meaning::Computed(formula) => match self.spill(&formula, argument.span)? {
@@ -119,7 +121,7 @@ impl<'t> Lowering<'t> {
         }
     }
 
-    /// Returns the meanings of the parameters in this use.
+    /// Returns what each parameter of a macro denotes in this use.
     fn arguments(
         &mut self,
         tree: &tree::Macro,

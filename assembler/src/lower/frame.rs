@@ -1,5 +1,5 @@
-//! The frame of the current procedure: variables with unique names, which are reused when they are vacant.
-//! This module is independent of scopes.
+//! The frame of the current procedure: its variables, which have unique names and are reused when they are
+//! vacant. This module knows no scopes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,19 +11,20 @@ use reviver_isa::module::{FrameVariable, Shape};
 #[derive(Default)]
 pub(super) struct GrowingFrame {
     pub(super) variables: Vec<FrameVariable>,
-    /// The vacant variables. The key contains the name, so that a debugger shows the right names.
+    /// The vacant variables that can be reused. A variable is reused only under its old name or expression,
+    /// so that a debugger shows the right one.
     free: HashMap<(CompactString, Class, Shape), Vec<u32>>,
     names: TakenNames,
 }
 
 impl GrowingFrame {
-    /// Marks a name as used, so that no variable gets it.
+    /// Marks a name as used, so that no new variable gets it.
     pub(super) fn reserve(&mut self, name: &str) {
         self.names.reserve(name);
     }
 
-    /// Returns a vacant variable with this name, class and shape, which may be a reused one. A new variable
-    /// gets a number if its name is used in the frame or `elsewhere`.
+    /// Returns a vacant variable with this name, class and shape. It is a reused one if possible. A new
+    /// variable gets a number in its name if the name is used in the frame or `elsewhere`.
     pub(super) fn acquire(
         &mut self,
         name: &CompactString,
@@ -39,8 +40,8 @@ impl GrowingFrame {
         })
     }
 
-    /// Returns a vacant scalar for the value of an expression, and true if it is new. A variable is reused
-    /// only for the same expression. Its name always has a number.
+    /// Returns a vacant scalar for the value of an expression, and true if the scalar is a new variable. Only
+    /// a variable with the same expression is reused. The name always has a number.
     pub(super) fn acquire_for(
         &mut self,
         expression: &CompactString,
@@ -57,7 +58,7 @@ impl GrowingFrame {
         (self.variables.len() as u32 - 1, true)
     }
 
-    /// Releases a variable under the name or the expression with which it was acquired.
+    /// Makes a variable available for reuse, under the name or the expression with which it was acquired.
     pub(super) fn release(&mut self, name: &CompactString, variable: u32) {
         if let Some(v) = self.variables.get(variable as usize) {
             self.free.entry((name.clone(), v.class, v.shape)).or_default().push(variable);
@@ -79,7 +80,7 @@ impl TakenNames {
         self.taken.insert(name.into())
     }
 
-    /// Returns the name itself, or the first free one with a number.
+    /// Returns the name itself if it is free, otherwise the first free one of `name$2`, `name$3`, …
     pub(super) fn unique(&mut self, name: &str, elsewhere: impl Fn(&str) -> bool) -> CompactString {
         if !elsewhere(name) && self.reserve(name) {
             return name.into();

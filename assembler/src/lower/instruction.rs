@@ -36,12 +36,12 @@ impl Test {
         Test { function: comparison(order), operands: operands([a, b]) }
     }
 
-    /// Returns a test that holds, as a placeholder for an invalid one.
+    /// Returns a test that is always true, as a placeholder for an invalid one.
     pub(super) fn stand_in() -> Test {
         Test::compare(Order::Eq, Operand::Int(0), Operand::Int(0))
     }
 
-    /// Returns the test that holds if this one has the given value.
+    /// Returns this test if `value` is true, otherwise its negation.
     pub(super) fn oriented(self, value: bool) -> Test {
         if value { self } else { self.negated() }
     }
@@ -110,8 +110,9 @@ impl Lowering<'_> {
         });
     }
 
-    /// Emits an `overwrite` with a new value that depends on its target. The value is computed into a frame
-    /// variable first, and uncomputed afterwards by subtracting the target.
+    /// Emits an `overwrite` whose new value depends on its target. The value is computed into a frame
+    /// variable first. Afterwards the target has the same value, so subtracting the target clears the
+    /// variable.
     ///
     /// ```text
     /// overwrite k, next[k]    add   value$1, next[k]
@@ -157,7 +158,7 @@ impl Lowering<'_> {
 
     fn cells(&mut self, tree: &InstructionNode, list: &[Expression]) -> Option<Instruction> {
         let (targets, values) = list.split_at_checked(tree.update.shape().targets())?;
-        // The parser has checked that there are at most three.
+        // The parser has already rejected more than three operands.
         let targets: ArrayVec<Option<Source>, 3> = targets.iter().take(3).map(|e| self.target(e)).collect();
         let (function, sources) = self.sources(tree, values)?;
         let targets: ArrayVec<Source, 3> = targets.into_iter().collect::<Option<_>>()?;
@@ -175,7 +176,7 @@ impl Lowering<'_> {
         Some(Instruction { update: tree.update, function, operands, link: Link::None })
     }
 
-    /// Returns a target, which must be a cell that can be changed.
+    /// Returns a target; reports one that isn't a cell that may be changed.
     fn target(&mut self, expression: &Expression) -> Option<Source> {
         let source = self.source(expression)?;
         match &source {
@@ -189,8 +190,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Returns the function and the sources of an update. If its only source is an expression, these are the
-    /// expression's.
+    /// Returns the function of an update and its sources. For an update whose only source is an expression,
+    /// they are the outermost function of the expression and that function's sources.
     fn sources(
         &mut self,
         tree: &InstructionNode,
@@ -243,7 +244,7 @@ impl Lowering<'_> {
         Some(operands.iter().map(|(source, _)| source.class()).collect())
     }
 
-    /// Emits a branch half, even with an invalid condition, so that its partner can find it.
+    /// Emits a branch half. It is emitted even if its condition is invalid, so that its partner finds it.
     fn branch_half(&mut self, tree: &InstructionNode, partner: &Name, condition: &Condition, span: Span) {
         let at = self.code.here();
         let test = self.flat_test(condition).unwrap_or_else(|| {
@@ -254,7 +255,7 @@ impl Lowering<'_> {
         self.current.labels.half(at, partner);
     }
 
-    /// Returns a condition as a test of one instruction.
+    /// Returns a condition as a test that one instruction performs. Other conditions are reported.
     fn flat_test(&mut self, condition: &Condition) -> Option<Test> {
         match &condition.kind {
             ConditionKind::Always => Some(Test::always()),
@@ -284,12 +285,12 @@ impl Lowering<'_> {
         }
     }
 
-    /// Returns a comparison as a test; a literal gets the class of the other side.
+    /// Returns a comparison as a test. A literal gets the class of the other side.
     fn test(&mut self, order: Order, a: &Expression, b: &Expression) -> Option<Test> {
         self.compared(a, b).map(|[a, b]| Test::compare(order, a, b))
     }
 
-    /// Returns the two sides of a comparison.
+    /// Returns the two sides of a comparison as operands of one class.
     pub(super) fn compared(&mut self, a: &Expression, b: &Expression) -> Option<[Operand; 2]> {
         let (x, y) = (self.source(a), self.source(b));
         let (x, y) = (x?, y?);
@@ -311,7 +312,8 @@ impl Lowering<'_> {
         Some([x?, y?])
     }
 
-    /// Emits a generated branch half; [`super::code::LoweredCode::pair`] must link it to its partner.
+    /// Emits a branch half that isn't in the text. The caller must link it to its partner by
+    /// [`super::code::LoweredCode::pair`].
     pub(super) fn push_branch(&mut self, update: Update, test: Test, label: &'static str, span: Span) -> u32 {
         let link = Link::Partner(u32::MAX);
         let at = self.code.push(update, test.function, test.operands, link, span);
@@ -320,9 +322,9 @@ impl Lowering<'_> {
     }
 }
 
-/// Returns true if an instruction replaces a cell on which its new value may depend, directly or through an
-/// index. Then the machine couldn't recompute the value afterwards. Updates that only read the old value need
-/// no temporary.
+/// Returns true if an instruction overwrites a cell on which its new value depends through an index or a
+/// temporary. After the instruction, such a value couldn't be computed again to clear its temporary. A plain
+/// source that is the target needs no temporary.
 fn replaces_its_source(instruction: &Instruction, temporaries: &Temporaries) -> bool {
     let Some((Operand::Place(target), sources)) = instruction.operands.split_first() else { return false };
     if !instruction.update.action().may_read_target() {

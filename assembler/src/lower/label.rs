@@ -14,7 +14,8 @@ use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::tree::Name;
 
-/// The number of a copy of a body. Each copy has separate labels; 0 is the procedure's text.
+/// The number of a copy of a body, such as a macro's. The labels of each copy are separate. The number 0 is
+/// the procedure's own text.
 type Copy = u32;
 
 struct Defined {
@@ -22,18 +23,18 @@ struct Defined {
     at: u32,
 }
 
-/// A `br` or `from` of the text before it is paired.
+/// A `br` or `from` that is written in the text, with the name of its partner.
 struct Half {
     at: u32,
     copy: Copy,
     partner: Name,
 }
 
-/// The requested label of a branch half.
+/// The label to be recorded for a branch half.
 enum RequestedLabel {
-    /// The label as written.
+    /// The label exactly as written in the text.
     Exactly(CompactString),
-    /// The label with a number appended.
+    /// This text with a number appended that makes the label unique.
     Like(CompactString),
 }
 
@@ -43,7 +44,7 @@ pub(super) struct Labels {
     defined: HashMap<(Copy, CompactString), Defined>,
     halves: Vec<Half>,
     wanted: Vec<(u32, RequestedLabel)>,
-    /// The labels before the next instruction.
+    /// The labels that wait for the next instruction, which they name.
     waiting: Vec<Name>,
     copies: Vec<Copy>,
     next_copy: Copy,
@@ -64,12 +65,12 @@ impl Labels {
         self.copies.last().copied().unwrap_or(0)
     }
 
-    /// Adds a label before the next instruction.
+    /// Adds a label for the next instruction.
     pub(super) fn wait(&mut self, name: &Name) {
         self.waiting.push(name.clone());
     }
 
-    /// Reports labels without an instruction after them.
+    /// Reports labels that are followed by no instruction. `instead` describes what follows.
     pub(super) fn refuse_waiting(&mut self, report: &mut Reporter, instead: &str) {
         for name in self.waiting.drain(..) {
             let message = format!("the label `{}` names no instruction", name.text);
@@ -77,7 +78,8 @@ impl Labels {
         }
     }
 
-    /// Assigns the waiting labels to an instruction.
+    /// Assigns the waiting labels to an instruction. Only the labels of branch halves are recorded in the
+    /// module.
     pub(super) fn define(&mut self, at: u32, is_half: bool, report: &mut Reporter) {
         let copy = self.copy();
         for name in std::mem::take(&mut self.waiting) {
@@ -99,7 +101,7 @@ impl Labels {
         }
     }
 
-    /// Requests a readable label for a generated branch half.
+    /// Requests a label like `name` for a generated branch half.
     pub(super) fn generated(&mut self, at: u32, name: &'static str) {
         self.want(at, RequestedLabel::Like(CompactString::const_new(name)));
     }
@@ -112,7 +114,7 @@ impl Labels {
         self.wanted.push((at, wanted));
     }
 
-    /// Adds a branch half of the text.
+    /// Adds a branch half that is written in the text, with the name of its partner.
     pub(super) fn half(&mut self, at: u32, partner: &Name) {
         self.halves.push(Half { at, copy: self.copy(), partner: partner.clone() });
     }
@@ -160,7 +162,8 @@ fn kind(code: &LoweredCode, at: u32) -> Option<Update> {
     code.instructions.get(at as usize).map(|instruction: &Instruction| instruction.update)
 }
 
-/// Returns the index of the other half if both name each other, otherwise the error to report here, if any.
+/// Returns the index of the other half if both halves name each other. Otherwise returns the error, or `None`
+/// if the error is reported at the other half.
 fn partner(
     labels: &Labels,
     half: &Half,
@@ -177,14 +180,14 @@ fn partner(
     let back = labels.target(other).map(|back| back.at);
     let is_mutual = back == Some(half.at);
     if kind(code, target.at) != kind(code, half.at).map(Update::inverse) {
-        // If two halves of one kind name each other, only the first one is reported.
+        // If two halves of the same kind name each other, the error is reported at the first one only.
         let is_news = !is_mutual || half.at <= target.at;
         return Err(is_news.then(|| Box::new(same_kind(half, target, code))));
     }
     match back {
         Some(_) if is_mutual => Ok(target.at),
         Some(_) => Err(Some(Box::new(one_sided(half, other)))),
-        // The label in the other half is unknown, which is reported there.
+        // The other half names an unknown label, which is reported there.
         None => Err(None),
     }
 }

@@ -1,4 +1,5 @@
-//! The expression `len(v)`: a constant for an array, and an additional parameter for an array parameter.
+//! The expression `len(v)`. For an array it is a constant. For an array parameter it is an additional
+//! parameter, which every call passes.
 
 use reviver_isa::codes::ProblemCode;
 use reviver_isa::function::Function;
@@ -14,7 +15,7 @@ use crate::source::Span;
 use crate::tree::LengthOf;
 
 impl Lowering<'_> {
-    /// Returns the meaning of `len(v)` or `len(M, 0)`.
+    /// Returns the meaning of `len(v)` or `len(M, 0)`, or `None` after reporting an error.
     pub(super) fn length(&mut self, length: &LengthOf, span: Span) -> Option<Meaning> {
         let LengthOf { name, dimension } = length;
         let dimension = match dimension {
@@ -47,8 +48,8 @@ impl Lowering<'_> {
         self.report.fail(no_length(message, name, span))
     }
 
-    /// Returns the parameter that holds a length of another one: that of a slice, or of a dimension of a
-    /// matrix.
+    /// Returns the parameter that passes a length of another parameter: that of a slice, or of a dimension of
+    /// a matrix. Reports an error if there is none.
     fn passed_length(&mut self, measured: Base, dimension: Option<u8>, span: Span) -> Option<Meaning> {
         self.bringing(measured, dimension).or_else(|| {
             let name = self.base_name(measured).to_owned();
@@ -65,14 +66,15 @@ impl Lowering<'_> {
         Some(Meaning::Variable { base: Base::Parameter((first + n) as u32), adjoint: false })
     }
 
-    /// Returns true if a base is a parameter that holds a length.
+    /// Returns true if a base is a parameter that passes a length.
     pub(super) fn is_length(&self, base: Base) -> bool {
         let Base::Parameter(number) = base else { return false };
         let asked = self.declared.asked_lengths(self.current.number).len();
         self.current.parameters.len().checked_sub(asked).is_some_and(|first| number as usize >= first)
     }
 
-    /// Returns a length of an argument: the number of cells, or of a matrix dimension.
+    /// Returns the operand for a length of an argument: its number of cells, or the length of a matrix
+    /// dimension.
     pub(super) fn length_of_argument(
         &mut self,
         argument: &Argument,
@@ -88,7 +90,8 @@ impl Lowering<'_> {
             },
             Range::Span { from, to, step } => {
                 let length = self.span_length(*from, *to, *step, span)?;
-                // A computed length may be that of the whole array, so that must fit into a word.
+                // A length that is computed at run time may be that of the whole array, so the latter must
+                // fit into a word.
                 if let (Extent::Cells(shape), false) = (extent, matches!(length, Meaning::Constant(_))) {
                     self.length_fits(base, shape.cells().into(), "cells", span)?;
                 }
@@ -121,7 +124,7 @@ impl Lowering<'_> {
                 Some(constant(if dimension == 0 { rows } else { columns }.into()))
             }
             Extent::Matrix => self.passed_length(matrix, Some(dimension), span),
-            // The verifier rejects a vector with rows.
+            // The verifier rejects a vector where a matrix is required, so the result has no effect.
             Extent::Cells(_) | Extent::Slice => Some(constant(0)),
         }
     }
@@ -134,7 +137,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Reports a length that exceeds the program's integers, because computing with it would wrap.
+    /// Reports a length that doesn't fit into a word of the program, because it would wrap.
     fn length_fits(&mut self, array: Base, count: i128, what: &str, span: Span) -> Option<()> {
         let word = self.declared.word;
         if count <= i128::from(*word.range().end()) {
@@ -149,9 +152,9 @@ impl Lowering<'_> {
         )
     }
 
-    /// Returns the number of elements from `from` up to `to`: `floordiv(to - from - 1, step) + 1`. For valid
-    /// bounds no intermediate result leaves the range of lengths, so words that wrap give the correct result.
-    /// Invalid bounds trap at the call.
+    /// Returns the number of elements of the slice `from..to step s`: `floordiv(to - from - 1, s) + 1`. If
+    /// the bounds are valid, no intermediate result is greater than a length, so nothing wraps. Invalid
+    /// bounds trap at the call.
     fn span_length(&mut self, from: Term, to: Term, step: u32, span: Span) -> Option<Meaning> {
         let less = i128::from(step > 1);
         let difference = i128::from(to.offset) - i128::from(from.offset) - less;
@@ -160,15 +163,15 @@ impl Lowering<'_> {
         } else if from.cell.is_none() && (difference != 0 || step > 1) {
             shifted(to.cell, difference)
         } else {
-            // Passing the cell itself would create an alias, which the callee might change. So the length is
-            // computed into a temporary.
+            // The cell itself can't be passed as the length: it would be an alias of the caller's cell, which
+            // the callee might change. So the length is computed into a temporary.
             let to = shifted(to.cell, i128::from(to.offset) - less);
             let from = shifted(from.cell, from.offset.into());
             self.formula(Function::Diff, [(to, span), (from, span)])?
         };
         if step == 1 {
             return Some(match distance {
-                // A negative length is reported together with its bounds.
+                // A negative length is replaced by 0. The verifier reports the bounds.
                 Meaning::Constant(Number::Int { value, .. }) => constant(value.max(0)),
                 computed => computed,
             });
@@ -176,8 +179,8 @@ impl Lowering<'_> {
         if let Meaning::Constant(Number::Int { value, .. }) = distance {
             return Some(constant(0.max(value.div_euclid(step.into()) + 1)));
         }
-        // A step above the greatest word is replaced by the greatest word: with both there is at most one
-        // element.
+        // A step that doesn't fit into a word is replaced by the greatest word. With either step there is at
+        // most one element.
         let step = i128::from(step).min(i128::from(*self.declared.word.range().end()));
         let whole = self.formula(Function::Floordiv, [(distance, span), (constant(step), span)])?;
         self.formula(Function::Sum, [(whole, span), (constant(1), span)])

@@ -1,9 +1,9 @@
-//! Additional parameters for the lengths of slices and matrices. A procedure that uses `len(v)` of a
-//! parameter gets the parameter `len$v`, and `len$1$M` for `len(M, 1)`. Every call passes these parameters.
-//! Only the disassembler writes them in a text.
+//! Additional parameters for the lengths of slices and matrices. A procedure that uses `len(v)` of its
+//! parameter `v` gets the parameter `len$v`; for `len(M, 1)` it gets `len$1$M`. Every call passes these
+//! parameters. Only the disassembler writes them in a text.
 //!
-//! A procedure that passes a parameter on to such a procedure needs the length, too. This module determines
-//! the lengths that are needed.
+//! A procedure that passes its own parameter to such a procedure needs the length, too. This module
+//! determines which lengths each procedure needs.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -30,17 +30,17 @@ pub(super) struct ParameterLength {
 /// A procedure's number, with a length of one of its parameters.
 type LengthInProcedure = (u32, ParameterLength);
 
-/// The uses of lengths in the texts of procedures.
+/// The lengths that the texts of procedures use, and the lengths that calls pass on.
 #[derive(Default)]
 struct LengthUses {
     asked: BTreeSet<LengthInProcedure>,
-    /// The dependencies between lengths: a call of the second's procedure computes the second length from the
-    /// first.
+    /// The dependencies between lengths. In each pair, the first procedure calls the second one, and computes
+    /// the second length from the first.
     passed: Vec<(LengthInProcedure, LengthInProcedure)>,
 }
 
-/// Returns, for each procedure, the lengths that are passed with its parameters, in order. `procedures` begin
-/// with number 1.
+/// Returns, for each procedure, the lengths that it gets as additional parameters, in order. The index is the
+/// procedure's number. `procedures` are all procedures except main, so the first one has the number 1.
 pub(super) fn asked(
     procedures: &[&ProcedureNode],
     macros: &[&Macro],
@@ -67,7 +67,7 @@ pub(super) fn asked(
     lists
 }
 
-/// The analysis of one procedure's text.
+/// The analysis of one procedure's text. It adds what it finds to `uses`.
 struct Reader<'t, 'u> {
     procedures: &'t [&'t ProcedureNode],
     numbers: &'t HashMap<CompactString, u32>,
@@ -87,7 +87,7 @@ impl Reader<'_, '_> {
                 }
             });
             match statement {
-                // The bodies of macros aren't analysed, so all lengths of the arguments count as used.
+                // The body of the macro isn't analysed, so all lengths of the arguments count as used.
                 Statement::MacroUse { arguments, .. } => {
                     arguments.iter().for_each(|argument| self.given_to_macro(argument));
                 }
@@ -95,13 +95,14 @@ impl Reader<'_, '_> {
                     let Operands::Call(call) = &instruction.operands else { return };
                     self.call(&call.procedure.text, &call.arguments);
                 }
-                // The callee is unknown, so every procedure counts.
+                // Any procedure may be the callee, so each one counts as called.
                 Statement::CallVia(call) => {
                     let procedures = self.procedures;
                     procedures.iter().for_each(|tree| self.call(&tree.name.text, &call.arguments));
                 }
                 Statement::Tasks(tasks) => {
-                    // The call of `par for` is a statement of the loop's body, which is visited separately.
+                    // The call in a `par for` is a statement in the body of the loop, which is visited
+                    // anyway.
                     let calls = tasks.calls().filter(|_| tasks.rounds().is_none());
                     calls.for_each(|call| self.call(&call.procedure.text, &call.arguments));
                 }
@@ -110,14 +111,14 @@ impl Reader<'_, '_> {
         });
     }
 
-    /// Makes the lengths of a procedure and its rule equal, because both must have the same parameters.
+    /// Makes a procedure and its rule use the same lengths, because both must have the same parameters.
     fn rule(&mut self) {
         let rule = self.tree.rule.as_ref().and_then(|rule| self.numbers.get(&rule.text));
         let Some(&rule) = rule else { return };
         let others = (rule as usize).checked_sub(1).and_then(|n| self.procedures.get(n));
         let others = others.map_or([].as_slice(), |tree| &tree.parameters);
         let both = self.tree.parameters.iter().zip(others).enumerate();
-        // Other differences between the two are reported elsewhere.
+        // If the parameters differ in other ways, the verifier reports that.
         for (n, (parameter, _)) in both.filter(|(_, (own, other))| own.rank == other.rank) {
             for length in lengths_of(n, parameter.rank) {
                 let (own, other) = ((self.number, length), (rule, length));
@@ -134,7 +135,8 @@ impl Reader<'_, '_> {
             Some(ExpressionKind::Int { value, .. }) => {
                 own.dimension.map_or(rank == Rank::Vector, |dimension| u64::from(dimension) == *value)
             }
-            // The value of a named constant isn't known yet, so all dimensions count.
+            // The dimension is a named constant, whose value isn't known yet. So all dimensions count as
+            // used.
             _ => own.dimension.is_some() || rank == Rank::Vector,
         };
         let own = lengths_of(parameter, rank).filter(meant);
@@ -166,7 +168,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Returns the lengths of the caller's parameters on which a length of an argument depends.
+    /// Returns the lengths of the caller's parameters from which a length of an argument is computed.
     fn needed(&self, argument: &Expression, dimension: Option<u8>) -> Vec<ParameterLength> {
         let (name, subscripts) = match &argument.kind {
             ExpressionKind::Name { name, adjoint: false } => (name, [].as_slice()),
@@ -180,8 +182,8 @@ impl Reader<'_, '_> {
             [] | [Subscript::All] | [Subscript::All, Subscript::All] => only(dimension),
             [Subscript::At(_), Subscript::All] => only(Some(1)),
             [Subscript::All, Subscript::At(_)] => only(Some(0)),
-            // A part is at most as long as the whole. The length of the whole is needed, so that it is
-            // checked to fit into a word.
+            // The length of a slice is computed from its bounds. But that of the whole array is needed, to
+            // check that it fits into a word.
             [Subscript::Span { .. }] => only(None),
             _ => Vec::new(),
         }
@@ -192,7 +194,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// Returns all lengths of a parameter.
+/// Returns all lengths that a parameter of this rank has.
 fn lengths_of(parameter: usize, rank: Rank) -> impl Iterator<Item = ParameterLength> + Clone {
     let dimensions: &[Option<u8>] = match rank {
         Rank::Scalar => &[],
@@ -203,7 +205,7 @@ fn lengths_of(parameter: usize, rank: Rank) -> impl Iterator<Item = ParameterLen
 }
 
 impl LengthUses {
-    /// Returns the used lengths, and those that are needed to pass them.
+    /// Returns the lengths that procedures use, and all lengths that are needed to compute those in calls.
     fn closed(self) -> BTreeSet<LengthInProcedure> {
         let mut needed_by: HashMap<LengthInProcedure, Vec<LengthInProcedure>> = HashMap::new();
         for (own, other) in self.passed {
@@ -219,13 +221,13 @@ impl LengthUses {
     }
 }
 
-/// Returns the parameter that holds a length of another one.
+/// Returns the parameter that passes a length of another parameter.
 pub(super) fn length_parameter(measured: &Parameter, dimension: Option<u8>) -> Parameter {
     let name = names::length_parameter(&measured.name, dimension);
     Parameter { name, class: Class::Int, passing: Passing::In, rank: Rank::Scalar }
 }
 
-/// Returns the error for a length of something without a length.
+/// Returns the error for `len` of something that has no such length.
 pub(super) fn no_length(message: String, name: &str, span: Span) -> Diagnostic {
     Diagnostic::error(ProblemCode::NoLength, message, span, "asked here").help(format!(
         "`len({name})` is that of a vector or a slice; of a matrix, `len({name}, 0)` are its rows and `len({name}, 1)` its columns"

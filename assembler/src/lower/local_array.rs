@@ -1,5 +1,5 @@
-//! Local arrays, `local v[n] … delocal v[n]`: their cells are 0 at the beginning and at the end. At both ends
-//! every cell is vacated, one by one or in loops.
+//! Local arrays, `local v[n] … delocal v[n]`. All cells are 0 at the beginning and at the end. At both ends
+//! every cell is vacated, by separate instructions or in loops.
 
 use std::rc::Rc;
 
@@ -18,9 +18,9 @@ use crate::tree::{
     StatementNode, Subscript,
 };
 
-/// The maximum number of cells that are vacated one by one.
+/// The maximum number of cells that are vacated by separate instructions; larger arrays are vacated in loops.
 const ONE_BY_ONE: u64 = 16;
-/// The names of the loops' counters, which can't be declared in a text.
+/// The names of the counters in these loops. No text can declare such names.
 const COUNTERS: [&str; 2] = ["cell$", "cell$$"];
 
 impl Lowering<'_> {
@@ -63,7 +63,7 @@ impl Lowering<'_> {
         self.close_name(variable);
     }
 
-    /// Checks that the shape of a `delocal` is that of its `local`.
+    /// Reports a `delocal` whose shape isn't that of its `local`. Returns true if the shapes are equal.
     pub(super) fn has_shape(&mut self, tree: &tree::Local, variable: u32) -> bool {
         let stated = self.declared.shape(&tree.shape, &mut self.report);
         let declared = self.fact(Base::Frame(variable)).map(|(_, _, extent)| extent);
@@ -87,7 +87,7 @@ impl Lowering<'_> {
 
     fn vacate_array(&mut self, name: &Name, shape: Shape, span: Span) {
         let lengths = match shape {
-            // Lengths can't declare a stack.
+            // Lengths can't declare a stack, so that case doesn't occur.
             Shape::Scalar | Shape::Stack => vec![],
             Shape::Vector(n) => vec![n],
             Shape::Matrix(rows, columns) => vec![rows, columns],

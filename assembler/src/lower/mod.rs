@@ -83,13 +83,14 @@ pub(crate) struct Lowered {
     pub(crate) module: Module,
     /// The span of each instruction; in a macro, that in the macro's body.
     pub(crate) spans: Vec<Span>,
-    /// The places at which instructions act, if these differ from their spans, in order of the code.
+    /// Ranges of instructions with the places at which they act, if these differ from their spans. In order
+    /// of the code.
     pub(crate) acts: Vec<(Range<u32>, Span)>,
-    /// The outermost macro uses, each with the range of its instructions.
+    /// The outermost macro uses: the range of instructions and the place of each.
     pub(crate) uses: Vec<(Range<u32>, Span)>,
     pub(crate) globals: Vec<Span>,
     pub(crate) procedures: Vec<Span>,
-    /// The instructions with reported errors.
+    /// The indices of instructions about which errors were reported.
     pub(crate) broken: HashSet<u32>,
     /// True if the text has neither declarations nor statements.
     pub(crate) says_nothing: bool,
@@ -133,7 +134,7 @@ pub(crate) fn lower(
     lowering.finish(done)
 }
 
-/// A procedure with complete code, except for the links of its pairs.
+/// A lowered procedure, except for the links of its branch pairs.
 struct LoweredProcedure {
     procedure: Procedure,
     labels: Labels,
@@ -147,15 +148,15 @@ struct Current {
     entry: u32,
     parameters: Vec<Parameter>,
     frame: GrowingFrame,
-    /// The variables with a class in their `local`.
+    /// The variables whose `local` states a class.
     classed: HashSet<u32>,
-    /// The temporaries of expressions, each with the number of functions that its expression applies.
+    /// The variables that are temporaries, each with the number of functions in its expression.
     weights: HashMap<u32, u32>,
     scopes: Scopes,
     labels: Labels,
 }
 
-/// The state of lowering. Each file of this directory implements the statements of its subject.
+/// The state of lowering. Each file of this directory adds methods for the statements of its subject.
 struct Lowering<'t> {
     declared: Declared<'t>,
     report: Reporter,
@@ -163,18 +164,18 @@ struct Lowering<'t> {
     current: Current,
     expansion: Expansion,
     depth: u32,
-    /// True if the text is lowered in reverse, to be undone.
+    /// True while statements are lowered that undo a text, in `uncompute` or in a macro that is undone.
     undone: bool,
     sources: &'t Sources,
-    /// The temporaries of the expressions resolved so far; `None` where expressions are invalid.
+    /// The temporaries of the expressions resolved so far. `None` where expressions aren't allowed.
     collected: Option<Temporaries>,
-    /// True if the current expression must be constant, so that functions of constants are evaluated.
+    /// True if the current expression must be constant, so that functions of constants are computed here.
     wants_constant: bool,
-    /// The names of the procedures so far.
+    /// The scopes of names in the procedures so far.
     scopes: Vec<NameScope>,
     /// The temporaries of expressions in the procedures so far.
     temporaries: Vec<Temporary>,
-    /// The structure of another text that this text records.
+    /// The structure of another text, which this text records in directives.
     recorded: Recorded,
 }
 
@@ -226,14 +227,14 @@ impl<'t> Lowering<'t> {
         }
     }
 
-    /// Lowers a top-level statement of a procedure, which may declare frame variables.
+    /// Lowers a statement at the top level of a procedure. Only there `.ancilla` may declare frame variables.
     fn outer_node(&mut self, node: &StatementNode) {
         match &node.statement {
             Statement::Directive(Directive::Ancillas(ancillas)) => self.ancillas(ancillas),
             Statement::Directive(Directive::Block(block)) => self.recorded_block(block, node.span),
             Statement::Directive(Directive::Scope(scope)) => self.recorded_scope(scope),
             Statement::Directive(Directive::Value(value)) => self.recorded_value(value),
-            // The first pass has read these.
+            // The first pass has already handled these.
             Statement::Directive(_) | Statement::Procedure(_) | Statement::Macro(_) => {}
             _ => self.node(node),
         }
@@ -316,7 +317,7 @@ impl<'t> Lowering<'t> {
         }
     }
 
-    /// Returns a frame variable for internal use; its value is 0.
+    /// Returns a frame variable for a purpose of lowering. Its value is 0.
     fn scratch(&mut self, name: &'static str, class: Class) -> u32 {
         let declared = &self.declared;
         let elsewhere = |name: &str| declared.is_global(name);

@@ -19,7 +19,7 @@ use crate::tree::{
     Application, BinaryOperator, Element, Expression, ExpressionKind, Name, Subscript, UnaryOperator,
 };
 
-/// Returns a valid meaning as it was passed, or `None` for an invalid one.
+/// Returns a meaning unchanged if it is valid, otherwise `None`.
 fn sound(meaning: Meaning) -> Option<Meaning> {
     (!matches!(meaning, Meaning::Broken)).then_some(meaning)
 }
@@ -34,7 +34,7 @@ fn constants(meanings: &[Meaning]) -> Option<ArrayVec<Number, 2>> {
 }
 
 impl Lowering<'_> {
-    /// Returns the meaning of an expression.
+    /// Returns the meaning of an expression, or `None` after reporting an error.
     pub(super) fn evaluate(&mut self, expression: &Expression) -> Option<Meaning> {
         let span = expression.span;
         match &expression.kind {
@@ -103,8 +103,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Combines two constants, an integer scalar with a constant offset, or any other expressions, which are
-    /// computed at run time.
+    /// Returns the meaning of a binary operation. Two constants are computed here. A constant added to an
+    /// integer scalar becomes its offset. Other expressions are computed at run time.
     fn combine(
         &mut self,
         operator: BinaryOperator,
@@ -117,7 +117,8 @@ impl Lowering<'_> {
             (_, Meaning::Constant(x), Meaning::Constant(y)) => {
                 let numbers = self.declared.numbers();
                 let result = numbers.binary(operator, *x, *y);
-                // A value without a literal is left to the machine, which computes the same one.
+                // If the module can't store the value as a literal, the machine computes it at run time, with
+                // the same result.
                 let is_writable = result.as_ref().map_or(true, |number| numbers.is_writable(*number));
                 if self.wants_constant || is_writable {
                     return self.number(result, [a_span, b_span], span);
@@ -143,7 +144,8 @@ impl Lowering<'_> {
         self.formula(operator.function(), [(a, a_span), (b, b_span)])
     }
 
-    /// Returns an integer scalar, its offset so far, and true if the offset wraps.
+    /// Returns an integer scalar, the offset added to it so far, and true if the sum wraps like a word.
+    /// Returns `None` for other meanings.
     fn shiftable(&self, meaning: &Meaning) -> Option<(Base, i128, bool)> {
         match meaning {
             Meaning::Variable { base, adjoint: false } if self.is_integer_scalar(*base) => {
@@ -191,7 +193,8 @@ impl Lowering<'_> {
         self.declared.register(name, span).or_else(|| self.unknown(name, span))
     }
 
-    /// Reports a stack as an operand. The verifier reports it, too, but here the place is that of the name.
+    /// Reports a stack used as an operand. The verifier would report it, too, but at the whole instruction;
+    /// here the place is that of the name.
     fn not_a_stack(&mut self, meaning: &Meaning, name: &str, (span, declared): (Span, Span)) -> Option<()> {
         let Meaning::Variable { base, .. } = meaning else { return Some(()) };
         match self.fact(*base) {
@@ -209,8 +212,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Reports a global in a macro that is shadowed by a parameter of the using procedure. The flat text of
-    /// that procedure could not express the reference.
+    /// Reports a global that a macro names, if a parameter of the procedure that uses the macro shadows it. The
+    /// procedure's flat text (without macros, as `disasm` prints it) could not name the global.
     fn not_shadowed_by_parameter(&mut self, name: &str, span: Span, declared: Span) -> Option<()> {
         let hides = self.current.scopes.in_macro() && self.current.parameters.iter().any(|p| p.name == name);
         if !hides {
@@ -364,8 +367,8 @@ impl Lowering<'_> {
         self.declared.word_value(number, expression.span, &mut self.report)
     }
 
-    /// Returns an index or a bound: a constant, an integer scalar, a scalar with a constant offset, or the
-    /// temporary of another expression.
+    /// Returns an index or a bound: a constant, an integer scalar, or their sum. Another expression is
+    /// replaced by its temporary.
     fn term(&mut self, expression: &Expression) -> Option<Term> {
         let span = expression.span;
         let (cell, offset) = match self.evaluate(expression)? {
@@ -393,7 +396,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Returns the temporary of an expression that is an index.
+    /// Returns the temporary for an expression that is used as an index.
     fn index_value(&mut self, formula: &AppliedFunction, span: Span) -> Option<Base> {
         match self.spill(formula, span)? {
             Source::Cell(Operand::Place(place), Class::Int) => Some(place.base),
@@ -460,7 +463,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Returns the outermost function of an expression with its sources, or `copy` with the source itself.
+    /// Returns the outermost function of an expression with its sources. For a plain operand, it is `copy` of
+    /// the operand.
     pub(super) fn taken(&mut self, expression: &Expression) -> Option<AppliedFunction> {
         let span = expression.span;
         Some(match self.evaluate(expression)? {
@@ -473,13 +477,13 @@ impl Lowering<'_> {
         })
     }
 
-    /// Returns an integer scalar plus an offset as an expression. If `wraps` is true, the offset is reduced
-    /// to the word.
+    /// Returns the sum of an integer scalar and an offset as a function: `sum` or, for a negative offset,
+    /// `diff`. If `wraps` is true, the offset is reduced to a word.
     fn sum(&self, base: Base, (offset, wraps): (i128, bool), span: Span) -> AppliedFunction {
         let word = self.declared.word;
         let unused = i128::BITS - word.bits();
         let offset = if wraps { offset << unused >> unused } else { offset };
-        // The least word has no negation, so it is added instead.
+        // The negation of the least word isn't a word, so the least word is added and not subtracted.
         let is_least = offset == i128::from(*word.range().start());
         let taken_away = offset.checked_neg().filter(|by| *by > 0 && !is_least);
         let (function, by) = taken_away.map_or((Function::Sum, offset), |by| (Function::Diff, by));
@@ -488,7 +492,8 @@ impl Lowering<'_> {
         AppliedFunction { function, sources: ArrayVec::from_iter([(cell, span), (by, span)]) }
     }
 
-    /// Returns the operand; a literal is converted to the given class.
+    /// Returns a source as an operand of the given class. A literal is rounded to that class, and a length is
+    /// converted by a temporary if a real is required.
     pub(super) fn typed(&mut self, source: Source, class: Class, span: Span) -> Option<Operand> {
         match (source, class) {
             (Source::Cell(operand, _), _) | (Source::Length(operand), Class::Int) => Some(operand),

@@ -1,5 +1,5 @@
-//! Recording of statements and names during lowering, so that tools needn't reconstruct them from
-//! instructions. No code is emitted here.
+//! Recording of blocks and names during lowering, so that tools needn't reconstruct them from instructions.
+//! No code is emitted here.
 
 use reviver_isa::structure::{BlockKind, NameScope, TextPlace};
 
@@ -7,10 +7,10 @@ use super::Lowering;
 use crate::source::Span;
 use crate::tree::Name;
 
-/// A seam under construction.
+/// The seam of a block for which instructions are being emitted.
 pub(super) struct OpenSeam {
     pub(super) block: usize,
-    /// The index of its first instruction.
+    /// The index of the seam's first instruction.
     pub(super) start: u32,
 }
 
@@ -20,7 +20,8 @@ impl Lowering<'_> {
         OpenSeam { block: self.code.open(kind, self.undone), start: self.code.here() }
     }
 
-    /// Ends a seam; its place is the statement on the line of the span.
+    /// Ends a seam after the last instruction. Its position in the text is the whole statement on the line
+    /// where `span` begins.
     pub(super) fn seam(&mut self, seam: &OpenSeam, span: Span) {
         let place = self.statement_place(span);
         self.code.seam(seam.block, seam.start, place);
@@ -45,8 +46,8 @@ impl Lowering<'_> {
         TextPlace { file: span.file.0, line, first, last: first + (length as u32).saturating_sub(1) }
     }
 
-    /// Begins the scope of a name for a frame variable at instruction `from`. For an `.ancilla` that is the
-    /// beginning of the procedure.
+    /// Begins the scope of a name that denotes a frame variable. `from` is the first instruction of the
+    /// scope; for an `.ancilla` it is the beginning of the procedure.
     pub(super) fn open_name(&mut self, name: &Name, variable: u32, from: u32) {
         let place = self.text_place(name.span);
         let procedure = self.current.number;
@@ -64,7 +65,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Ends the scopes of a procedure at its exit, and sorts them.
+    /// Ends the scopes of a procedure that are still open at its exit, and sorts all its scopes.
     pub(super) fn close_names(&mut self, exit: u32) {
         let number = self.current.number;
         let first = self.scopes.partition_point(|scope| scope.procedure < number);

@@ -108,7 +108,7 @@ impl Lowering<'_> {
         self.recorded.scopes.push(NameScope { procedure, variable, name, start, end, place });
     }
 
-    /// Returns the frame variable with a recorded name; a name without one is reported.
+    /// Returns the frame variable that a recorded name denotes. A name without a variable is reported.
     fn frame_variable(&mut self, name: &Name) -> Option<u32> {
         match self.current.scopes.find(&name.text).map(|local| &local.meaning) {
             Some(Meaning::Variable { base: Base::Frame(variable), adjoint: false }) => Some(*variable),

@@ -1,5 +1,5 @@
-//! The diagnostics of lowering. They contain the macro uses around their places, occur once each, and are
-//! bounded in number. This module is independent of instructions.
+//! Collects the diagnostics of lowering. Each diagnostic names the macro uses around its place and occurs
+//! only once, and the number of diagnostics is limited.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,29 +12,29 @@ use crate::tree::Name;
 
 /// The maximum number of diagnostics listed; further ones are only counted.
 const MOST: usize = 500;
-/// The maximum number of searches for suggestions. Each visits every visible name, or the whole text.
+/// The maximum number of searches for suggestions. A search visits every visible name, or the whole text.
 const SEARCHES: u32 = 40;
-/// The maximum number of macro uses in one diagnostic, innermost first.
+/// The maximum number of macro uses that one diagnostic names. The innermost ones are named first.
 const USES_NAMED: usize = 8;
 
 /// The diagnostics so far, and the open macro uses.
 pub(super) struct Reporter {
     diagnostics: Collection,
-    /// The diagnostics so far by place and message. Copies of a body (in macros and `uncompute`) repeat its
-    /// errors.
+    /// The place and message of each diagnostic so far. A copy of a body (in a macro or `uncompute`) has the
+    /// same errors as the body, which aren't added again.
     seen: HashSet<(Span, String)>,
     uses: Vec<(CompactString, Span)>,
     searches: u32,
-    /// The unknown names, each with the number of its diagnostic and the places of its uses.
+    /// The unknown names, each with the index of its diagnostic and the places at which it is used.
     unknown: HashMap<(Unknown, CompactString), (usize, HashSet<Span>)>,
 }
 
 /// The kind of use of an unknown name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Unknown {
-    /// A cell or a constant, in the procedure with this number; `None` in the text of macros.
+    /// A cell or a constant in the procedure with this number; `None` if it is used in a macro.
     Cell(Option<u32>),
-    /// A constant where only constants are visible.
+    /// A constant at a place where only constants are visible.
     Constant,
     Procedure,
     Instruction,
@@ -66,7 +66,7 @@ impl Reporter {
         self.diagnostics.add(diagnostic);
     }
 
-    /// Reports an unknown name at its first use. Later uses are only counted.
+    /// Reports an unknown name at its first use. Later uses are only counted. Returns `None`.
     pub(super) fn unknown<T>(
         &mut self,
         what: Unknown,
@@ -83,7 +83,7 @@ impl Reporter {
         self.fail(diagnostic)
     }
 
-    /// Records a diagnostic, and returns `None` for an invalid statement.
+    /// Records a diagnostic, and returns `None` as the result for an invalid statement.
     pub(super) fn fail<T>(&mut self, diagnostic: Diagnostic) -> Option<T> {
         self.add(diagnostic);
         None
@@ -107,7 +107,7 @@ impl Reporter {
         self.uses.pop();
     }
 
-    /// Returns a suggestion if a candidate is near enough to the name.
+    /// Returns the suggestion "did you mean" with the candidate nearest to the name, if one is near enough.
     pub(super) fn suggest<'n>(
         &mut self,
         name: &str,
@@ -119,13 +119,13 @@ impl Reporter {
         nearest(name, candidates).map(did_you_mean)
     }
 
-    /// Counts a search for suggestions. Returns true if it is within the limit.
+    /// Returns true if another search for suggestions is allowed, and counts it.
     pub(super) fn may_search(&mut self) -> bool {
         self.searches += 1;
         self.searches <= SEARCHES
     }
 
-    /// Returns all diagnostics, with the numbers of further uses of unknown names.
+    /// Returns all diagnostics. Those about unknown names say how often the name is used again.
     pub(super) fn finish(mut self) -> Vec<Diagnostic> {
         for (number, places) in self.unknown.into_values().filter(|(_, places)| places.len() > 1) {
             if let Some(diagnostic) = self.diagnostics.get_mut(number) {

@@ -20,7 +20,7 @@ use crate::source::Span;
 use crate::tree::{self, Compute};
 
 impl Lowering<'_> {
-    /// Emits `vacate t; add.f t, …` on a vacant frame variable; without a value only `vacate t`.
+    /// Emits the beginning of a `local`: `vacate t` and, if it has a value, `add.f t, …`.
     pub(super) fn local(&mut self, tree: &tree::Local, span: Span) {
         if !tree.shape.is_empty() {
             return self.local_array(tree, span);
@@ -45,11 +45,11 @@ impl Lowering<'_> {
         });
     }
 
-    /// Emits `sub.f t, …; vacate t`, or only `vacate t`, and releases the variable.
+    /// Emits the end of a `local`: `sub.f t, …` if it has a value, and `vacate t`. Releases the variable.
     pub(super) fn delocal(&mut self, tree: &tree::Local, span: Span) {
         let Some(variable) = self.ending(tree) else { return };
         if !self.has_shape(tree, variable) {
-            // The local counts as ended, so that it isn't also reported as open.
+            // The local counts as ended, because otherwise it would also be reported as open.
             return self.end_local(tree, variable);
         }
         if !tree.shape.is_empty() {
@@ -142,7 +142,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Returns the value of a local: its class, its function, and its sources with converted literals.
+    /// Returns the value that a `local` or `delocal` states: its class, its function, and its sources.
+    /// Literals are converted to the class.
     fn value(&mut self, tree: &tree::Local, class: Option<Class>) -> Option<LocalValue> {
         if tree.sources.is_empty() {
             let class = class.unwrap_or(Class::Int);
@@ -216,14 +217,14 @@ impl Lowering<'_> {
         self.report.fail(Diagnostic::error(ProblemCode::ClassesMixed, message, place, said).help(help))
     }
 
-    /// Lowers a `compute` block. Locals of the first body stay open in the second one and are closed by
-    /// `uncompute`.
+    /// Lowers a `compute` block. Locals that the first body opens are visible in the second body, and
+    /// `uncompute` closes them.
     pub(super) fn compute(&mut self, tree: &Compute, span: Span) {
         let errors = self.report.count();
         self.current.scopes.enter(ScopeKind::Block);
         let mut seam = self.open_block(BlockKind::Compute);
         self.seam(&seam, Span { end: span.start, ..span });
-        // The first body runs forward in both directions of the statement.
+        // The first body runs forward even if the statement is undone.
         let undone = std::mem::replace(&mut self.undone, false);
         self.nodes(&tree.body);
         self.undone = undone;
@@ -236,7 +237,8 @@ impl Lowering<'_> {
             self.uncompute(tree);
             self.leave_scope();
         } else {
-            // The inverse would only repeat the errors, and leave locals open.
+            // After an error, the first body isn't inverted: that would only repeat the error, and the locals
+            // of the first body would be reported as open.
             self.current.scopes.leave();
         }
         seam.start = self.code.here();
@@ -264,7 +266,7 @@ struct LocalValue {
     sources: Vec<Operand>,
 }
 
-/// Returns the instruction that adds a value to a variable or subtracts it.
+/// Returns the instruction that adds the function's value to a variable or subtracts it from the variable.
 fn accumulating(update: Update, function: Function, variable: u32, sources: Vec<Operand>) -> Instruction {
     let target = Operand::Place(Place::scalar(Base::Frame(variable)));
     let operands: ArrayVec<Operand, 3> = std::iter::once(target).chain(sources).take(3).collect();

@@ -1,4 +1,4 @@
-//! The visible names and their meanings. This module is independent of literals and emits no code.
+//! The visible names and the things that they denote. This module emits no code.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::applied::AppliedFunction;
 use super::constant::Number;
 use crate::source::Span;
 
-/// The meaning of a name or an expression.
+/// The thing that a name or an expression denotes.
 #[derive(Clone, Debug)]
 pub(super) enum Meaning {
     Constant(Number),
@@ -21,17 +21,18 @@ pub(super) enum Meaning {
         adjoint: bool,
     },
     Element(Place),
-    /// An integer scalar plus constants. As an index it is used directly, elsewhere it is an expression. If
-    /// `wraps` is true, every constant fits into a word, and the sum wraps like additions of the machine.
+    /// An integer scalar plus a constant offset. An index uses both directly; elsewhere their sum is
+    /// computed. If `wraps` is true, every constant in the sum fits into a word, and the sum wraps like an
+    /// addition of the machine.
     Sum {
         base: Base,
         offset: i128,
         wraps: bool,
     },
     Slice(Slice),
-    /// An expression of cells.
+    /// An expression that is computed from cells at run time.
     Computed(Box<AppliedFunction>),
-    /// An invalid meaning, which has been reported. Its uses are invalid, too, and aren't reported.
+    /// Something invalid that has been reported. Its uses are invalid, too, but aren't reported again.
     Broken,
 }
 
@@ -40,12 +41,12 @@ pub(super) enum Meaning {
 pub(super) struct ScopedName {
     pub(super) meaning: Meaning,
     pub(super) span: Span,
-    /// The frame variable that a `delocal` must release; `None` for names that end with their block.
+    /// The frame variable that a `delocal` must release. `None` for names that end with their block.
     pub(super) open: Option<u32>,
 }
 
 impl ScopedName {
-    /// Returns true if the meaning is invalid.
+    /// Returns true if the name denotes something invalid that has been reported.
     pub(super) fn is_broken(&self) -> bool {
         matches!(self.meaning, Meaning::Broken)
     }
@@ -56,7 +57,8 @@ impl ScopedName {
 pub(super) enum ScopeKind {
     /// A block: the names of the surrounding scopes stay visible.
     Block,
-    /// The body of a macro: only its own names and globals are visible, not the names at its use.
+    /// The body of a macro: its own names and the globals are visible, but not the names that are visible
+    /// where it is used.
     Macro,
 }
 
@@ -92,7 +94,7 @@ impl Scopes {
         self.visible().find_map(|scope| scope.names.get(name))
     }
 
-    /// Returns a name that is visible at the use of a macro but not in its body.
+    /// Returns a name that isn't visible in the body of a macro, but is visible where the macro is used.
     pub(super) fn find_hidden(&self, name: &str) -> Option<&ScopedName> {
         self.0.iter().rev().find_map(|scope| scope.names.get(name))
     }
@@ -119,7 +121,7 @@ impl Scopes {
         }
     }
 
-    /// Stops expecting a `delocal` for a local after an error about it.
+    /// Marks a local as ended after an error, so that a missing `delocal` isn't reported.
     pub(super) fn give_up(&mut self, name: &str) {
         for scope in self.0.iter_mut().rev() {
             if let Some(local) = scope.names.get_mut(name) {
@@ -129,7 +131,7 @@ impl Scopes {
         }
     }
 
-    /// Marks the meaning of a name in the innermost scope as invalid.
+    /// Marks a name in the innermost scope as invalid, so that its uses aren't reported.
     pub(super) fn give_up_meaning(&mut self, name: &str) {
         if let Some(local) = self.0.last_mut().and_then(|scope| scope.names.get_mut(name)) {
             local.meaning = Meaning::Broken;

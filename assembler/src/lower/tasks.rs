@@ -1,5 +1,5 @@
-//! Calls of more than one instruction: tasks, which are between a `fork` and a `join`, and calls of a
-//! procedure that a cell chooses.
+//! Statements that become several calls. Tasks are calls between a `fork` and a `join`. A `callvia` calls the
+//! procedure whose number a cell holds.
 //!
 //! ```text
 //! par p(a), q(b)        fork
@@ -17,9 +17,8 @@
 //!                       assert c == 1 or c == 2
 //! ```
 //!
-//! `unpar` is the reverse, with `uncall`. Expressions in arguments are computed before the `fork`. In a
-//! `par for`, the code between `fork` and `join` is that of a `for` around one call. This module is
-//! independent of engines.
+//! `unpar` is the inverse, with `uncall`. Expressions in arguments are computed before the `fork`. For a
+//! `par for`, the code between `fork` and `join` is that of a `for` loop around one call.
 
 use compact_str::CompactString;
 use reviver_isa::arith::Order;
@@ -81,7 +80,7 @@ impl Lowering<'_> {
         });
     }
 
-    /// Emits tasks between a `fork` and its `join`.
+    /// Emits `fork`, the given tasks, and `join`.
     fn bounded(&mut self, span: Span, tasks: impl FnOnce(&mut Self)) {
         self.code.plain(Update::Fork, super::operands([]), span);
         tasks(self);
@@ -94,7 +93,7 @@ impl Lowering<'_> {
         self.refuse_reals(start, rounds.end);
     }
 
-    /// Reports real temporaries between `fork` and `join`. They belong to no task, so derivatives must not
+    /// Reports real temporaries between `fork` and `join`. They belong to no task, so no derivative must
     /// propagate through them.
     fn refuse_reals(&mut self, start: u32, place: Span) {
         let is_real = |instruction: &Instruction| match instruction.operands.first() {
@@ -157,7 +156,8 @@ impl Lowering<'_> {
         self.nodes(&body);
     }
 
-    /// Returns the numbers and names of the procedures that accept the arguments.
+    /// Returns the numbers and names of the procedures whose parameters fit the arguments. Reports an error
+    /// if there is none.
     fn fitting(&mut self, tree: &CallVia, span: Span) -> Option<Vec<(u32, CompactString)>> {
         let (meanings, temporaries) = self.collect(|this| {
             let meanings = tree
@@ -197,7 +197,7 @@ impl Lowering<'_> {
         Some(fitting)
     }
 
-    /// Returns true if an argument fits a parameter; nothing is reported otherwise.
+    /// Returns true if an argument fits a parameter. Nothing is reported if it doesn't.
     fn fits(&mut self, meaning: &Meaning, span: Span, parameter: &Parameter) -> bool {
         let is_changed = parameter.passing == Passing::InOut;
         let of_base = |this: &Self, base: Base| {

@@ -1,5 +1,5 @@
 //! Temporaries: frame variables for the values of expressions. They are computed before the statement that
-//! uses them and uncomputed after it. This module is independent of statements.
+//! uses them, and uncomputed after it.
 //!
 //! ```text
 //! add y, a*b + 3        vacate value$1            where the check is wanted, see `Checking`
@@ -32,12 +32,13 @@ use super::signature::signature;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
-/// The frame's name for temporaries.
+/// The name of temporaries in the frame; each gets a number.
 pub(super) const VALUE: &str = "value";
 
 impl Lowering<'_> {
-    /// Resolves operands that may be expressions, and returns the temporaries, which must be emitted around
-    /// the statement. Outside of this function expressions are rejected.
+    /// Resolves operands that may be expressions. Returns them with the temporaries of the expressions, which
+    /// the caller must emit around the statement. Operands that are resolved without this function can't be
+    /// expressions.
     pub(super) fn collect<T>(&mut self, resolve: impl FnOnce(&mut Self) -> T) -> (T, Temporaries) {
         let outer = self.collected.replace(Temporaries::default());
         let resolved = resolve(self);
@@ -95,15 +96,15 @@ impl Lowering<'_> {
         self.code.push(update, step.function, operands.collect(), Link::None, span);
     }
 
-    /// Releases the variables, which are 0 again.
+    /// Releases the variables of temporaries, which are 0 again, for reuse.
     pub(super) fn release_temporaries(&mut self, temporaries: Temporaries) {
         for step in temporaries.0 {
             self.current.frame.release(&step.expression, step.variable);
         }
     }
 
-    /// Returns the kind of check for an instruction's temporaries. Reports an instruction that certainly
-    /// changes a source of a temporary.
+    /// Returns which of an instruction's temporaries must be checked. Reports an instruction that certainly
+    /// changes a source of one of its temporaries.
     pub(super) fn checking(
         &mut self,
         instruction: &Instruction,
@@ -132,7 +133,7 @@ impl Lowering<'_> {
                 checking = Checking::Watched;
             }
         }
-        // A procedure may change globals, also through aliases, and the call doesn't show which.
+        // The callee may change globals that aren't arguments, and parameters may be aliases of globals.
         let calls = matches!(instruction.link, Link::Calls(_));
         if calls && temporaries.bases().any(|base| !matches!(base, Base::Frame(_))) {
             checking = Checking::Watched;
@@ -153,7 +154,8 @@ impl Lowering<'_> {
         for call in calls.iter() {
             let parameters = self.declared.parameters_of(call.procedure);
             for (n, argument) in call.arguments.iter().enumerate() {
-                // The parameters are unknown for a call through a cell, so its arguments count as changed.
+                // For a call through a cell, the parameters aren't known, so all its arguments count as
+                // changed.
                 if parameters.get(n).is_some_and(|(parameter, _)| parameter.passing == Passing::In) {
                     continue;
                 }
@@ -167,7 +169,7 @@ impl Lowering<'_> {
         written
     }
 
-    /// Returns an operator or a function applied to the meanings of its operands.
+    /// Returns a function with the given operands as an expression that is computed at run time.
     pub(super) fn formula(
         &mut self,
         function: Function,
@@ -180,7 +182,8 @@ impl Lowering<'_> {
         Some(Meaning::Computed(Box::new(AppliedFunction { function, sources })))
     }
 
-    /// Returns the temporary that holds the value of an expression.
+    /// Returns the temporary for an expression. If the current statement has one for the same expression, it
+    /// is returned; otherwise a new one is added.
     pub(super) fn spill(&mut self, formula: &AppliedFunction, span: Span) -> Option<Source> {
         if self.collected.is_none() {
             return self.not_constant(span);
@@ -232,7 +235,7 @@ impl Lowering<'_> {
         Some(Source::Cell(cell(variable), class))
     }
 
-    /// Returns the number of functions that an expression of these sources applies.
+    /// Returns the number of functions in an expression with these sources, including those of the sources.
     fn weight(&self, sources: &[Operand]) -> u32 {
         let mut weight = 1u32;
         let mut add = |base: Base| {
@@ -280,8 +283,8 @@ impl Lowering<'_> {
     }
 }
 
-/// Returns true if a source may read a written cell. A parameter may be an alias of a global or of its
-/// adjoint; there are no other aliases.
+/// Returns true if a source may read a cell that is written. A parameter may be an alias of a global or of
+/// its adjoint; there are no other aliases.
 pub(super) fn may_share(source: &Operand, written: &Place) -> bool {
     let Operand::Place(place) = source else { return false };
     let other_name = |base: Base| {

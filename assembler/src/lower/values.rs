@@ -1,4 +1,4 @@
-//! Constants, lengths and initial values of declarations, where only constants are visible.
+//! Lengths, initial values and other constants of declarations, in which only constants are visible.
 
 use compact_str::CompactString;
 use reviver_isa::codes::ProblemCode;
@@ -64,7 +64,7 @@ impl Declared<'_> {
                 (values.as_slice(), 1)
             }
         };
-        // The number of values determines that of a stack's entries.
+        // A stack has as many entries as there are values.
         let (repeat, cells) = match shape {
             Shape::Stack => (1, list.len() as u64),
             shape => (repeat, shape.cells()),
@@ -78,13 +78,14 @@ impl Declared<'_> {
                 Class::Real => reals.extend(self.real_value(number, expression.span, report)),
             }
         }
-        // Missing values have been reported before.
+        // If the number of values is wrong, that has been reported already.
         let complete = (ints.len() + reals.len()) as u64 * repeat == cells;
         let is_zero = || ints.iter().all(|&v| v == 0) && reals.iter().all(|v| v.to_bits() == 0);
         if !complete || shape != Shape::Stack && is_zero() {
             return Values::zero(class);
         }
-        // The module stores repeated values, so their number is limited independently of the text's length.
+        // One value for all cells is stored once for each cell. So the number of values is limited
+        // independently of the text's length.
         if cells > self.values_left {
             if let Some(first) = list.first() {
                 let message = format!("more than {MAX_VALUES} cells have initial values other than 0");
@@ -246,7 +247,7 @@ impl Declared<'_> {
         ProgramNumbers { word: self.word, real: self.real_system() }
     }
 
-    /// Converts a number to a word; one that doesn't fit is reported.
+    /// Converts a number to a word. A number that doesn't fit is reported.
     pub(super) fn word_value(&self, number: Number, span: Span, report: &mut Reporter) -> Option<i64> {
         match self.numbers().to_word(number) {
             Ok(value) => Some(value),
@@ -254,7 +255,7 @@ impl Declared<'_> {
         }
     }
 
-    /// Converts a number to the number system; one that doesn't fit is reported.
+    /// Converts a number to a real literal. A number that the number system can't represent is reported.
     pub(super) fn real_value(&self, number: Number, span: Span, report: &mut Reporter) -> Option<f64> {
         match self.numbers().to_real(number) {
             Ok(value) => Some(value),
@@ -262,7 +263,7 @@ impl Declared<'_> {
         }
     }
 
-    /// Reports a count of cells, calls or steps that wrapped around while it was computed.
+    /// Reports a count of cells, calls or steps whose computation wrapped around.
     pub(super) fn not_wrapped(&self, number: Number, span: Span, report: &mut Reporter) -> Option<()> {
         if !number.has_wrapped() {
             return Some(());
@@ -284,7 +285,7 @@ pub(super) fn is_literal(expression: &Expression) -> bool {
     )
 }
 
-/// Returns the error for a constant expression without a value.
+/// Returns the error for a constant expression that can't be computed.
 pub(super) fn refused(problem: ConstantProblem, span: Span) -> Diagnostic {
     Diagnostic::error(problem.code, problem.message, span, "here").help_if(problem.help)
 }

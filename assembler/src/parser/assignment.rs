@@ -1,5 +1,6 @@
-//! Errors for assignments in the syntax of other languages. None is a valid statement. The error suggests the
-//! equivalent instruction with the user's operands, or explains why there is none.
+//! Errors for assignments in the syntax of other languages, such as `x = y + 1`. None of these is a valid
+//! statement. The error suggests the equivalent instruction with the user's operands, or explains why there
+//! is none.
 
 use reviver_isa::Function;
 use reviver_isa::codes::ProblemCode;
@@ -14,23 +15,24 @@ use crate::span::Span;
 /// The maximum length of a value in a suggestion; a longer one is replaced by the word `value`.
 const LONGEST: usize = 40;
 
-/// The sign between the target and the value.
+/// The sign between the target and the value of an assignment.
 enum AssignmentSign {
     /// The signs `=` and `:=`
     Becomes,
     /// The signs `+=`, `-=`, `^=`
     Updates(Update),
-    /// The sign `*=` and others without a reversible update, with the function.
+    /// The sign `*=` or another one without a reversible update, with the function that it would apply.
     Applies(Function),
     /// The signs `++` and `--`
     Steps(Update),
 }
 
-/// The right side of an assignment.
+/// The right side of an assignment, as far as suggestions need it.
 struct AssignedValue {
-    /// The text of the value; the word `value` if it is long or missing.
+    /// The text of the value. If it is too long for a suggestion, or missing, it is the word `value`.
     text: String,
-    /// The only operator outside of brackets, with its operands as text.
+    /// The only operator outside of brackets, as a function with its operands as text. `None` if there are no
+    /// or several such operators.
     operation: Option<(Function, String, String)>,
     /// The names in the value.
     names: Vec<String>,
@@ -59,12 +61,12 @@ impl Parser<'_> {
         self.fail(problem.help(advice(&sign, target, &value)))
     }
 
-    /// Reports an assignment with several targets. The first one begins at `start`, and the current token is
-    /// the comma after it.
+    /// Reports an assignment with several targets, such as `a, b = b, a`. The first target begins at `start`,
+    /// and the current token is the comma after it.
     pub(super) fn refuse_parallel_assignment(&mut self, start: u32) -> Parse<()> {
         let line = self.source.get(start as usize..).unwrap_or_default();
         let line = line.split(['\n', ';']).next().unwrap_or_default().trim_end();
-        // Comparisons and signs such as `+=` are no plain assignments.
+        // In comparisons and signs such as `+=`, the `=` doesn't mean an assignment.
         let is_sign = |before: char, after: char| !"=!<>+-*/%&|^".contains(before) && after != '=';
         let sign = line.match_indices('=').map(|(at, _)| at).find(|&at| {
             let before = line.get(..at).and_then(|text| text.chars().next_back()).unwrap_or(' ');
@@ -147,7 +149,7 @@ impl Parser<'_> {
         Some((function_of(sign.kind)?, self.spelled(left)?, self.spelled(right)?))
     }
 
-    /// Returns `a ** b` as a function; `at` is the index of the first star.
+    /// Returns `a ** b` as the text of a function. `at` is the index of the first `*`.
     fn power(&self, tokens: &[Token], at: usize) -> Option<String> {
         let stars = tokens.get(at..at + 2)?;
         let (base, exponent) = (self.spelled(tokens.get(..at)?)?, self.spelled(tokens.get(at + 2..)?)?);
@@ -163,7 +165,7 @@ impl Parser<'_> {
 }
 
 /// Returns the parts of a list, split at commas outside of brackets. Parentheses around the whole list are
-/// dropped.
+/// removed first.
 fn listed(text: &str) -> Vec<&str> {
     let text = text.trim();
     let text = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text);
@@ -179,7 +181,7 @@ fn listed(text: &str) -> Vec<&str> {
     parts.map(str::trim).collect()
 }
 
-/// Returns the tokens outside of brackets, with their indices.
+/// Returns the tokens that aren't inside of brackets, with their indices.
 fn top_level(tokens: &[Token]) -> impl Iterator<Item = (usize, &Token)> {
     let mut depth = 0_i32;
     tokens.iter().enumerate().filter(move |(_, token)| {
@@ -193,7 +195,7 @@ fn top_level(tokens: &[Token]) -> impl Iterator<Item = (usize, &Token)> {
     })
 }
 
-/// Returns the function of an operator in other languages.
+/// Returns the function row for an operator of other languages, or `None` if there is none.
 fn function_of(sign: TokenKind) -> Option<Function> {
     Some(match sign {
         TokenKind::Plus => Function::Sum,
@@ -246,7 +248,8 @@ fn in_another_cell(target: &str, value: &str) -> String {
     )
 }
 
-/// Returns the update that applies a function to its target in place.
+/// Returns the reversible update that changes a target by a function, for example `add` for the sum; `None`
+/// if there is none.
 fn update_of(function: Function) -> Option<Update> {
     match function {
         Function::Sum => Some(Update::Add),

@@ -1,4 +1,5 @@
-//! Structured statements, procedures and macros. A missing or superfluous end is reported with both places.
+//! Structured statements, procedures and macros. If the end of a block is missing or superfluous, the error
+//! shows both places.
 
 use super::open::Open;
 use super::{Parse, Parsed, Parser};
@@ -14,7 +15,7 @@ use reviver_isa::codes::ProblemCode;
 /// The maximum nesting depth of blocks, which bounds the recursion in traversals of the tree.
 const DEEPEST: usize = 200;
 
-/// The words that end a block or a part of one, each with the word that begins the block.
+/// The words that end a block, or a part of one, each with the word at which that block begins.
 const TERMINATORS: [(&str, &str); 9] = [
     ("else", "if"),
     ("fi", "if"),
@@ -27,7 +28,8 @@ const TERMINATORS: [(&str, &str); 9] = [
     (".endm", ".macro"),
 ];
 
-/// The words that end such a block in other languages.
+/// The words that end such a block in other languages. Each list belongs to the word at which the block
+/// begins.
 const FOREIGN_ENDS: [(&str, &[&str]); 5] = [
     ("for", &["next", "endfor", "end_for", "end", "done", "od", "NEXT"]),
     ("if", &["endif", "end_if", "end", "ENDIF"]),
@@ -48,7 +50,7 @@ pub(super) struct ForHead {
 }
 
 impl Parser<'_> {
-    /// Returns the current word, if it is a terminator.
+    /// Returns the current word if it ends a block or a part of one, otherwise `None`.
     pub(super) fn terminator(&self) -> Option<&'static str> {
         let is_label = self.next.kind == TokenKind::Colon;
         if is_label || !matches!(self.current.kind, TokenKind::Word | TokenKind::Directive) {
@@ -58,19 +60,20 @@ impl Parser<'_> {
         TERMINATORS.iter().map(|(end, _)| *end).find(|end| *end == text)
     }
 
-    /// Returns true if a procedure or a macro begins here inside of a block. Definitions don't nest, so most
-    /// likely the block's end is missing.
+    /// Returns true if a procedure or a macro begins here although a block is open. Definitions don't nest,
+    /// so most likely the end of the block is missing.
     pub(super) fn at_misplaced_definition(&self) -> bool {
         !self.open.is_empty() && (self.at_word(".proc") || self.at_word(".macro"))
     }
 
-    /// Returns true if an open block can end with this word.
+    /// Returns true if the word can end one of the open blocks, or its current part.
     pub(super) fn is_awaited(&self, word: &str) -> bool {
         self.open.iter().any(|open| open.ends.contains(&word))
     }
 
-    /// Records a word that ends the innermost block in other languages. It is no error yet, because it may be
-    /// the name of a macro.
+    /// If the current word would end the innermost block in another language, records its place. That is no
+    /// error yet, because the word may be the name of a macro. If the block's end is missing, the error shows
+    /// the place.
     pub(super) fn note_foreign_end(&mut self) {
         let (word, place) = (self.text(self.current), self.here());
         if let Some(open) = self.open.last_mut()
@@ -80,7 +83,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reports a terminator without a block, and skips its line.
+    /// Reports a word that ends a block although no such block is open. Skips its line.
     pub(super) fn stray(&mut self, word: &'static str) {
         let opener = TERMINATORS.iter().find(|(end, _)| *end == word).map_or("", |(_, opener)| *opener);
         let place = self.here();
@@ -93,7 +96,8 @@ impl Parser<'_> {
             )
             .with(open.span, format!("this `{opener}` has one already")),
             Some(open) => {
-                // Most likely the terminator is meant to end this block.
+                // Most likely the word is meant to end the innermost block. So a missing end of that block
+                // isn't reported.
                 open.blamed = true;
                 let ends = open.ends.last().copied().unwrap_or("");
                 Diagnostic::error(
@@ -116,12 +120,14 @@ impl Parser<'_> {
         self.finish_line(true);
     }
 
-    /// Parses the lines of a block, or of a part of one, up to one of `ends`.
+    /// Parses the lines of a block, or of a part of one, until one of the words `ends` or the end of the
+    /// text.
     fn body(&mut self, keyword: &'static str, span: Span, ends: &'static [&'static str]) -> (Body, Open) {
         self.body_with(keyword, span, ends, false)
     }
 
-    /// Parses the lines of a block. If `chained` is true, it begins with an `if` on the current line.
+    /// Parses the lines of a block. If `chained` is true, the block begins with an `if` on the current line,
+    /// as in `else if`.
     fn body_with(
         &mut self,
         keyword: &'static str,
@@ -152,14 +158,15 @@ impl Parser<'_> {
         (body, open)
     }
 
-    /// Skips the rest of the text.
+    /// Skips the rest of the text, after an error that would cause many others.
     fn give_up(&mut self) {
         self.gave_up = true;
         let nothing = Token { kind: TokenKind::End, ..self.current };
         (self.lexer, self.current, self.next) = (Lexer::new(""), nothing, nothing);
     }
 
-    /// Consumes the expected terminator and returns true; otherwise reports that it is missing.
+    /// If the current word is the expected end of a block, consumes it and returns true. Otherwise reports
+    /// that it is missing.
     fn ended(&mut self, open: &Open, end: &'static str) -> bool {
         if self.at_word(end) {
             self.statement_start = self.current.start;
@@ -197,7 +204,8 @@ impl Parser<'_> {
         (self.finish_line(false), span)
     }
 
-    /// Parses the end of a block with a condition. The condition is `None` if it is missing or invalid.
+    /// Parses the end of a block with a condition, such as `fi a < b`. The condition is `None` if it, or the
+    /// whole end, is missing or invalid.
     fn end_condition(
         &mut self,
         open: &Open,
@@ -213,8 +221,9 @@ impl Parser<'_> {
         (condition, comment, span)
     }
 
-    /// Parses `if entry` or `from entry`, and returns its condition, its comment and the span of its first
-    /// word. A block with an invalid head is parsed to its end, but isn't part of the tree.
+    /// Parses `if entry` or `from entry`. Returns its condition, its comment and the span of its first word.
+    /// If the condition is invalid, the caller still parses the block to its end, but doesn't add it to the
+    /// tree.
     fn head(&mut self) -> (Option<Condition>, Option<Comment>, Span) {
         let token = self.bump();
         let entry = self.condition().ok();
@@ -254,7 +263,7 @@ impl Parser<'_> {
         Parsed { statement, comment, end: end.end }
     }
 
-    /// Parses the `if` on the line of an `else`, with its own `fi`.
+    /// Parses the `if` on the line of an `else`. It has a separate `fi`, before that of the outer `if`.
     fn inner_if(&mut self) -> StatementNode {
         let (file, start) = (self.file, self.current.start);
         let Parsed { statement, comment, end } = self.if_block();
@@ -268,7 +277,7 @@ impl Parser<'_> {
         if let Some(node) = rest.iter().find(says) {
             let message = "expected the `fi` of the `if` directly after the `fi` of its `else if`";
             let problem = Diagnostic::error(ProblemCode::ElseIfParted, message, node.span, "in between");
-            self.report(problem.help("write `else`, and the inner `if … fi` on separate lines"));
+            self.report(problem.help("write the `else` and the inner `if … fi` on separate lines"));
         }
     }
 
@@ -410,7 +419,8 @@ impl Parser<'_> {
         })
     }
 
-    /// Returns true if `from` begins a flat instruction, which has a label and a comma.
+    /// Returns true if the word `from` begins a flat instruction, such as `from top, n == 0`: a label and a
+    /// comma follow.
     pub(super) fn at_flat_from(&self) -> bool {
         if self.next.kind != TokenKind::Word || matches!(self.text(self.next), "always" | "forgotten" | "not")
         {
@@ -421,10 +431,10 @@ impl Parser<'_> {
     }
 }
 
-/// The suggestion if the only `fi` belongs to an `else if`.
+/// The suggestion if an `if` with `else if` has only one `fi`, which belongs to the inner `if`.
 const FI_OF_LADDER: &str = "end it with another `fi condition`, after that of its `else if`: each `if` of a chain has a `fi`, the last `if` first";
 
-/// Returns the suggestion for a missing terminator.
+/// Returns the suggestion for a missing end of a block, or `None` if there is none.
 fn usage(end: &str) -> Option<&'static str> {
     Some(match end {
         "fi" => "end it with `fi condition`: it must hold exactly when the first body ran",

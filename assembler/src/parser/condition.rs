@@ -1,5 +1,5 @@
-//! Conditions: comparisons, `always`, `and`, `or`, `not`. A parenthesis may contain a condition or a value,
-//! which is decided at its end, so that nothing is parsed twice.
+//! Conditions: comparisons, `always`, `and`, `or`, `not`. A parenthesis may contain a condition or a value.
+//! The parser decides that at its end, so that nothing is parsed twice.
 
 use reviver_isa::arith::Order;
 use reviver_isa::codes::ProblemCode;
@@ -11,7 +11,7 @@ use crate::lexer::TokenKind;
 use crate::source::Span;
 use crate::tree::{Condition, ConditionKind, Expression};
 
-/// The content of a parenthesis.
+/// The content of a parenthesis: a condition or a value.
 enum Either {
     Condition(Condition),
     Value(Expression),
@@ -136,7 +136,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Parses the rest of `left < right`; without a comparison sign it returns `left`.
+    /// Parses the rest of `left < right` after its left side. If no comparison sign follows, returns `left`
+    /// as a value.
     fn comparison(&mut self, left: Expression) -> Parse<Either> {
         let Some(tested) = order(self.current.kind) else {
             return Ok(Either::Value(left));

@@ -1,4 +1,4 @@
-//! The position in the token stream, and error reporting. This module is independent of the grammar.
+//! The position in the token stream, and error reporting. This module doesn't know the grammar.
 
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ use crate::suggest::did_you_mean;
 use crate::tree::{Comment, Name};
 
 impl<'t> Parser<'t> {
-    /// Returns the next token for the grammar, and reports the errors of the lexer.
+    /// Returns the next token that the grammar accepts. Invalid tokens before it are reported and skipped.
     pub(super) fn lex(&mut self) -> Token {
         loop {
             let token = self.lexer.token();
@@ -40,7 +40,8 @@ impl<'t> Parser<'t> {
         self.spoilt = token.end;
         let text = self.text(token);
         if text.starts_with('#') {
-            // In other languages `#` begins a comment, which is most likely intended.
+            // In other languages `#` begins a comment. Most likely that is intended, so the rest of the line
+            // is skipped.
             self.lexer.skip_line();
         }
         let shown: String = text.chars().take(20).flat_map(char::escape_debug).collect();
@@ -57,7 +58,7 @@ impl<'t> Parser<'t> {
         });
     }
 
-    /// Advances by one token, and returns the previous current token.
+    /// Advances to the next token. Returns the token that was the current one before.
     pub(super) fn bump(&mut self) -> Token {
         let token = self.current;
         if !matches!(token.kind, TokenKind::Newline | TokenKind::Comment | TokenKind::End) {
@@ -102,7 +103,8 @@ impl<'t> Parser<'t> {
         if self.at(kind) { Ok(self.bump()) } else { self.expected(what) }
     }
 
-    /// Parses the bracket that closes an earlier one.
+    /// Parses a closing bracket. `open` is the bracket that it closes, which the error shows if the closing
+    /// one is missing.
     pub(super) fn close(&mut self, kind: TokenKind, open: Token, what: &str) -> Parse<Token> {
         if self.at(kind) {
             return Ok(self.bump());
@@ -111,7 +113,8 @@ impl<'t> Parser<'t> {
         self.fail(problem)
     }
 
-    /// Parses a name that the text defines or refers to.
+    /// Parses a name that is defined or used here. `what` describes it in messages. A reserved word is
+    /// reported.
     pub(super) fn name(&mut self, what: &str) -> Parse<Name> {
         if !self.at(TokenKind::Word) {
             return self.expected(what);
@@ -133,7 +136,7 @@ impl<'t> Parser<'t> {
         Ok(Name { text, span })
     }
 
-    /// Returns the text of a name, shared by all its uses.
+    /// Returns the text of a name. All uses of the name in expressions of the file share it.
     pub(super) fn shared(&mut self, text: &'t str) -> Rc<CompactString> {
         Rc::clone(self.names.entry(text).or_insert_with(|| Rc::new(text.into())))
     }
@@ -167,8 +170,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Parses the end of a statement: an optional comment and the end of the line. Other tokens are reported
-    /// unless the statement was `broken` anyway.
+    /// Parses the end of a statement: an optional comment, and the end of the line. Other tokens are
+    /// reported, unless an error in the statement (`broken`) has been reported.
     pub(super) fn finish_line(&mut self, broken: bool) -> Option<Comment> {
         if !self.at_line_end() {
             if !broken {
@@ -208,7 +211,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Returns the span of the current token. The end of a line is shown after its last character.
+    /// Returns the span of the current token for messages. For a line end, it is the place after the last
+    /// character of the line.
     fn found_span(&self) -> Span {
         if self.at_line_end() { self.since(self.last_end).after() } else { self.here() }
     }
@@ -223,14 +227,14 @@ impl<'t> Parser<'t> {
         )
     }
 
-    /// Reports that something else was expected.
+    /// Reports that `what` was expected instead of the current token.
     pub(super) fn expected<T>(&mut self, what: &str) -> Parse<T> {
         let problem = self.unexpected(what);
         self.fail(problem)
     }
 
-    /// Reports an error that ends the parsing of a statement. After an unknown character in the statement it
-    /// is not reported, because it is most likely a consequence.
+    /// Reports an error that ends the parsing of a statement. If the statement contains a character that the
+    /// lexer has rejected, the error is most likely a consequence, and isn't reported.
     pub(super) fn fail<T>(&mut self, diagnostic: Diagnostic) -> Parse<T> {
         let consequence = self.statement_start < self.spoilt && self.spoilt <= self.current.start;
         if !consequence {
@@ -245,7 +249,8 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// Returns the suggestion for an unknown character.
+/// Returns a suggestion for an unknown character: the sign that is most likely meant; `None` if there is
+/// none.
 fn meant(character: char) -> Option<String> {
     let wanted = match character {
         '\u{a0}' | '\u{2000}'..='\u{200b}' | '\u{3000}' | '\u{feff}' => {

@@ -1,5 +1,5 @@
-//! Single-line directives, and the heads of procedures and macros. Constant expressions are not evaluated
-//! here.
+//! Single-line directives, and the heads of procedures and macros. Lowering evaluates the constant
+//! expressions in them.
 
 use reviver_isa::codes::ProblemCode;
 use reviver_isa::instruction::Class;
@@ -190,7 +190,8 @@ impl<'t> Parser<'t> {
         Ok(Some(class))
     }
 
-    /// Parses one value for every cell, or `{…}`, which may span lines.
+    /// Parses the value for all cells, or a list `{…}` with one value per cell. A list may span several
+    /// lines.
     fn initial(&mut self) -> Parse<Initial> {
         if !self.at(TokenKind::BraceOpen) {
             return Ok(Initial::Every(self.expression()?));
@@ -212,7 +213,7 @@ impl<'t> Parser<'t> {
         Ok(Initial::Each(values))
     }
 
-    /// Skips line ends inside of braces. Comments there are moved to lines before the statement.
+    /// Skips line ends inside of braces. A comment there becomes a separate line before the statement.
     fn skip_lines(&mut self) {
         while matches!(self.current.kind, TokenKind::Newline | TokenKind::Comment) {
             let span = self.here();
@@ -345,7 +346,7 @@ impl<'t> Parser<'t> {
         self.bump();
         match self.literal(token)? {
             ExpressionKind::Int { value, .. } => Ok(value),
-            // The number exceeds every limit, so the caller rejects it.
+            // A literal with more than 64 bits exceeds every limit, so the caller rejects this value, too.
             ExpressionKind::LongInt { .. } => Ok(u64::MAX),
             _ => self.fail(Diagnostic::error(
                 ProblemCode::SomethingElseExpected,

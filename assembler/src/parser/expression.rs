@@ -13,8 +13,8 @@ use crate::tree::{
 };
 use reviver_isa::codes::ProblemCode;
 
-/// The maximum number of operators and brackets in one expression. It bounds the depth of the tree, and so
-/// the recursion in traversals.
+/// The maximum number of operators and brackets in one expression or condition. It bounds the depth of the
+/// tree, and so the recursion of functions that visit the tree.
 const HEAVIEST: u32 = 200;
 
 impl<'t> Parser<'t> {
@@ -24,7 +24,7 @@ impl<'t> Parser<'t> {
         self.binary(0)
     }
 
-    /// Resets the count of operators and brackets for a new expression.
+    /// Begins to count the operators and brackets of a new expression.
     pub(super) fn begin_expression(&mut self) {
         self.weight = 0;
     }
@@ -34,8 +34,8 @@ impl<'t> Parser<'t> {
         self.about_so_many_expressions(1)
     }
 
-    /// Parses one or more expressions, separated by commas. `count` is the expected number, for which memory
-    /// is reserved.
+    /// Parses one or more expressions, separated by commas. Memory is reserved for `count` of them, the
+    /// expected number.
     pub(super) fn about_so_many_expressions(&mut self, count: usize) -> Parse<Vec<Expression>> {
         let mut list = Vec::with_capacity(count);
         loop {
@@ -46,7 +46,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Counts an operator or a bracket of the current expression or condition.
+    /// Counts an operator or a bracket of the current expression or condition. Reports an error if there are
+    /// too many.
     pub(super) fn weigh(&mut self) -> Parse<()> {
         self.weight += 1;
         if self.weight <= HEAVIEST {
@@ -63,7 +64,8 @@ impl<'t> Parser<'t> {
         self.binary_after(left, least)
     }
 
-    /// Parses the rest of a binary expression after its first operand.
+    /// Parses the rest of a binary expression after its first operand, as far as operators have a higher
+    /// precedence than `least`.
     pub(super) fn binary_after(&mut self, mut left: Expression, least: u8) -> Parse<Expression> {
         while let Some((operator, strength)) = operator(self.current.kind)
             && strength > least
@@ -144,7 +146,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Returns the help for a character such as `'A'`: its number. The current token is the first quote.
+    /// Returns the suggestion for a character such as `'A'`, its code as a number. `quote` is the first
+    /// quote, which is the current token.
     fn quoted_character(&self, quote: Token) -> Option<String> {
         let mut rest = self.source.get(quote.end as usize..)?.chars();
         let character = rest.next().filter(|character| !character.is_control())?;
@@ -203,8 +206,8 @@ impl<'t> Parser<'t> {
         Ok(Expression { kind, span: self.since(word.start) })
     }
 
-    /// Parses the rest of a cell after its name, as in `name'` or `name[…]`, and returns the span of the
-    /// whole.
+    /// Parses the rest of a cell after its name: a prime, subscripts or nothing, as in `name'` or `name[…]`.
+    /// Returns the span of the whole cell.
     pub(super) fn target_after_name(&mut self, name: &Name) -> Parse<Span> {
         self.weight = 0;
         self.eat(TokenKind::Prime);
@@ -321,7 +324,8 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// Sets the span of an expression to include its parentheses. Only operators need that, for the formatter.
+/// Returns an expression in parentheses. If it is an operation, its span includes the parentheses, by which
+/// the formatter recognizes them.
 pub(super) fn grouped(inner: Expression, span: Span) -> Expression {
     match inner.kind {
         ExpressionKind::Binary(..) => Expression { span, ..inner },

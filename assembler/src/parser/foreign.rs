@@ -1,5 +1,5 @@
-//! Suggestions for words of other languages. This module handles words only, independently of tokens and of a
-//! program's names. Operands are given as text, so that suggestions contain those of the user.
+//! Suggestions for words of other languages. This module handles words only; it knows no tokens and no names
+//! of the program. Operands are passed as text, so that suggestions contain those of the user.
 
 use reviver_isa::Function;
 use reviver_isa::update::Update;
@@ -7,7 +7,7 @@ use reviver_isa::update::Update;
 use super::words;
 use crate::suggest::{did_you_mean, nearest};
 
-/// The maximum length of an operand that is repeated in a suggestion.
+/// The maximum length of an operand in a suggestion; for longer ones, a placeholder is used.
 const LONGEST_OPERAND: usize = 24;
 
 /// The words of other languages with their suggestions. `{x}` and `{y}` are replaced by the operands.
@@ -122,8 +122,8 @@ const ADVICE: &[(&[&str], &str)] = &[
     (&[".import", ".use"], "write `.include \"file.rasm\"`"),
 ];
 
-/// Returns the suggestion for a word of another language, with the operands as written. Names of functions
-/// count as such words, because they are no instructions by themselves.
+/// Returns the suggestion for a word of another language, with the operands as written. The names of
+/// functions are such words, too, because a function alone is no instruction.
 pub(crate) fn advice(word: &str, operands: &[String]) -> Option<String> {
     let lower = word.to_ascii_lowercase();
     let entry = ADVICE.iter().find(|(words, _)| words.contains(&lower.as_str()));
@@ -133,8 +133,8 @@ pub(crate) fn advice(word: &str, operands: &[String]) -> Option<String> {
     }
 }
 
-/// Returns the suggestion for an unknown word at the beginning of a statement, if there is one. `operands`
-/// are the operands after it.
+/// Returns the suggestion for an unknown word at the beginning of a statement, or `None` if there is none.
+/// `operands` are the operands after the word.
 pub(super) fn statement_help(word: &str, operands: &[String]) -> Option<String> {
     advice(word, operands).or_else(|| nearest(word, words::statement_words()).map(did_you_mean))
 }

@@ -158,7 +158,7 @@ impl Parser<'_> {
         Ok(list)
     }
 
-    /// Parses an unreserved word and its arguments, which are the use of a macro.
+    /// Parses the use of a macro: a word that isn't reserved, and its arguments.
     pub(super) fn macro_use(&mut self) -> Parse<Statement> {
         self.note_foreign_end();
         self.use_of_macro(false)
@@ -204,8 +204,8 @@ impl Parser<'_> {
         self.fail(problem.help(format!("write `{word} {}`", operands.trim())))
     }
 
-    /// Returns the text between the current parenthesis and the one that closes it at the end of the line, if
-    /// the text is a list.
+    /// Returns the text between the current parenthesis and the closing one. Returns `None` unless the text
+    /// is a list and the closing parenthesis ends the line.
     fn parenthesized_list(&self) -> Option<String> {
         let mut lexer = Lexer::new(self.source.get(self.current.start as usize..)?);
         let (mut depth, mut is_list, mut close) = (0_u32, false, None);
@@ -236,7 +236,8 @@ impl Parser<'_> {
         )
     }
 
-    /// Reports an invalid use of a macro. Most likely it is a misspelt instruction.
+    /// Reports a line that isn't a valid use of a macro. Most likely its first word is a misspelt
+    /// instruction.
     fn no_use<T>(&mut self, name: &Name) -> Parse<T> {
         if self.at(TokenKind::Comma) {
             self.refuse_parallel_assignment(name.span.start)?;
@@ -246,7 +247,8 @@ impl Parser<'_> {
         self.fail(problem.help_if(statement_help(&name.text, &[])))
     }
 
-    /// Reports `A[i] = …` and `x' += …`. Names of macros have neither brackets nor a prime.
+    /// Reports an assignment to an element or an adjoint, such as `A[i] = …` or `x' += …`. It can't be the
+    /// use of a macro, because names of macros have neither brackets nor a prime.
     fn no_use_of_element<T>(&mut self, name: &Name) -> Parse<T> {
         let target = self.target_after_name(name)?;
         let text = self.source.get(target.start as usize..target.end as usize).unwrap_or("");
@@ -295,7 +297,8 @@ impl Parser<'_> {
         Ok(Box::new(Local { name, shape, class, function, sources }))
     }
 
-    /// Parses an expression, and returns its outermost function with that function's sources.
+    /// Parses an expression. Returns its outermost function with that function's sources; for a plain
+    /// operand, `copy`.
     fn value(&mut self) -> Parse<(Function, Vec<Expression>)> {
         let expression = self.expression()?;
         Ok(match expression.kind {
@@ -313,7 +316,7 @@ impl Parser<'_> {
     }
 }
 
-/// Returns the number of operands that are cells and values.
+/// Returns the number of operands that an update takes with a function: targets and sources.
 fn count(update: Update, function: Function) -> usize {
     match update.shape() {
         OperandShape::Accumulate => 1 + function.arity(),
@@ -324,7 +327,7 @@ fn count(update: Update, function: Function) -> usize {
     }
 }
 
-/// Returns the suggestion for a mnemonic with three operands and no function.
+/// Returns the suggestion for an update without a function but with three operands, such as `add y, a, b`.
 fn with_two_sources(update: Update) -> String {
     let named = words::function(update.name()).filter(|function| function.arity() == 2);
     match named {
@@ -335,7 +338,7 @@ fn with_two_sources(update: Update) -> String {
     }
 }
 
-/// Returns a description of the operands.
+/// Returns a description of an update's operands for messages, such as "takes a target and a source".
 fn signature(update: Update, wanted: usize) -> &'static str {
     match (update.shape(), wanted) {
         (OperandShape::Accumulate, 2) => "takes a target and a source",

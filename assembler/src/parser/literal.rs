@@ -1,5 +1,5 @@
-//! Number literals: from characters to exact values, or to an error message. Signs are operators, and word
-//! widths are checked elsewhere.
+//! Number literals: their exact values, or error messages. A sign is an operator and no part of a literal.
+//! Lowering checks that a value fits into a word.
 
 use super::{Parse, Parser};
 use crate::diagnostic::Diagnostic;
@@ -46,7 +46,7 @@ fn value(text: &str) -> Result<ExpressionKind, LiteralProblem> {
     }
 }
 
-/// Returns digits without their underscores. It copies only if there are any, which is rare.
+/// Returns digits without their underscores. The text is copied only if there are any.
 fn plain(digits: &str) -> std::borrow::Cow<'_, str> {
     if digits.contains('_') { digits.replace('_', "").into() } else { digits.into() }
 }
@@ -125,7 +125,7 @@ fn is_real(text: &str) -> bool {
     some_digits(whole) && fraction.is_none_or(some_digits) && exponent.is_none_or(unsigned)
 }
 
-/// Returns the literal, shortened to the length that a message can show.
+/// Returns the text of a literal for a message, shortened if it is long.
 fn shortened(text: &str) -> String {
     const SHOWN: usize = 40;
     match text.get(..SHOWN) {

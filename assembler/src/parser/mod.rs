@@ -54,20 +54,20 @@ pub fn parse(sources: &Sources, file: FileId) -> (Body, Vec<Diagnostic>) {
 /// The maximum number of diagnostics listed; further ones are only counted.
 const MOST: usize = 200;
 
-/// The error of a rule that has recorded its diagnostic already.
+/// The error of a parsing function. Its diagnostic has been recorded already.
 struct AlreadyReported;
 
 type Parse<T> = Result<T, AlreadyReported>;
 
-/// A parsed statement, which may have several lines.
+/// A parsed statement, which may be a block of several lines.
 struct Parsed {
     statement: Statement,
-    /// The comment of its first line.
+    /// The comment on the first line of the statement.
     comment: Option<Comment>,
     end: u32,
 }
 
-/// The state of a parse. Each file of this directory implements the rules of its subject.
+/// The state of a parse. Each file of this directory adds methods for the statements of its subject.
 struct Parser<'t> {
     source: &'t str,
     file: FileId,
@@ -77,15 +77,16 @@ struct Parser<'t> {
     /// The end of the last consumed token.
     last_end: u32,
     statement_start: u32,
-    /// The end of the last token that the lexer rejected.
+    /// The end of the last token that the lexer rejected. Errors of the same statement are consequences of
+    /// it.
     spoilt: u32,
     /// The number of operators and brackets in the current expression.
     weight: u32,
     /// The blocks around the current line, outermost first.
     open: Vec<Open>,
-    /// True if the rest of the text was skipped, so that missing ends aren't reported.
+    /// True if the rest of the text was skipped. Then missing ends of blocks aren't reported.
     gave_up: bool,
-    /// Comments between the lines of a list in braces, which are moved to lines before the statement.
+    /// Comments inside of braces that span several lines. They become separate lines before the statement.
     loose_comments: Vec<StatementNode>,
     /// The names in expressions, so that all uses of one share its text.
     names: HashMap<&'t str, Rc<CompactString>>,
@@ -167,7 +168,7 @@ impl<'t> Parser<'t> {
         last
     }
 
-    /// Reports a label before something other than an instruction. Returns true if a block ends here.
+    /// Reports a label before something that isn't an instruction. Returns true if a block ends here.
     fn refuse_label(&mut self, label: Span) -> bool {
         let ends = self.terminator().is_some();
         if ends || self.at(TokenKind::Directive) {
@@ -220,7 +221,7 @@ impl<'t> Parser<'t> {
         Parsed { statement: Statement::Empty, comment, end }
     }
 
-    /// Parses a single-line statement.
+    /// Parses a statement of a single line by a method for its kind, and the end of the line.
     fn single(&mut self, rule: impl FnOnce(&mut Self) -> Parse<Statement>) -> Parsed {
         let statement = rule(self);
         let end = self.last_end;

@@ -1,19 +1,19 @@
-//! The blocks around the current line.
+//! The blocks that are open at the current line.
 
 use crate::source::Span;
 
-/// A block without its end so far.
+/// A block whose end hasn't been parsed yet.
 pub(super) struct Open {
     /// The word that begins the block.
     pub(super) keyword: &'static str,
     pub(super) span: Span,
     /// The words that may end the current part.
     pub(super) ends: &'static [&'static str],
-    /// True if an error concerns this block already, or its head is invalid. Then a missing end isn't
-    /// reported.
+    /// True if the head of the block is invalid, or another error is about this block. Then a missing end
+    /// isn't reported.
     pub(super) blamed: bool,
-    /// True if the block contains an `else if`, which has a separate `fi`.
+    /// True if the block contains an `else if`. Its inner `if` has a separate `fi`.
     pub(super) is_ladder: bool,
-    /// The last word in the block that ends such a block in other languages.
+    /// The place of the last word in the block that would end it in another language.
     pub(super) foreign_end: Option<Span>,
 }

@@ -185,7 +185,7 @@ const REFUSED: &[(&str, &str)] = &[
     (".in y\n local len$k = 3\n delocal len$k = 3\n",
      "`len$k` is no name to be declared [len$k] | choose another name"),
     (".in y\n call g(3, y)\n.proc g(in len$q, inout y)\n add y, len$q\n.end\n",
-     "`len$q` brings the length of no parameter [g]"),
+     "`len$q` isn't the length of any parameter [g]"),
     (".in A[3], n\n add n, A[0..2]\n",
      "an operand is one cell, not a part of an array [A[0..2]] | parts of arrays are passed to procedures"),
     (".in A[4], n\n call p(A[0..2 step 0])\n.proc p(inout v[])\n.end\n",
@@ -453,8 +453,8 @@ fn a_stack_that_cannot_be_emptied_is_a_warning() {
             "nothing pops an integer that is pushed here [push x] | declare `s` by `.garbage` instead of `.var`: then the program may end with values on its stack",
         ),
         (".inout x: real\n.var s[]\n push x\n pop x\n", "nothing uses the stack `s` [s]"),
-        // There are no warnings about stacks that may be undone backward, that have both a push and a pop, or
-        // that are declared suitably.
+        // The other texts cause no warning: with `uncall` a `push` may act as a `pop`, the stack has both a
+        // push and a pop, or it is declared with a suitable role.
         (".inout x\n.garbage s[]\n push x\n", ""),
         (".inout x\n.in s[]\n pop x\n", ""),
         (".inout x\n.var _s[], _c\n add x, 1\n", ""),

@@ -35,7 +35,7 @@ fn the_bytes_of_an_image_are_frozen() {
     assert_eq!(hex, GOLDEN);
 }
 
-/// The exact bytes of an image. Changing them requires a new format version.
+/// The exact bytes of an image. A change of these bytes requires a new format version.
 const GOLDEN: &[&str] = &[
     "895242430d0a1a0a0500000020369c2f",
     "05000000010000007800000000000000",
@@ -210,7 +210,7 @@ fn random_damage_never_panics() {
         repair(&mut image);
         if let Ok(module) = decode(&image) {
             decoded += 1;
-            // Neither may panic for a module that can be decoded but is invalid.
+            // The module can be decoded but is invalid. Neither the verifier nor the disassembler may panic.
             let _ = verify(&module);
             let _ = disassemble(&module);
         }

@@ -154,7 +154,7 @@ part$4: from  part$3, a <= 0
     );
 }
 
-/// Checks that nested parts with the same connective need no separate flag, independently of the parentheses.
+/// Checks that nested parts with the same connective need no separate flag. Parentheses make no difference.
 #[test]
 fn conditions_with_one_connective_nest() {
     becomes(
@@ -181,7 +181,7 @@ fi$1:   from  if$1, a >= 0
     );
 }
 
-/// Checks that a first part with both connectives is held in a flag, which the same steps clear.
+/// Checks that a first part with both `and` and `or` is held in a separate flag, which the same steps clear.
 #[test]
 fn conditions_with_both_connectives() {
     becomes(
@@ -508,7 +508,8 @@ fn structure_records_lines_and_blocks() {
     assert_eq!(blocks, [vec![(1, 2), (4, 6), (7, 8)], vec![(2, 2), (4, 4)]]);
 }
 
-/// Returns the lines of each branch pair in order of the code: that of the `br`, then that of its `from`.
+/// Returns the source lines of each branch pair in order of the code: first that of the `br`, then that of
+/// its `from`.
 fn pairs(text: &str) -> Vec<(u32, u32)> {
     let module = module(text);
     let line = |at: u32| module.structure.line(at).unwrap();
@@ -539,7 +540,7 @@ fn the_halves_of_a_pair_are_at_their_keywords() {
 fn code_of_a_flag_has_the_lines_of_its_block() {
     let text = ".inout s, n\nif s > 0 and n > 0\n neg n\nelse\n not n\nfi s > 0 and n < 0\n";
     let lines = module(text).structure.lines;
-    // The end of main has no word.
+    // The last instruction is excluded: the end of main has no word in the text, so its line isn't in order.
     assert!(lines[..lines.len() - 1].is_sorted(), "{lines:?}");
     let text = ".inout s, n\nfrom s == 0 and n > 0\n add s, 1\nloop\n neg n\nuntil s == 9 or n == 1\n";
     let lines = module(text).structure.lines;

@@ -89,8 +89,9 @@ impl<'m> Machine<'m> {
         Ok(())
     }
 
-    /// Runs main from one end to the other. In the direction of the run a `br` may jump, and a `from` must be
-    /// false.
+    /// Runs main from one end to the other. Seen in the direction of the run, a `br` jumps if its condition
+    /// is true. It traps if the condition at its partner is false. A `from` that is reached without a jump
+    /// traps if its condition is true.
     fn walk(&mut self, backward: bool) -> Result<(), Trap> {
         let main = &self.module.procedures[0];
         let (mut at, end) = if backward { (main.exit, main.entry) } else { (main.entry, main.exit) };
@@ -122,8 +123,8 @@ impl<'m> Machine<'m> {
     }
 }
 
-/// Runs a text forward and back, and backward and forward, from every state in a cube. Returns the numbers of
-/// complete runs in both directions.
+/// Runs a text forward and then backward, and backward and then forward, from every state in a cube. Checks
+/// that the state is restored. Returns the numbers of runs in both directions that reached the end.
 fn round_trip(text: &str, names: &[&str]) -> (usize, usize) {
     let module = module(text);
     let mut through = [0, 0];
@@ -258,7 +259,8 @@ fn for_takes_two_steps_per_iteration() {
         machine.walk(false).expect("it runs");
         machine.steps
     };
-    // A taken `br` is one step with its `from`; then the body and the counter.
+    // An iteration has three steps: a taken `br` together with its `from`, the body, and the update of the
+    // counter.
     assert_eq!(steps(11) - steps(10), 3);
 }
 

@@ -186,9 +186,9 @@ const CHANGES: &[Change] = &[
     ("`len$B` is the name of a length", |m| m.globals[0].name = "len$B".into()),
     ("`len$t` is the name of a length", |m| m.procedures[1].frame[0].name = "len$t".into()),
     ("`len$B` is the name of a length", |m| m.procedures[1].name = "len$B".into()),
-    ("`len$a` brings the length of no parameter", |m| m.procedures[1].parameters[1].name = "len$a".into()),
-    ("`len$B` brings the length of no parameter", |m| m.procedures[1].parameters[0].name = "len$B".into()),
-    ("`len$1$B` brings the length of no parameter", |m| {
+    ("`len$a` isn't the length of any parameter", |m| m.procedures[1].parameters[1].name = "len$a".into()),
+    ("`len$B` isn't the length of any parameter", |m| m.procedures[1].parameters[0].name = "len$B".into()),
+    ("`len$1$B` isn't the length of any parameter", |m| {
         let length = &mut m.procedures[1].parameters[0];
         (length.name, length.passing) = ("len$1$B".into(), Passing::In);
     }),

@@ -220,7 +220,8 @@ fn a_compound_assertion_is_one_assertion() {
     }
 }
 
-/// Checks that a structure can't refer to a shadowed global, because a text couldn't express that.
+/// Checks that a structure which refers to a shadowed global is rejected, because a text couldn't name that
+/// global.
 #[test]
 fn a_structure_names_no_shadowed_global() {
     let text = ".inout n, y\n call p(n, y)\n.proc p(in n, inout y)\n add y, n*n + 1\n if y > n\n neg y\n fi y < n\n.end\n";

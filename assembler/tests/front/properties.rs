@@ -8,7 +8,7 @@ use reviver_assembler::source::Sources;
 
 use super::cases::complaints_of;
 
-/// Runs all front-end functions on a text; returns true if the text is valid.
+/// Calls all front-end functions for a text; none may panic. Returns true if the text is valid.
 fn survives(bytes: Vec<u8>) -> bool {
     let mut sources = Sources::new();
     let file = match sources.add_bytes("random.rasm", bytes) {
@@ -182,8 +182,8 @@ fn soup() -> impl Strategy<Value = String> {
     proptest::collection::vec(proptest::sample::select(SOUP), 0..120).prop_map(|words| words.join(" "))
 }
 
-/// Returns a strategy for damaged valid texts. Nearly valid texts reach deeper into the parser than random
-/// tokens.
+/// Returns a proptest strategy for valid texts with some damage. The parser reads more of such a text than of
+/// random tokens.
 fn damaged() -> impl Strategy<Value = String> {
     let word = proptest::sample::select(SOUP);
     (body(0), any::<prop::sample::Index>(), any::<prop::sample::Index>(), word).prop_map(

@@ -9,8 +9,8 @@ use reviver_assembler::source::{LONGEST_LINE, Sources};
 
 use super::cases::{complaints, complaints_of};
 
-/// Returns the diagnostics of a text, and checks that they take at most ten seconds. That is far more than
-/// they need on a busy machine, and far less than a hang.
+/// Returns the diagnostics of a text. Checks that they are found in at most ten seconds: far more than they
+/// need on a busy machine, and far less than a hang.
 fn soon(text: String) -> String {
     let start = Instant::now();
     let said = complaints(text);

@@ -1,4 +1,4 @@
-//! Warnings and errors of mdBook, collected from its log, because a successful build would hide them. This module
+//! Warnings and errors of mdBook, collected from its log. A successful build would otherwise hide them. This module
 //! knows no book.
 
 use std::fmt::{Debug, Write};
@@ -18,7 +18,7 @@ pub struct Complaints {
 struct Words(String);
 
 impl Complaints {
-    /// Runs a function on this thread, and returns its result with the collected messages.
+    /// Runs a function on this thread. Returns its result, and the warnings and errors that it logged.
     pub fn of<T>(act: impl FnOnce() -> T) -> (T, Vec<String>) {
         let complaints = Complaints::default();
         let done = tracing::subscriber::with_default(complaints.clone(), act);
@@ -42,7 +42,7 @@ impl Subscriber for Complaints {
         self.lock().push(words.0);
     }
 
-    // Spans are ignored, so one identifier suffices.
+    // The collector ignores spans, so all of them can have the same identifier.
     fn new_span(&self, _: &Attributes<'_>) -> Id {
         Id::from_u64(1)
     }

@@ -1,5 +1,5 @@
 //! Builder of the course book. mdBook renders the pages, the assembler's lexer highlights programs and sessions, and
-//! any doubt about links or files fails the build. This crate knows nothing of the book's content.
+//! any warning or broken link fails the build. This crate knows nothing of the book's content.
 //!
 //! | module | subject |
 //! |---|---|
@@ -44,8 +44,8 @@ pub enum BookError {
     Unsound { path: PathBuf, faults: Vec<String> },
 }
 
-/// Builds a book into a folder that is new, empty, or from an earlier build. The folder is replaced as a whole, or
-/// not changed.
+/// Builds a book into a folder that is new, empty, or has an earlier build. If the build fails, the folder stays
+/// unchanged; otherwise it is replaced as a whole.
 pub fn build(book: &Path, out: &Path) -> Result<(), BookError> {
     if !book.join("book.toml").is_file() {
         return Err(BookError::NoBook(book.to_owned()));
@@ -83,7 +83,7 @@ fn may_be_replaced(out: &Path) -> Result<bool, BookError> {
     Ok(out.join(MARK).is_file() || at(out, std::fs::read_dir(out))?.next().is_none())
 }
 
-/// Renders the pages. A summary entry without a page is an error here; mdBook would create the page.
+/// Renders the pages. A summary entry without a page is an error; mdBook alone would create an empty page.
 fn render(book: &Path, pages: &Path) -> Result<(), Error> {
     let mut config = Config::from_disk(book.join("book.toml"))?;
     config.build.create_missing = false;

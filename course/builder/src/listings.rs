@@ -1,5 +1,5 @@
-//! mdBook preprocessor that converts program and console blocks to highlighted HTML. Other blocks stay for mdBook.
-//! Included files are already in the text, because mdBook's own preprocessor runs before.
+//! Preprocessor for mdBook that converts program and console blocks to highlighted HTML. mdBook renders the other
+//! blocks. mdBook's own preprocessor runs before, so included files are already in the text.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use mdbook_preprocessor::{Preprocessor, PreprocessorContext};
 
 use crate::{rasm, session};
 
-/// Shortest fence of a code block.
+/// Shortest sequence of backquotes that opens a code block.
 const FENCE: &str = "```";
 
 /// Preprocessor that highlights listings.
@@ -44,7 +44,7 @@ impl Preprocessor for Listings {
         failure.map_or(Ok(book), Err)
     }
 
-    /// Other renderers can't use HTML.
+    /// Returns true for HTML only, because other renderers can't use the highlighted blocks.
     fn supports_renderer(&self, renderer: &str) -> Result<bool> {
         Ok(renderer == "html")
     }
@@ -107,7 +107,8 @@ fn closes(opened: &str, line: &str) -> bool {
     fence(line).is_some_and(|(fence, behind)| fence.len() >= opened.len() && behind.trim().is_empty())
 }
 
-/// Returns the fence of the foreign block that contains the next line, if any.
+/// Returns the fence of the block of another language that the next line belongs to, or `None` outside of such
+/// blocks. `foreign` is the fence before `line`.
 fn within_foreign<'l>(foreign: Option<&'l str>, line: &'l str) -> Option<&'l str> {
     match foreign {
         Some(opened) => Some(opened).filter(|opened| !closes(opened, line.trim_start())),

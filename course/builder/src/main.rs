@@ -1,4 +1,4 @@
-//! Command that builds the book, or serves mdBook as a preprocessor. The library does all the work.
+//! Command that builds the book, or acts as a preprocessor of mdBook. The library does all the work.
 
 use std::io::{Write, stdin, stdout};
 use std::path::PathBuf;

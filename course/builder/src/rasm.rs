@@ -7,12 +7,12 @@ use reviver_isa::names::is_reserved;
 
 use crate::html;
 
-/// Syntax class of a piece of a program.
+/// Syntax class of a token in a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WordKind {
     /// A mnemonic or a keyword.
     Keyword,
-    /// A function in an application.
+    /// A function name in a call, such as `sin(x)`.
     Applied,
     Directive,
     /// A label at its definition.
@@ -51,7 +51,7 @@ impl WordKind {
     }
 }
 
-/// Returns a program as HTML that displays the same text.
+/// Returns a program as highlighted HTML. Displayed, it shows the same text.
 pub fn marked(text: &str) -> String {
     let tokens = tokens(text);
     let mut marked = String::with_capacity(text.len() * 2);
@@ -73,7 +73,7 @@ fn tokens(text: &str) -> Vec<Token> {
     std::iter::from_fn(token).collect()
 }
 
-/// Classifies a token by its word and its neighbors.
+/// Classifies the token with index `n` by its word and by the tokens next to it.
 fn kind(word: &str, n: usize, tokens: &[Token]) -> WordKind {
     let at = |n: Option<usize>| n.and_then(|n| tokens.get(n)).map(|token| token.kind);
     let next = at(n.checked_add(1));
@@ -84,7 +84,7 @@ fn kind(word: &str, n: usize, tokens: &[Token]) -> WordKind {
         Some(TokenKind::Text | TokenKind::UnclosedText) => WordKind::Quoted,
         Some(TokenKind::Directive) if is_of_the_language(word) => WordKind::Directive,
         Some(TokenKind::Dotted) if is_of_the_language(word) => WordKind::Keyword,
-        // A label may equal a keyword, such as `loop`; so may a branch target before a comma.
+        // A label may have the name of a keyword, such as `loop`. So may the target of a branch, before a comma.
         Some(TokenKind::Word) if begins_line && next == Some(TokenKind::Colon) => WordKind::Label,
         Some(TokenKind::Word) if next == Some(TokenKind::Comma) => WordKind::Plain,
         Some(TokenKind::Word) if is_reserved(word) => WordKind::Keyword,

@@ -1,5 +1,5 @@
-//! Check of links and loaded files in built pages. Links inside the book must have a target, and every loaded file
-//! must be in the book, which needs no network. Links out of the book aren't followed.
+//! Checks links and loaded files in built pages. Links inside the book must have a target. Every loaded file must be
+//! in the book, so that the book needs no network. Links to other sites aren't followed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -16,7 +16,7 @@ struct Page {
 /// Reference from a page or style sheet.
 struct Reference {
     target: String,
-    /// True for a link that a reader follows; false for a file that is loaded with the page.
+    /// True for a link that a reader may follow. False for a file that is loaded with the page.
     chosen: bool,
 }
 
@@ -87,7 +87,7 @@ fn loaded_by(style: &str) -> Vec<String> {
     urls.chain(imports).collect()
 }
 
-/// Returns the fault of a reference, if there is one.
+/// Returns a sentence if a reference is broken, or if it loads a file from outside the book.
 fn fault(
     file: &Path,
     reference: &Reference,
@@ -116,7 +116,8 @@ fn fault(
         .then(|| format!("{place}: `{target}` leads nowhere: {} has no such heading", to.display()))
 }
 
-/// Resolves a path in a file's text, relative to the root folder.
+/// Resolves a path that occurs in `file`, to a path relative to the root folder. Returns `None` if it leads out of
+/// the root folder.
 fn beside(file: &Path, named: &str) -> Option<PathBuf> {
     let mut path = file.parent()?.to_owned();
     for component in Path::new(named).components() {

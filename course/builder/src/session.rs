@@ -1,12 +1,12 @@
-//! Console sessions as HTML. Commands are set off from output, and typed programs are highlighted. This module
-//! executes nothing.
+//! Console sessions as HTML. Commands look different from output, and programs typed as input are highlighted. This
+//! module executes nothing.
 
 use crate::{html, rasm};
 
 /// Prompt at the start of a command line.
 const PROMPT: &str = "$ ";
 
-/// Returns a session as HTML that displays the same text.
+/// Returns a session as highlighted HTML. Displayed, it shows the same text.
 pub fn marked(session: &str) -> String {
     let mut lines = session.split_inclusive('\n');
     let mut marked = String::with_capacity(session.len() * 2);
@@ -27,13 +27,13 @@ pub fn marked(session: &str) -> String {
     marked
 }
 
-/// Returns the end marker of a here-document in a command.
+/// Returns the word that ends a here-document, if a command begins one: `EOF` in `<<'EOF'`.
 fn end_of_text(command: &str) -> Option<&str> {
     let (_, behind) = command.split_once("<<'")?;
     Some(behind.split_once('\'')?.0)
 }
 
-/// Returns the text of a here-document and its end line, which is empty if the session ends early.
+/// Returns the text of a here-document, and the line that ends it. That line is empty if the session ends before.
 fn typed_below<'s>(lines: &mut impl Iterator<Item = &'s str>, end: &str) -> (String, &'s str) {
     let mut text = String::new();
     for line in lines {

@@ -8,7 +8,7 @@ pub struct Tag<'p> {
 }
 
 impl<'p> Tag<'p> {
-    /// Returns an attribute's value, without unescaping.
+    /// Returns an attribute's value as written, with its escape sequences.
     pub fn attribute(&self, name: &str) -> Option<&'p str> {
         let mut rest = self.attributes;
         while let Some((before, behind)) = rest.split_once("=\"") {
@@ -35,7 +35,7 @@ pub fn tags(page: &str) -> Vec<Tag<'_>> {
     tags
 }
 
-/// Parses the tag at the start of a text, and returns the rest.
+/// Parses the tag after a `<`, adds it to `tags`, and returns the text after it.
 fn after_tag<'p>(inside: &'p str, tags: &mut Vec<Tag<'p>>) -> &'p str {
     let Some((tag, rest)) = inside.split_once('>') else { return "" };
     let (name, attributes) = tag.split_once(char::is_whitespace).unwrap_or((tag, ""));

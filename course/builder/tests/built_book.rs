@@ -1,5 +1,5 @@
-//! Tests of the built book: complete, without warnings, without network access, and with every listing highlighted
-//! and true to its source.
+//! Tests of the built book: all pages exist, nothing warns, the pages need no network, and every listing is
+//! highlighted and shows the text of its source.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -65,7 +65,7 @@ fn included(chapter: &Path, block: &str) -> String {
     lines[first - 1..last].join("\n") + "\n"
 }
 
-/// Returns the listings of a page, as displayed text and as HTML.
+/// Returns the listings of a page: the displayed text and the HTML of each.
 fn listings(page: &str, class: &str) -> Vec<(String, String)> {
     let start = format!("<pre class=\"{class}\">");
     let starts = page.split(&start).skip(1);
@@ -114,7 +114,7 @@ fn every_program_and_session_is_marked_and_shows_its_source() {
 
 #[test]
 fn pages_load_their_own_styles_and_scripts_alone() {
-    // `build` has already checked that all files are in the book and that every link has a target.
+    // `build` has already checked that all loaded files are in the book, and that every link has a target.
     let page = page("02-debugger.html");
     let style =
         tags(&page).into_iter().filter_map(|tag| tag.attribute("href")).find(|to| to.starts_with("rasm"));
@@ -166,7 +166,8 @@ fn kinds_of_words_differ_in_more_than_red_and_green() {
         rule.split('}').next().unwrap()
     });
     assert_eq!(looks.iter().collect::<BTreeSet<_>>().len(), looks.len(), "two kinds look alike");
-    // From value to keyword, blue increases and red decreases, so that color-blind readers can distinguish them.
+    // The colors differ in blue and red: from values to keywords, blue increases and red decreases. So color-blind
+    // readers can distinguish them.
     for theme in colours().chunks(5) {
         let (keyword, value) = (theme[2].1, theme[3].1);
         assert!(keyword[2] - keyword[0] > 0.3 && value[0] - value[2] > 0.3, "{theme:?}");

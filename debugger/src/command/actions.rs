@@ -116,7 +116,7 @@ pub fn next_write(console: &mut Console, row: CommandRow, rest: &str) -> Command
     motion(console.session.next_write(cell, condition.as_deref()))
 }
 
-/// Parses a cell and a condition for the write that is searched for.
+/// Parses a cell and an optional condition (`if`), which the write must fulfil.
 fn write_asked(row: CommandRow, rest: &str) -> Result<(&str, Option<String>), CommandError> {
     let (cell, options) = row.point_options(rest)?;
     match options.log {
@@ -329,7 +329,7 @@ fn window(
     Ok(Outcome::Array(array))
 }
 
-/// Returns the bits of an element, if the layout requests bits.
+/// Returns the bits of an element as text, or `None` unless the layout requests bits.
 fn in_layout(session: &Session, element: &str, layout: PrintFormat) -> Result<Option<String>, SessionError> {
     if layout.format == Notation::Signed {
         return Ok(None);
@@ -372,7 +372,7 @@ fn cell_and_number(row: CommandRow, rest: &str, default: usize) -> Result<(&str,
 }
 
 pub fn why(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
-    /// Default depth, small enough for a screen.
+    /// Default number of links from a value to its origins, few enough for a screen.
     const LINKS: usize = 2;
     // A cell may itself be called `all`.
     let asked = rest.strip_suffix("all").filter(|before| before.ends_with(char::is_whitespace));

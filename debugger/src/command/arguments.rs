@@ -1,16 +1,16 @@
-//! Parsing of command arguments: numbers, time points, point options after `if` and `log`.
+//! Parses command arguments: numbers, time points, and the options of a point after `if` and `log`.
 
 use super::console::{Command, CommandError};
 use crate::points::Point;
 use crate::session::{PointOptions, SessionError, TimePointName};
 
 impl Command {
-    /// Creates an error about the command's arguments.
+    /// Creates an error about the command's arguments, which also shows the usage of the command.
     pub fn wrong(&self, message: impl Into<String>) -> CommandError {
         CommandError::Usage { message: message.into(), usage: self.usage }
     }
 
-    /// Checks that no text follows.
+    /// Returns an error unless `rest` is empty.
     pub fn nothing(&self, rest: &str) -> Result<(), CommandError> {
         match rest {
             "" => Ok(()),
@@ -18,7 +18,7 @@ impl Command {
         }
     }
 
-    /// Checks that some text follows; `what` describes it in the error.
+    /// Returns `rest`. If it is empty, returns the error that the command takes `what`.
     pub fn something<'a>(&self, rest: &'a str, what: &str) -> Result<&'a str, CommandError> {
         match rest {
             "" => Err(self.wrong(format!("`{}` takes {what}", self.name))),

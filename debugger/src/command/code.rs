@@ -1,5 +1,5 @@
-//! Commands that print the program: source lines and instructions. The last listed range is kept, so that
-//! the next page follows it.
+//! Commands that print the program: source lines and instructions. The range listed last is stored, because
+//! the next `list` continues after it.
 
 use reviver_assembler::disassemble;
 
@@ -81,12 +81,14 @@ fn range(
     }
 }
 
-/// Returns the line named by its number, with or without instructions, or else the line of a place.
+/// Resolves a line number to the line, even if it has no instructions. Any other text names a place, which is
+/// resolved to its line.
 fn named_line(session: &Session, text: &str) -> Result<Line, CommandError> {
     session.line_named(text)?.map_or_else(|| line_of(session, text), Ok)
 }
 
-/// Returns the line of a place, which has instructions.
+/// Resolves a place to its line. That line has instructions, so the number of a line without any is resolved
+/// to the next line with some.
 pub(super) fn line_of(session: &Session, text: &str) -> Result<Line, CommandError> {
     Ok(session.listing().line(instruction_of(session, text)?))
 }

@@ -1,4 +1,5 @@
-//! Completion of a line that is being typed, from the table of commands and the program's names.
+//! Completion of a line that is being typed. Candidates are from the table of commands and the program's
+//! names.
 
 use reviver_vm::codes;
 
@@ -7,8 +8,9 @@ use super::table::{ArgumentKind, COMMANDS, Command, SCREEN_COMMANDS, find, find_
 use crate::expression::{SPECIALS, WRITTEN};
 use crate::points::Trigger;
 
-/// Returns the start of the word being typed, and its possible completions. `panes` names the panes of the
-/// screen; then the commands of the screen are offered too. `None` means that there is no screen.
+/// Returns the start of the word being typed, in bytes, and its possible completions. If there is a screen,
+/// `panes` names its panes, and the commands of the screen are candidates, too. `None` means that there is no
+/// screen.
 pub fn candidates(console: &Console, panes: Option<&[&'static str]>, typed: &str) -> (usize, Vec<String>) {
     let (start, mut names) = match typed.split_once(char::is_whitespace) {
         None => (0, names_of_commands(panes.is_some())),
@@ -33,7 +35,7 @@ pub fn candidates(console: &Console, panes: Option<&[&'static str]>, typed: &str
     (start, names)
 }
 
-/// Returns the names of the available commands, on a screen or without one.
+/// Returns the names of the commands that are available with or without a screen.
 fn names_of_commands(has_screen: bool) -> Vec<String> {
     let screen = SCREEN_COMMANDS.iter().filter(|_| has_screen);
     COMMANDS.iter().chain(screen).map(|command| command.name.to_owned()).collect()
@@ -66,7 +68,7 @@ fn names_at_points(console: &Console, command: &Command, rest: &str) -> Vec<Stri
     SPECIALS.into_iter().chain(written).chain(console.session.names()).map(str::to_owned).collect()
 }
 
-/// Returns the command for which arguments are being typed: the command itself, or the topic that it names.
+/// Returns the command whose arguments are being typed. For `info` that is the topic, if one is named.
 fn row(command: &'static Command, rest: &str) -> &'static Command {
     match rest.trim_start().split_once(char::is_whitespace) {
         Some((topic, _)) if command.argument == ArgumentKind::Topic => find_topic(topic).unwrap_or(command),

@@ -134,11 +134,12 @@ pub struct Command {
     pub aliases: &'static [&'static str],
     /// The arguments as the help prints them after the name; empty if there are none.
     pub usage: &'static str,
-    /// A short label for the key bar: ` S back ←`.
+    /// A short label for the key bar, such as `back`. The key bar shows it after the key.
     pub word: &'static str,
     /// One or more sentences for the help; the first one is the summary.
     pub help: &'static str,
-    /// Help for first arguments with a separate effect, without a full stop.
+    /// Help for the first arguments that select a different action, as pairs of argument and text without a
+    /// full stop.
     pub forms: &'static [(&'static str, &'static str)],
     /// The kind of the first argument.
     pub argument: ArgumentKind,
@@ -153,12 +154,13 @@ impl std::fmt::Debug for Command {
 }
 
 impl Command {
-    /// Returns true if only a screen can execute the command.
+    /// Returns true if the command acts on the screen, and so fails without a screen.
     pub fn is_of_screen(&self) -> bool {
         matches!(self.action, CommandAction::Screen(_))
     }
 
-    /// Returns the first sentence of the help for these arguments.
+    /// Returns the help for a first argument with its own entry in `forms`, otherwise the first sentence of
+    /// the help.
     pub fn summary_with(&self, arguments: &str) -> &'static str {
         let first = arguments.split_whitespace().next().unwrap_or_default();
         let form = self.forms.iter().find(|(form, _)| *form == first);
@@ -183,9 +185,10 @@ pub(super) type CommandResult = Result<Outcome, CommandError>;
 /// The row of the command being executed.
 pub(super) type CommandRow = &'static Command;
 
-/// Defines a table of commands: the target of its actions, its name, the prefix of its rows' names, and the
-/// rows in groups. A label for the key bar follows `as`, if it differs from the name. If the first argument
-/// of a command selects different actions, the row ends with a list of these arguments and their help.
+/// Defines a table of commands. The macro takes the variant of [`CommandAction`], the documentation and the
+/// name of the table, a prefix for the usage texts, and the rows in groups. If the label for the key bar
+/// differs from the command's name, it follows `as`. If the first argument selects different actions, the row
+/// ends with a list of these arguments and their help.
 macro_rules! commands {
     ($on:ident $(#[$doc:meta])+ $table:ident $before:literal $($group:ident {$(
         $name:literal $(as $word:literal)? [$($alias:literal),*] $usage:literal $argument:expr => $action:expr, $help:literal
@@ -208,7 +211,7 @@ macro_rules! commands {
 
 pub(super) use commands;
 
-/// Returns the first of some words: the label of a row if present, otherwise its name.
+/// Returns the first of some words. For a row with a label that is the label, otherwise the name.
 pub(super) const fn first(words: &[&'static str]) -> &'static str {
     match words {
         [word, ..] => word,
@@ -225,8 +228,8 @@ pub struct InstructionLine {
     pub text: String,
     /// The source line: `line 5`.
     pub line: String,
-    /// The part of the source statement that the instruction implements, if the statement isn't a single
-    /// instruction: `compute m[i] * x`.
+    /// The part of the statement that the instruction implements, such as `compute m[i] * x`. `None` if the
+    /// statement consists of a single instruction.
     pub words: Option<String>,
     /// True for the next instruction in the direction of time.
     pub is_next: bool,
@@ -267,7 +270,7 @@ pub enum Outcome {
         /// The branch of the session after the edit.
         branch: BranchNumber,
     },
-    /// A gradient was begun; it is propagated backward on this branch.
+    /// A gradient computation has begun. Travelling backward on this branch propagates adjoints.
     Seeded {
         /// The seeded adjoint and the number of cleared ones.
         seed: Seed,
@@ -391,7 +394,7 @@ impl Outcome {
         matches!(kind, StopKind::Interrupted | StopKind::StepLimit).then_some(kind)
     }
 
-    /// Returns true if the session is to end, because of this outcome or of the last outcome of a script.
+    /// Returns true if this outcome ends the session. For a script, its last outcome decides.
     pub fn quits(&self) -> bool {
         match self {
             Outcome::Quit => true,
@@ -479,9 +482,11 @@ pub(super) struct Listed {
     pub(super) end: u32,
 }
 
-/// Renderer of the `picture` command: draws the screen that shows the session, or a freshly opened one.
+/// Draws pictures for the command `picture`. A picture shows the screen that displays the session, or a
+/// freshly opened screen if there is none.
 pub trait Painter: std::fmt::Debug + Send {
-    /// Draws a session. `options` are the options of the command, which reports errors in them.
+    /// Draws a session as a text in SVG. `options` are the arguments of `command`; errors in them are
+    /// reported with the command's usage.
     ///
     /// # Errors
     /// The options are invalid, or there is no memory for the picture.
@@ -492,7 +497,7 @@ pub trait Painter: std::fmt::Debug + Send {
         options: &str,
     ) -> Result<String, CommandError>;
 
-    /// Returns a painter for a session that no screen shows yet.
+    /// Returns a painter for a session that isn't displayed on a screen.
     fn unseen(&self) -> Box<dyn Painter>;
 }
 
@@ -507,11 +512,12 @@ pub struct Console {
     pub(crate) painter: Box<dyn Painter>,
     /// Expressions printed after every movement.
     pub(super) displays: Vec<String>,
-    /// Plotted cells: their names and targets. The same name refers to another cell in another call.
+    /// Plotted cells: their names and targets. In another call, the same name may refer to another cell.
     pub(super) plots: Vec<(String, Target)>,
     /// The lines executed so far.
     pub(super) transcript: Vec<String>,
-    /// True if the last line replaces movements that the user didn't type.
+    /// True if the last line of the transcript is a `goto` that replaces movements without typed commands
+    /// ([`Console::glide`]).
     pub(super) glides: bool,
     /// The command that an empty line repeats.
     pub(super) repeated: Option<String>,
@@ -522,10 +528,10 @@ pub struct Console {
 }
 
 impl Console {
-    /// Copies the console; the copy isn't shown by a screen.
+    /// Copies the console. The copy draws pictures as a session without a screen.
     ///
     /// # Errors
-    /// There is no memory for the states of its session.
+    /// There is no memory for the states of the session's copy.
     pub(crate) fn try_clone(&self) -> Result<Console, OutOfMemory> {
         Ok(Console {
             session: self.session.try_clone()?,
@@ -541,8 +547,8 @@ impl Console {
         })
     }
 
-    /// Creates a console. `files` lists the files read to open the session, which are never overwritten.
-    /// `painter` draws pictures if no screen does.
+    /// Creates a console. `files` is the register of the files read to open the session, which the session
+    /// never overwrites. `painter` draws pictures unless a screen does.
     pub fn new(session: Session, files: UsedFiles, painter: Box<dyn Painter>) -> Console {
         Console {
             session,

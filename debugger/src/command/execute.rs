@@ -1,4 +1,5 @@
-//! Execution of lines: command lookup, repetition by an empty line, and recording in the transcript.
+//! Executes lines: looks the command up, repeats the last command for an empty line, and records lines in the
+//! transcript.
 
 use super::arguments::{split_word, without_comment};
 use super::console::{Command, CommandAction, CommandError, Console, Outcome};
@@ -28,12 +29,12 @@ impl Console {
         let outcome = command.carry_out(self, rest)?;
         self.repeated = match outcome {
             Outcome::Motion(_) | Outcome::Frame(_) => Some(line.clone()),
-            // An empty line continues with the next page.
+            // After `list -`, an empty line continues with the page before.
             Outcome::Code(_) if rest == "-" => Some(line.clone()),
             Outcome::Code(_) => Some(command.name.to_owned()),
             _ => None,
         };
-        // A script is recorded as its lines.
+        // The lines of a script have been recorded while it ran, so the command that runs it isn't recorded.
         if self.transcript.len() == recorded {
             self.transcript.extend(replay(line, &outcome));
             if matches!(outcome, Outcome::Motion(_)) && is_interrupted(&outcome) {
@@ -45,7 +46,7 @@ impl Console {
     }
 
     /// Executes a movement that the user didn't type, for example one of many during playback. Consecutive
-    /// movements that hit no point are recorded as one `goto`, and undone at once.
+    /// movements that hit no point are recorded as a single `goto`, and a single `undo` undoes them all.
     ///
     /// # Errors
     /// The same errors as [`Console::execute`].
@@ -66,7 +67,8 @@ impl Console {
         Ok(outcome)
     }
 
-    /// Records changed ignore counts of points: a replayed `goto` doesn't count hits.
+    /// Records an `ignore` command for each point whose ignore count has changed. An interrupted movement is
+    /// replayed as a `goto`, which doesn't count hits.
     fn ignore_as_now(&mut self, before: &[(u32, u64)]) {
         let changed = ignored(&self.session).into_iter().filter(|now| !before.contains(now));
         self.transcript.extend(changed.map(|(id, count)| format!("ignore {id} {count}")));
@@ -82,14 +84,16 @@ impl Console {
     }
 }
 
-/// Returns the line to record in the transcript, such that a replay has the same result.
+/// Returns the line to record in the transcript so that a replay has the same result. Returns `None` if no
+/// line is needed.
 fn replay(line: String, outcome: &Outcome) -> Option<String> {
     match outcome {
         // A replay repeats the session without writing files.
         Outcome::Saved(_) => None,
-        // A replay can't be interrupted at the same step.
+        // A replay can't be interrupted at the same step, so it travels to that step directly.
         Outcome::Motion(motion) if is_interrupted(outcome) => Some(format!("goto {}", motion.to.step)),
-        // A query that was interrupted is omitted, because it would take as long again. A plot is kept.
+        // A query that was interrupted isn't recorded, because its replay would take too long again. A plot
+        // is recorded.
         Outcome::Plot(_) => Some(line),
         _ if is_interrupted(outcome) => None,
         _ => Some(line),
@@ -123,8 +127,8 @@ impl Command {
 }
 
 impl ScreenAction {
-    /// Returns the screen action of a line, or `None` for a command of the session and for an unknown
-    /// command.
+    /// Returns the screen action that a line requests. Returns `None` for a command of the session, and for
+    /// an unknown command.
     pub fn of(line: &str) -> Option<Result<ScreenAction, CommandError>> {
         let (row, rest) = named(line).ok()?;
         match row.action {
@@ -143,8 +147,8 @@ pub fn named(line: &str) -> Result<(&'static Command, &str), CommandError> {
     Ok((find(word)?, rest))
 }
 
-/// Splits a line into the name of its command and the rest. A format may follow without a blank, as in
-/// `print/x`. `x/i` is treated as a single name of gdb.
+/// Splits a line into the name of its command and the rest. A format may follow the name without a blank, as
+/// in `print/x`. Gdb's command `x/i` is treated as one name.
 fn split_command(line: &str) -> (&str, &str) {
     let (whole, _) = split_word(line);
     let end = match foreign::instead_of(whole) {

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-/// The scripts being executed, innermost last. Limits bound the work of nested scripts: a script can't be
-/// an endless program.
+/// The scripts being executed, innermost last. Scripts may execute other scripts. Limits on depth and on the
+/// number of commands ensure that they end.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OpenScripts {
     /// The scripts' paths as written, and their canonical paths.

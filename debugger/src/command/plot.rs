@@ -9,7 +9,7 @@ use crate::view::plot::Plot;
 /// Maximum number of cells plotted at once.
 pub const MOST_PLOTS: usize = 4;
 
-/// Number of columns of a plot: more than the line mode draws, so that a screen can use the samples too.
+/// Number of columns that are sampled for a plot. The line mode draws fewer; a screen needs this many.
 const COLUMNS: usize = 240;
 
 /// Plots a cell over the known steps: the command `plot`.
@@ -43,7 +43,7 @@ pub fn unplot(console: &mut Console, _: CommandRow, rest: &str) -> CommandResult
     if rest.is_empty() {
         console.plots.clear();
     } else {
-        // A variable of a closed call is identified by its name only.
+        // A variable of a call that has ended has no target, so it is identified by its name.
         let target = target(console, rest).ok();
         let is_meant = |(name, plotted): &(String, Target)| match target {
             Some(target) if console.plots.iter().any(|(_, other)| *other == target) => *plotted == target,
@@ -53,7 +53,8 @@ pub fn unplot(console: &mut Console, _: CommandRow, rest: &str) -> CommandResult
         console.plots = left;
     }
     match before - console.plots.len() {
-        0 => Err(CommandError::Failed("that is not plotted".into())),
+        0 if rest.is_empty() => Err(CommandError::Failed("nothing is plotted".into())),
+        0 => Err(CommandError::Failed(format!("`{rest}` is not plotted"))),
         _ => Ok(Outcome::Unplotted(console.plots.iter().map(|(name, _)| name.clone()).collect())),
     }
 }

@@ -1,23 +1,23 @@
-//! Screen actions requested by command lines, as data. The screen executes them.
+//! Actions that command lines request from the screen, as data. The screen executes them.
 
 use reviver_vm::Travel;
 
 /// An action of the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScreenAction {
-    /// Play in a direction, or pause. `None` means the last direction.
+    /// Plays in a direction, or pauses. `None` means the direction of the last playback.
     Play(Option<Travel>),
     /// Doubles the speed of playback.
     Faster,
     /// Halves the speed of playback.
     Slower,
-    /// Travel by a part of the known history.
+    /// Travels by a fixed part of the range shown on the timeline bar.
     Scrub(Travel),
-    /// Set an item, or remove it if it is set.
+    /// Executes a command line that sets an item. If the item is set already, removes it instead.
     Toggle(Toggled, String),
-    /// Open the prompt with this text.
+    /// Opens the prompt with this text, for the user to complete.
     Ask(String),
-    /// Open the prompt for a search.
+    /// Opens the prompt for a search text.
     AskSearch,
     /// Searches for this text in the focused pane.
     Search(String),
@@ -26,23 +26,23 @@ pub enum ScreenAction {
         /// True for the next match, false for the previous one.
         further: bool,
     },
-    /// Scroll to the machine's position.
+    /// Scrolls the code pane to the machine's position.
     Here,
-    /// Switch the selected cell between value and adjoint.
+    /// Switches the selection between a cell's value and its adjoint.
     Adjoint,
     /// Moves the focus to another pane.
     Focus(FocusTarget),
     /// Shows the focused pane alone, or all panes again.
     Zoom,
-    /// Show another part of the branch on the timeline bar.
+    /// Shows another part of the branch on the timeline bar.
     ZoomTime(TimeZoom),
     /// Moves the cursor of the focused pane.
     Cursor(CursorMove),
     /// Selects the array of the arrays pane.
     Array(ArrayChoice),
-    /// Open the item under the cursor.
+    /// Opens the item under the cursor. The effect depends on the pane.
     Open,
-    /// Close the answer pane.
+    /// Closes the pane of the last answer.
     Close,
     /// Shows the keys and their commands.
     Keys,
@@ -54,7 +54,7 @@ pub enum ScreenAction {
     Redraw,
     /// Returns to the shell until the process is continued.
     Suspend,
-    /// End the session, or ask for confirmation.
+    /// Ends the session, after a confirmation question if content would be lost.
     Leave,
 }
 
@@ -74,7 +74,7 @@ pub enum TourTurn {
 /// The range shown by the timeline bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeZoom {
-    /// From a step (or the first) to another (or the last).
+    /// From one step to another; `None` means the first or the last step of the branch.
     Range(Option<i64>, Option<i64>),
     /// Fewer steps, around the current one.
     In,

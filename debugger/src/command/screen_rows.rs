@@ -1,5 +1,5 @@
-//! Commands of the screen, in the same table format as commands of a session: they can be typed, bound to
-//! keys and looked up. Each row returns a screen action as data.
+//! The commands of the screen. Their table has the same format as that of the session's commands, so they can
+//! be typed, bound to keys and looked up in the same way. The action of a row returns a screen action.
 
 use reviver_vm::Travel::{Backward, Forward};
 
@@ -103,7 +103,7 @@ commands! {
     }
 }
 
-/// Returns an action that takes no arguments.
+/// Returns a screen action that takes no arguments. Returns an error if there are any.
 fn plain(row: CommandRow, rest: &str, action: ScreenAction) -> ParsedAction {
     row.nothing(rest)?;
     Ok(action)

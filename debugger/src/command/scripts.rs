@@ -1,5 +1,5 @@
-//! Commands for files: executed scripts, their expectations, and saved sessions. All file access of the
-//! commands is in this module.
+//! Commands that read or write files: executed scripts with their expectations, and saved sessions. All
+//! commands access files through this module.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::expression::ConsoleExpression;
 /// First line of a saved session, which identifies the file type.
 pub const SAVED: &str = "# a session of the reviver debugger";
 
-/// File type of saved sessions, which may be overwritten by other saved sessions.
+/// File type of saved sessions. Saving may overwrite a file of this type.
 pub static SESSION: FileKind =
     FileKind { name: "a saved session", is: |bytes| bytes.starts_with(SAVED.as_bytes()) };
 
@@ -38,8 +38,8 @@ impl Console {
         &self.transcript
     }
 
-    /// Executes the lines of a script until one fails or is interrupted. Returns each line with its
-    /// outcome.
+    /// Executes the lines of a script until a line fails or is interrupted. Returns each executed line with
+    /// its outcome.
     fn script(&mut self, path: &str, text: &str) -> Result<Outcome, CommandError> {
         self.scripts.enter(path).map_err(CommandError::Failed)?;
         let outcome = self.script_lines(text);
@@ -110,7 +110,8 @@ pub fn save(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult
     write(console, path, &text, &SESSION)
 }
 
-/// Writes a text of a file type. Only a file of the same type or an empty file is overwritten.
+/// Writes a text as a file of the given type. An existing file is overwritten only if it is empty or of the
+/// same type.
 pub(super) fn write(console: &Console, path: &str, text: &str, kind: &'static FileKind) -> CommandResult {
     let refused = |error: WriteError| {
         let help = if error.yields_to_force() { ": choose another name, or delete it first" } else { "" };

@@ -15,8 +15,8 @@ use crate::view::cells::{ArrayFacts, CellsPane};
 
 commands! {
     Session
-    /// Every topic, in alphabetical order. If two names share a prefix, the short form is an alias of the
-    /// one that gdb means by it.
+    /// Every topic, in alphabetical order. An abbreviation that fits several topics is an alias of the topic
+    /// that gdb means by it.
     TOPICS "info "
     Topics {
     "arrays" [] "" ArgumentKind::None => arrays,
@@ -64,7 +64,7 @@ fn arrays(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     Ok(some_of(arrays))
 }
 
-/// Returns outcomes without command lines, or `Empty` if there are none.
+/// Combines outcomes that have no command lines into one, or returns `Empty` if there are none.
 fn some_of(outcomes: Vec<(String, Outcome)>) -> Outcome {
     if outcomes.is_empty() { Outcome::Empty } else { Outcome::All(outcomes) }
 }

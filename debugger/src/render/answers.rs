@@ -16,8 +16,8 @@ use crate::view::status::Status;
 use crate::view::timeline::{Events, Happening};
 
 impl RenderedText<'_> {
-    /// Renders the child links of `parent`, indented by depth, and recursively the links below them. With
-    /// `all`, writes that only moved a value are listed too.
+    /// Renders the links whose parent is `parent`, and recursively the links below them. `reported` is the
+    /// indentation depth, and a flag that is true if writes that only moved a value are listed, too.
     pub(super) fn origins(&mut self, chain: &[ValueOrigin], parent: Option<usize>, reported: (usize, bool)) {
         let (depth, all) = reported;
         let indent = "  ".repeat(depth);
@@ -177,7 +177,7 @@ impl RenderedText<'_> {
                 let (branch, step) = (fork.branch, fork.step);
                 line!(
                     self,
-                    "{marker} {branch}: left {parent} at step {step} by {edits}, steps {first} to {last}"
+                    "{marker} {branch}: from branch {parent} at step {step} by {edits}, steps {first} to {last}"
                 );
             }
         }
@@ -200,7 +200,7 @@ impl RenderedText<'_> {
     }
 }
 
-/// Renders how often a value was moved, or returns `None` if it wasn't.
+/// Renders how often a value was moved and by what kind of write, or returns `None` if it wasn't moved.
 pub fn moves_in_words(chain: &[ValueOrigin], path: &ValuePath) -> Option<String> {
     let is_swap = |link: &usize| {
         let cause = chain.get(*link).map(|link| &link.cause);

@@ -31,15 +31,16 @@ use crate::session::Session;
 use crate::timeline::{BranchNumber, Calls, TimePoint};
 use crate::view::code::detail;
 
-/// Renders the outcome of a command; each line has a line ending. The session may have moved since.
+/// Renders the outcome of a command as lines with line ends. The session is the one after the command, and
+/// may have moved since.
 pub fn render(session: &Session, outcome: &Outcome) -> String {
     let mut page = RenderedText { session, out: String::new(), depth: 0 };
     page.outcome(outcome);
     page.out
 }
 
-/// Renders the outcomes of a script before it failed. Returns an empty text if the error isn't that of a
-/// script.
+/// Renders the outcomes of a script up to the command that failed. Returns an empty text for an error outside
+/// a script.
 pub fn render_done(session: &Session, error: &CommandError) -> String {
     let mut page = RenderedText { session, out: String::new(), depth: 0 };
     page.done(error);
@@ -67,7 +68,7 @@ fn prints(session: &Session, printed: &Printed) -> String {
                 let name = names.entry(shown.at).or_insert_with(|| shown.name(program));
                 writeln!(text, "{name} = {}", program.text(shown.value))
             }
-            // In a transcript, a line that begins with `> ` is a command.
+            // A line that begins with `> ` would be read as a command when a transcript is replayed.
             Print::Logged(line) if line.starts_with("> ") => writeln!(text, " {line}"),
             Print::Logged(line) => writeln!(text, "{line}"),
         };
@@ -87,7 +88,7 @@ pub fn render_error(error: &CommandError) -> String {
 struct RenderedText<'a> {
     session: &'a Session,
     out: String,
-    /// Nesting depth of scripts around this outcome.
+    /// Number of scripts within which this outcome is rendered.
     depth: usize,
 }
 
@@ -180,7 +181,7 @@ impl RenderedText<'_> {
         }
     }
 
-    /// Renders the outcomes of a script before it failed, and the command that failed.
+    /// Renders the outcomes of a script before its failure, and the command that failed.
     fn done(&mut self, error: &CommandError) {
         let CommandError::Script { done, command, error, .. } = error else { return };
         self.all(done);
@@ -258,8 +259,8 @@ impl RenderedText<'_> {
         line!(self, "{adjoint} = {value} and gradient mode on, in branch {branch}");
         match cleared {
             0 => {}
-            1 => line!(self, "another adjoint was not 0, and now is"),
-            count => line!(self, "{count} other adjoints were not 0, and now are"),
+            1 => line!(self, "1 other adjoint that was not 0 is now 0"),
+            count => line!(self, "{count} other adjoints that were not 0 are now 0"),
         }
         line!(
             self,

@@ -135,7 +135,8 @@ impl RenderedText<'_> {
     }
 }
 
-/// Renders an argument of a call, with the name of the passed cell if it differs from the parameter's.
+/// Renders an argument of a call. If the passed cell has another name than the parameter, both names are
+/// shown.
 fn argument(argument: &ArgumentView) -> String {
     let ArgumentView { name, stands_for, value } = argument;
     match value {
@@ -144,7 +145,8 @@ fn argument(argument: &ArgumentView) -> String {
     }
 }
 
-/// Renders the brackets of a line, outermost first. Arrows mark the targets of taken branches.
+/// Renders the brackets of a line from left to right, outermost first. An arrow marks the target of a taken
+/// branch.
 fn brackets(line: &CodeLine, columns: usize) -> String {
     let part = |column: usize| {
         let bracket = line.brackets.iter().find(|bracket: &&Bracket| bracket.column == column);

@@ -1,8 +1,8 @@
 //! Execution counts of lines: how often each line was executed between the program's start and the current
-//! step. A count equals the number of stops that a breakpoint on the line would have made; the instruction
-//! that comes next isn't counted.
-//! The machine counts nothing while it runs. The steps since the last count are executed again, and going
-//! backward subtracts. A branch continues with the counts of the time point at which it began.
+//! step. A breakpoint on the line would have stopped equally often; the instruction that comes next isn't
+//! counted. The machine counts nothing while it runs. When counts are requested, the steps since the last
+//! count are executed again. If the session is at an earlier step than the last count, those counts are
+//! subtracted. A branch starts with the counts of the time point at which it began.
 
 use std::sync::Arc;
 
@@ -15,15 +15,17 @@ use crate::listing::Line;
 use crate::outcome::{Printed, Reason};
 use crate::timeline::{BranchNumber, TimePoint};
 
-/// Steps per time point to count; a longer way isn't counted.
+/// Number of steps that may be executed for each time point that may be visited. A count over more steps is
+/// refused.
 const STEPS_PER_TIME_POINT: u64 = 16;
 
-/// Maximum number of time points visited to count lines: as many as take no noticeable time.
+/// Maximum number of time points that commands visit to count lines. Visiting so few takes no noticeable
+/// time.
 pub const MOST_COUNTED: u64 = 1 << 19;
 
 impl Session {
-    /// Counts up to the current step, unless more than `most` time points would have to be visited. Returns
-    /// true if the counts are valid.
+    /// Updates the counts to the current step. Gives up if more than `most` time points would have to be
+    /// visited. Returns true if the counts are valid.
     pub fn count_lines(&mut self, most: u64) -> bool {
         if self.counts.plan.is_none() {
             self.counts.plan = Some(Arc::new(LinePlan::new(self.memory.program(), &self.listing)));
@@ -36,8 +38,8 @@ impl Session {
         is_counted
     }
 
-    /// Returns how often a line was executed before the current step. Returns `None` without valid counts,
-    /// or for a line without instructions.
+    /// Returns how often a line was executed before the current step. Returns `None` if
+    /// [`Session::count_lines`] hasn't counted up to this step, and for a line without instructions.
     pub fn count_of(&self, line: Line) -> Option<u64> {
         let TimePoint { branch, step } = self.time_point();
         let counted = self.counts.counted.get(&branch).filter(|counted| counted.step == step)?;
@@ -45,8 +47,9 @@ impl Session {
         Some(u64::try_from(*counted.counts.get(number)?).unwrap_or(0))
     }
 
-    /// Counts up to a time point, from the last counted step of its branch, or from the branch's origin.
-    /// The branch's position stays the same.
+    /// Updates the counts of a branch to a time point. They start from the branch's last counted step, or
+    /// from its origin. `left` is the number of time points that may still be visited. The position on the
+    /// branch is restored.
     fn count_to(&mut self, plan: &LinePlan, time_point: TimePoint, left: &mut u64) -> Option<()> {
         let from = match self.counts.counted.get(&time_point.branch) {
             Some(counted) => counted.step,
@@ -77,7 +80,8 @@ impl Session {
         Some(())
     }
 
-    /// Copies the counts of the parent at the step where a branch began. Returns that step.
+    /// Initializes the counts of a branch with those of its parent at the step where the branch began.
+    /// Returns that step.
     fn count_beginning(&mut self, plan: &LinePlan, branch: BranchNumber, left: &mut u64) -> Option<i64> {
         let fork = self.timeline.forks().into_iter().find(|fork| fork.branch == branch)?;
         let counts = match fork.parent {
@@ -91,8 +95,8 @@ impl Session {
         Some(fork.step)
     }
 
-    /// Counts between two steps that were reached before. Returns `None` if that is too much work, or if
-    /// the user interrupts.
+    /// Counts the executions of each line between two steps that were reached before. Returns `None` if more
+    /// than `left` time points would have to be visited, or if the user interrupts.
     fn count_between(&mut self, plan: &LinePlan, first: i64, last: i64, left: &mut u64) -> Option<Vec<i64>> {
         let mut found = vec![0_i64; plan.lines.len()];
         if self.travel_to(first, &mut Printed::default()) != Reason::Arrived {

@@ -1,5 +1,5 @@
-//! Differences between two time points: cells with both values and their last write in between, calls,
-//! stacks and tapes. The session travels to both time points and returns.
+//! Differences between two time points: cells with both values and the last write between them, open calls,
+//! stacks and tapes. The session travels to both time points and then back.
 
 use reviver_isa::instruction::Base;
 use reviver_vm::{Cause, State, Travel};
@@ -13,7 +13,7 @@ use crate::question::{Holder, PastOfCell};
 use crate::timeline::TimePoint;
 use crate::view::stack;
 
-/// Maximum number of values or calls shown in a list.
+/// Maximum number of values of a stack, and of calls, in the answer.
 const FEW: usize = 4;
 
 /// A time point as users name it.
@@ -43,8 +43,8 @@ struct Visited {
 }
 
 impl Session {
-    /// Compares two time points and lists at most `most` cells. The result is in the order of time; for
-    /// time points of different branches, in the order of the arguments.
+    /// Compares two time points and lists at most `most` cells. The earlier time point comes first in the
+    /// result. Time points of different branches keep the order of the arguments.
     ///
     /// # Errors
     /// There is no such mark, or no memory for copies of the state.
@@ -62,7 +62,7 @@ impl Session {
         let here = self.time_point();
         self.excursion(|session| {
             let difference = session.compare(here, [a, b], most);
-            // The state to return to belongs to this branch.
+            // The state to be restored belongs to this branch.
             session.timeline.switch(here.branch);
             difference
         })?
@@ -100,8 +100,8 @@ impl Session {
         Ok(found)
     }
 
-    /// Travels to a time point, or to the nearest one within the history. Returns the reason if the travel
-    /// was stopped.
+    /// Travels to a time point, or to the nearest time point within the history, and returns the data to
+    /// compare. Returns the reason if the travel was stopped.
     fn travel_to_time_point(
         &mut self,
         here: TimePoint,
@@ -148,8 +148,9 @@ impl Session {
         std::iter::once("main".to_owned()).chain(calls).collect()
     }
 
-    /// Returns the cells with different values, as their addresses in both states: cells of globals, and of
-    /// frames open at both time points. Adjoints are compared if both states have them.
+    /// Returns the cells with different values, as pairs of their addresses in both states. Only cells of
+    /// globals and of frames that are open at both time points are compared. Adjoints are compared if both
+    /// states have adjoints.
     fn different_cells(&self, before: &State, after: &State) -> Vec<(Cell, Cell)> {
         let mut found = Vec::new();
         let mut add = |a: Cell, b: Cell| {
@@ -171,8 +172,8 @@ impl Session {
         found
     }
 
-    /// Returns the storages that exist in both states: globals and frame variables. Parameters are omitted,
-    /// because they refer to cells of others.
+    /// Returns the storages that exist in both states: globals and variables of frames. Parameters are
+    /// omitted, because the cells that they refer to are compared already.
     fn storages(&self, before: &State, after: &State) -> Vec<(Storage, Storage)> {
         let globals = 0..self.program().module().globals.len() as u32;
         let mut bases: Vec<(usize, Base)> = globals.map(|n| (0, Base::Global(n))).collect();
@@ -198,9 +199,9 @@ impl Session {
         }
     }
 
-    /// Finds the last writes to the cells before the later of both time points, where the session is. The
-    /// past of a propagated adjoint is later in time, so its last write is searched from the earlier time
-    /// point on.
+    /// Finds the last writes to the cells between both time points. Writes of values are searched backward
+    /// from the later time point. Adjoints may have been propagated backward in time; their last write is
+    /// then searched forward from the earlier time point.
     fn find_writers(&mut self, sets: Vec<CellSet>, found: &mut TimePointDifference) {
         self.timeline.switch(found.to.branch);
         found.stopped = self.arrive(found.to.step, &mut found.printed);
@@ -224,7 +225,7 @@ impl Session {
         }
     }
 
-    /// Travels to a step. Returns the reason if the travel was stopped before it.
+    /// Travels to a step. Returns the reason if the travel ended before the step, and `None` otherwise.
     fn arrive(&mut self, step: i64, printed: &mut Printed) -> Option<Reason> {
         Some(self.travel_to(step, printed)).filter(|reason| *reason != Reason::Arrived)
     }
@@ -242,7 +243,8 @@ impl Session {
         }
     }
 
-    /// Returns true if the step just passed wrote a cell, and records that write.
+    /// If the step just passed wrote a wanted cell, records that write as the cell's last one and returns
+    /// true.
     fn settle_writer(&mut self, wanted: &Wanted, direction: Travel, found: &mut TimePointDifference) -> bool {
         let Holder::Cells(set) = wanted.holder else { return true };
         let Some(touch) = self.writes_passed(set, direction).pop() else { return false };
@@ -253,8 +255,8 @@ impl Session {
     }
 }
 
-/// Returns the calls after the last common one that are open at only one of the time points, shortened for
-/// each. Returns `None` if all calls are the same.
+/// Returns the open calls at each of both time points as text, or `None` if they are the same. Both texts
+/// begin with the last call that the time points have in common, and are shortened.
 fn different_calls(before: &[String], after: &[String]) -> Option<(String, String)> {
     let common = before.iter().zip(after).take_while(|(a, b)| a == b).count();
     let reported = |calls: &[String]| {
@@ -270,7 +272,8 @@ fn different_calls(before: &[String], after: &[String]) -> Option<(String, Strin
     (before != after).then(|| (reported(before), reported(after)))
 }
 
-/// Compares the tapes and stacks, in the order of [`stack::rows`]. True entries are equal.
+/// Compares the tapes and stacks of two states, in the order of [`stack::rows`]. An entry of the result is
+/// true if the tape or stack is equal in both.
 fn same_rows(a: &State, b: &State) -> [bool; 4] {
     [a.input == b.input, a.output == b.output, a.int_stack == b.int_stack, a.real_stack == b.real_stack]
 }

@@ -1,5 +1,6 @@
-//! Edits of the state, and the round-trip check of a branch. An edit begins a branch, so that no history is
-//! lost. An edit where a branch has just begun joins that branch, unless a mark or a fence is there.
+//! Edits of the state, and the round-trip check of a branch. An edit begins a new branch, so that no history
+//! is lost. If no step has been executed on the current branch, the edit is added to that branch instead. A
+//! mark or a fence at the time point prevents that.
 
 use std::sync::atomic::Ordering;
 
@@ -16,9 +17,9 @@ use crate::outcome::{Edit, Reason, RoundTripCheck, Seed};
 use crate::timeline::TimePoint;
 
 impl Session {
-    /// Sets a cell to the value of an expression, or the mode to `gradient` or `values`. The new state
-    /// begins a branch, and the session continues there. If the cell has that value already, nothing
-    /// happens.
+    /// Sets a cell to the value of an expression, or the mode to `gradient` or `values`. The edited state
+    /// begins a branch, and the session continues on that branch. If the cell already has the value, no
+    /// branch is created.
     ///
     /// # Errors
     /// - The text names no cell, or a constant.
@@ -49,8 +50,9 @@ impl Session {
         }
     }
 
-    /// Begins a gradient: sets the adjoint of the loss to 1 and all others to 0, and switches gradient mode
-    /// on, in one edit. From there, going back propagates adjoints to the inputs.
+    /// Begins a gradient computation in a single edit: sets the adjoint of the loss to 1 and all others to 0,
+    /// and switches gradient mode on. When the session then travels backward, adjoints are propagated to the
+    /// inputs.
     ///
     /// # Errors
     /// - The loss is no real cell, or is a constant.
@@ -88,7 +90,7 @@ impl Session {
         Ok(Seed { adjoint: name, value, cleared, is_change })
     }
 
-    /// Returns the number of nonzero adjoints, not counting `besides`.
+    /// Returns the number of nonzero adjoints, except the one at `besides`.
     fn other_adjoints(&self, besides: Cell) -> usize {
         let Some(adjoints) = &self.state().adjoints else { return 0 };
         let is_set = |bits: u64| self.program().approximate(Value::Real(bits)) != 0.0;
@@ -97,8 +99,8 @@ impl Session {
         all - usize::from(own)
     }
 
-    /// Sets the value of a cell like [`Session::set`]. A value of the other class changes nothing. The
-    /// caller checks that the mode can be switched.
+    /// Sets the value of a cell like [`Session::set`]. A value of the other class leaves the cell unchanged.
+    /// If the cell is the mode bit, the caller has checked that the mode can be switched.
     ///
     /// # Errors
     /// There is no memory for the states that a branch begins with.
@@ -122,8 +124,8 @@ impl Session {
         Ok(Edit { cell: name, before, after, is_change })
     }
 
-    /// Returns true if a mark or a fence is at a time point. An edit there must begin a new branch, so that
-    /// the mark or fence stays valid.
+    /// Returns true if a mark or a fence is at a time point. An edit there begins a new branch instead of
+    /// changing the current one, so that the mark or fence keeps its state.
     fn is_kept(&self, time_point: TimePoint) -> bool {
         self.marks.values().any(|&mark| mark == time_point)
             || self.fences().any(|step| step == time_point.step)
@@ -137,9 +139,10 @@ impl Session {
         self.footprint = None;
     }
 
-    /// Runs a copy of the current branch from its origin to the end and back, without a history. Reports
-    /// the garbage at the end, and whether running back restores the origin. A branch that begins at the
-    /// end is run to its beginning instead. The session doesn't move.
+    /// Runs a copy of the current branch from its origin to the end of the program and back, without a
+    /// history. Reports garbage at the end, and whether running back restores the origin. If the branch
+    /// begins at the end of the program, the copy first runs backward to the beginning. The session doesn't
+    /// move.
     ///
     /// # Errors
     /// There is no memory for the copy.
@@ -182,7 +185,8 @@ impl Session {
         Ok(RoundTripCheck { steps, stop, garbage, restored, erased_bits })
     }
 
-    /// Runs a separate machine to a step. Only an interrupt or a limit stops it, no points or fences.
+    /// Runs a copy of the machine to a step. The run is stopped by an interrupt, a trap, or the bound of the
+    /// program, but not by points or fences.
     fn run_copy(&self, machine: &mut Machine, travel: Travel, to: i64) -> Reason {
         loop {
             let here = machine.state().step;

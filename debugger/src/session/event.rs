@@ -22,7 +22,7 @@ pub enum EventKind {
     Trap,
     /// A time point was named with `mark`.
     Mark,
-    /// A step that motions don't pass.
+    /// A fence: a step at which movements stop.
     Fence,
     /// A branch begins at this step.
     Fork,

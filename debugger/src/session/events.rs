@@ -1,5 +1,5 @@
-//! Events on the current branch: stops and traps, marks and fences, branches that leave it, and calls.
-//! Includes travel from event to event, within the steps that were reached before.
+//! Events on the current branch: stops and traps, marks and fences, calls, and branches that leave it. The
+//! session can travel from event to event, within the steps that were reached before.
 
 use reviver_vm::Travel;
 
@@ -10,12 +10,12 @@ use crate::outcome::{Motion, Printed, Reason};
 use crate::points::UNNUMBERED;
 use crate::timeline::{BranchNumber, CallSegment};
 
-/// Maximum number of remembered events. Beyond it, events of the first branch are forgotten, from its
-/// beginning on.
+/// Maximum number of stops and traps that are remembered. If there are more, those with the lowest branch and
+/// step numbers are forgotten.
 const MOST_EVENTS: usize = 10_000;
 
 impl Session {
-    /// Returns the stops on the current branch, with their steps.
+    /// Returns the stops and traps on the current branch, with their steps.
     pub fn events(&self) -> impl Iterator<Item = (i64, &Event)> {
         let branch = self.timeline.time_point().branch;
         self.events.range((branch, i64::MIN)..=(branch, i64::MAX)).map(|((_, step), event)| (*step, event))
@@ -33,7 +33,7 @@ impl Session {
         let Some(event) = event else { return };
         self.events.insert((motion.to.branch, motion.to.step), event);
         if self.events.len() > MOST_EVENTS {
-            // The latest event is kept.
+            // The event of this movement is kept, even if its step is the lowest.
             let is_latest = |at: &(BranchNumber, i64)| *at == (motion.to.branch, motion.to.step);
             let gone = self.events.keys().find(|at| !is_latest(at)).copied();
             gone.and_then(|at| self.events.remove(&at));
@@ -60,7 +60,7 @@ impl Session {
             Ok(Some(step)) => self.travel_to(step, &mut printed),
             Ok(None) => match self.travel_to(here, &mut printed) {
                 Reason::Arrived => return Err(SessionError::NoEvent { travel, wanted }),
-                // The search couldn't return to its start.
+                // The session couldn't return to the step at which the search began.
                 reason => reason,
             },
             Err(reason) => reason,
@@ -68,7 +68,7 @@ impl Session {
         Ok(self.ended(from, travel, ScanResult { reason, printed }))
     }
 
-    /// Returns the steps of the current branch's events other than calls.
+    /// Returns the steps of the current branch's events of the kinds that `wants` accepts, except calls.
     fn lasting(&self, wants: impl Fn(EventKind) -> bool) -> impl Iterator<Item = i64> {
         let branch = self.timeline.time_point().branch;
         let kind_of = |event: &Event| match event {
@@ -118,7 +118,7 @@ impl Session {
     ) -> Result<Option<i64>, Reason> {
         let here = self.step_number();
         for interval in intervals {
-            // The event of a call is at the step number after the call instruction.
+            // The event of a call has the step number after the call instruction.
             let (mut low, mut high) = match travel {
                 Travel::Forward => (interval.from.max(here), interval.to),
                 Travel::Backward => (interval.from, interval.to.min(here - 1)),
@@ -137,8 +137,8 @@ impl Session {
         Ok(lasting)
     }
 
-    /// Returns the first call after `low`, or going backward the last one up to `high`. Bisection is
-    /// possible, because the machine's count of calls never decreases in time.
+    /// Returns the first call after step `low`, or, when travelling backward, the last call up to step
+    /// `high`. The search is a bisection over the machine's count of calls, which never decreases in time.
     fn call_between(
         &mut self,
         travel: Travel,

@@ -8,8 +8,8 @@ use crate::memory::Cell;
 use crate::outcome::Touch;
 
 impl Session {
-    /// Returns the effects of the last step of the last movement, cell by cell. The step is executed again
-    /// to determine them.
+    /// Returns the effects of the last step of the last movement, cell by cell. To determine them, the
+    /// session executes that step again.
     pub fn footprint(&mut self) -> &[Touch] {
         let (here, facing) = (self.timeline.time_point(), self.facing);
         let known =
@@ -27,11 +27,12 @@ impl Session {
         }
         let (facing, here) = (self.facing, self.step_number());
         let (first, last) = self.timeline.branch().extent();
-        // Only a step that was executed before is executed again: a branch may begin here.
+        // Only a step that was executed before is executed again. If a branch begins here, the step before
+        // belongs to another branch.
         if !(first..=last).contains(&(here - facing.sign())) {
             return Vec::new();
         }
-        // The output of `show` was printed when the step was executed first.
+        // The output of `show` is ignored, because it was printed when the step was executed first.
         let _ = self.timeline.run(facing.reversed(), 1);
         if self.step_number() == here {
             return Vec::new();
@@ -53,8 +54,8 @@ impl Session {
         cells.iter().zip(before).map(touch).collect()
     }
 
-    /// Returns the cells that the step from a node reads and writes, each once, with flags for read and
-    /// written.
+    /// Returns the cells that the step from a node reads or writes. Each cell is listed once, with a flag for
+    /// read and a flag for written.
     pub(super) fn touched(&self, node: Node) -> Vec<(Cell, bool, bool)> {
         let mut cells = Vec::new();
         access::visit(&self.memory, self.state(), node, |access, cell| note(&mut cells, access, cell));

@@ -1,5 +1,5 @@
-//! The selected frame: the open procedure in which names are resolved, and which questions about "here"
-//! refer to. A movement selects the innermost frame again.
+//! The selected frame: the open procedure in which names are resolved, and to which "here" refers in queries.
+//! Every movement selects the innermost frame.
 
 use super::{Session, SessionError};
 
@@ -66,8 +66,8 @@ impl Session {
         }
     }
 
-    /// Returns the instruction with which the selected frame continues. In an outer frame it is the one
-    /// after the open call.
+    /// Returns the instruction with which the selected frame continues. In an outer frame that is the
+    /// instruction after the open call.
     pub(super) fn next_in_frame(&self) -> u32 {
         match self.state().calls.get(self.depth()) {
             Some(call) if call.inverted => call.site.saturating_sub(1),

@@ -1,4 +1,5 @@
-//! Goals and results of scans.
+//! Requests for scans and their results. A scan executes steps in one direction until a reason to stop is
+//! found.
 
 use reviver_vm::stops::Node;
 use reviver_vm::{State, Travel};
@@ -6,13 +7,13 @@ use reviver_vm::{State, Travel};
 use super::Session;
 use crate::outcome::{Printed, Reason};
 
-/// Number of steps between two checks of the interrupt flag, for states with few cells.
+/// Minimum number of steps between two checks of the interrupt flag.
 const SLICE: u64 = 1 << 20;
-/// Number of steps per cell in a slice of native code. Native code copies all cells for each slice, and
-/// executes many steps in the time of that copy.
+/// Number of steps for each cell of the state between two checks, in native code. Native code copies all
+/// cells at each check, and executes many steps in the time of that copy.
 const STEPS_PER_CELL: u64 = 16;
-/// Maximum number of steps in a slice, so that an interrupt takes effect quickly. The interpreter, which
-/// executes the steps that native code can't, needs some hundredths of a second for them.
+/// Maximum number of steps between two checks, so that an interrupt takes effect quickly. Steps that native
+/// code can't execute are interpreted. The interpreter needs some hundredths of a second for this many.
 const LONGEST_SLICE: u64 = 1 << 23;
 
 impl Session {
@@ -22,7 +23,8 @@ impl Session {
     }
 }
 
-/// Returns the slice for any machine, given its state and whether native code may run it.
+/// Returns the number of steps between two checks, for a machine in this state. `is_fast` is true if native
+/// code may execute the steps.
 pub(super) fn slice_of(state: &State, is_fast: bool) -> u64 {
     let cells = (state.ints.len() + state.reals.len()) as u64;
     if is_fast { (STEPS_PER_CELL * cells).clamp(SLICE, LONGEST_SLICE) } else { SLICE }
@@ -35,13 +37,13 @@ pub(super) struct Scan {
     pub until: Until,
 }
 
-/// The goal of a scan, apart from points.
+/// The condition that ends a scan if no point stops it before.
 pub(super) enum Until {
-    /// The end of the step budget.
+    /// The steps of the budget have been executed.
     Budget,
-    /// Arrival at one of these nodes.
+    /// One of these nodes was reached.
     Nodes(Vec<Node>),
-    /// A state with at most this many open calls.
+    /// At most this many calls are open.
     Depth(usize),
 }
 

@@ -1,5 +1,5 @@
-//! Data of the execution counts of lines: the nodes at which lines are entered, and the counts of each
-//! branch.
+//! Data for the execution counts of lines: the nodes at which control enters each line, and the counts on
+//! each branch.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::listing::{Line, Listing};
 use crate::points::BreakPlace;
 use crate::timeline::BranchNumber;
 
-/// The lines entered at each node.
+/// The nodes at which lines are entered. Lines are numbered, and the numbers are indices into the counts.
 #[derive(Debug)]
 pub(super) struct LinePlan {
     pub lines: HashMap<Line, usize>,
@@ -20,23 +20,24 @@ pub(super) struct LinePlan {
     pub stops: Stops,
 }
 
-/// A line entered at a node.
+/// A line that control enters at a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LineEntry {
     pub line: usize,
-    /// True if the entry instruction has just been passed at this node, false if it comes next. Joins are
-    /// counted after they are passed.
+    /// True if the entry instruction has just been executed at this node, false if it comes next. An entry at
+    /// a join is counted after the join.
     pub is_behind: bool,
 }
 
-/// Counts up to one step of a branch.
+/// The counts of a branch, up to one of its steps.
 #[derive(Clone, Debug)]
 pub(super) struct CountedTo {
     pub step: i64,
-    /// The distance at which a count was given up or interrupted. It is tried again at half that distance.
+    /// The number of steps of the last count that was given up or interrupted. Counts over more than half as
+    /// many steps aren't tried again.
     pub too_far: Option<u64>,
-    /// Counts in the order of the plan. A count is negative if the branch went backward over a line that
-    /// was never executed forward.
+    /// Counts by line number. A count is negative if the branch began with an edit and then ran backward over
+    /// a line that hadn't been executed forward.
     pub counts: Vec<i64>,
 }
 

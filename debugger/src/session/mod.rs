@@ -1,9 +1,9 @@
 //! A debugging session: a program, its timeline, and the user's points, marks and fences. Every command is
 //! a method that returns its result; nothing is printed, and no terminal is needed.
 //!
-//! A front end uses this module and [`crate::view`]. Methods that travel return a [`Motion`], queries
-//! return data of [`crate::outcome`], and [`SessionError`] is the reason for a failure.
-//! Long runs check the flag of [`Session::interrupt`] every few milliseconds.
+//! A front end uses this module and [`crate::view`]. Methods that travel return a [`Motion`], and queries
+//! return data of [`crate::outcome`]. A failed method returns a [`SessionError`]. Long runs check the flag of
+//! [`Session::interrupt`] every few milliseconds.
 
 mod counts;
 mod difference;
@@ -119,14 +119,16 @@ pub enum SessionError {
 }
 
 impl SessionError {
-    /// Returns true if the error only reports a bound that was reached, rather than a mistake of the user.
+    /// Returns true if a movement was refused because a bound is reached already, for example the outermost
+    /// frame. Such an error isn't a mistake of the user.
     pub fn is_bound(&self) -> bool {
         use SessionError::{InnermostFrame, NoCaller, NoEvent, NoTrail, OutermostFrame, TopBranch};
         matches!(self, NoCaller | OutermostFrame | InnermostFrame | NoTrail(_) | TopBranch | NoEvent { .. })
     }
 }
 
-/// Returns the word for the side of the present that a direction leads to.
+/// Returns "after" for events that are ahead when travelling forward, and "before" for the other direction.
+/// Used in messages.
 fn ahead(travel: Travel) -> &'static str {
     match travel {
         Travel::Forward => "after",
@@ -145,11 +147,11 @@ pub struct Session {
     marks: BTreeMap<String, TimePoint>,
     /// The fences of each branch: steps at which travel stops.
     fences: BTreeMap<BranchNumber, BTreeSet<i64>>,
-    /// The time points before each movement (`undo`), and before each undo (`redo`).
+    /// For `undo`: the time point before each movement. For `redo`: the time point before each undo.
     undo: VecDeque<TimePoint>,
     redo: Vec<TimePoint>,
     events: EventLog,
-    /// Maximum distance from step 0, in steps.
+    /// Maximum distance from step 0 of the timeline, in steps.
     most_steps: u64,
     interrupt: Arc<AtomicBool>,
     /// Number of calls between the innermost frame and the selected one.
@@ -159,11 +161,12 @@ pub struct Session {
     facing: Travel,
     /// The reason why the last movement stopped.
     reason: Option<Reason>,
-    /// The trap that ended the last movement. A search without a result keeps it.
+    /// The trap that ended the last movement. A later search that finds nothing and returns here keeps it.
     trap: Option<Box<Explanation>>,
     /// Execution counts of all lines.
     counts: LineCounts,
-    /// The effects of the last step, cached with the time point and direction for which they are valid.
+    /// The effects of the last step, with the time point and the direction of travel for which they are
+    /// valid.
     footprint: Option<(TimePoint, Travel, Vec<Touch>)>,
 }
 
@@ -225,8 +228,8 @@ impl Session {
         })
     }
 
-    /// Sets a step limit: the maximum distance from step 0, on any branch and in either direction. Travel
-    /// beyond it stops at the limit.
+    /// Sets a step limit: the maximum distance from step 0, on every branch and in both directions. Travel
+    /// stops at the limit.
     #[must_use]
     pub fn with_most_steps(self, most_steps: u64) -> Session {
         Session { most_steps, ..self }
@@ -239,7 +242,7 @@ impl Session {
         self
     }
 
-    /// Creates a session at the beginning of the program, with the default values of given cells.
+    /// Creates a session at the beginning of the program. Inputs have their default values.
     ///
     /// # Errors
     /// There is no memory for the cells.
@@ -268,7 +271,7 @@ impl Session {
         &self.timeline
     }
 
-    /// Returns the current state. Its `step` counts from the origin of the branch.
+    /// Returns the current state. The state's `step` counts from the origin of the branch.
     pub fn state(&self) -> &State {
         self.timeline.state()
     }
@@ -309,13 +312,13 @@ impl Session {
         self.trap.as_deref()
     }
 
-    /// Returns a flag that interrupts a long run when it is set, from another thread or a signal handler. A
+    /// Returns the interrupt flag. Another thread or a signal handler can set it to interrupt a long run. A
     /// movement clears the flag at its beginning and its end.
     pub fn interrupt(&self) -> Arc<AtomicBool> {
         self.interrupt.clone()
     }
 
-    /// Returns the progress of a long run, which another thread can read.
+    /// Returns the progress of a long run. Another thread can read it during the run.
     pub fn progress(&self) -> Arc<Progress> {
         self.progress.clone()
     }
@@ -355,8 +358,8 @@ impl Session {
         array.ok_or_else(|| SessionError::NoArray(text.to_owned()))
     }
 
-    /// Returns the cell that a text names in the selected frame. Constants passed to a call are rejected,
-    /// because all their uses share one cell.
+    /// Returns the cell that a text names in the selected frame. Rejects constants that were passed to a
+    /// call, because equal constants share one cell.
     pub(super) fn variable(&self, text: &str) -> Result<Cell, SessionError> {
         let cell = self.cell(text)?;
         match self.memory.is_constant(cell) {
@@ -401,8 +404,8 @@ fn instruction_at(program: &Program, state: &State, travel: Travel) -> Option<u3
     (!state.calls.is_empty() || state.position != bound).then(|| node.instruction())
 }
 
-/// Returns the scene of the innermost frame. A function of two fields, so that other fields can be borrowed
-/// mutably at the same time.
+/// Returns the scene of the innermost frame. The function takes two fields instead of the session, so that
+/// other fields can be borrowed mutably at the same time.
 fn scene<'a>(memory: &'a Memory, timeline: &'a Timeline) -> Scene<'a> {
     let state = timeline.state();
     Scene::new(memory, state, timeline.time_point().step, state.calls.len())

@@ -1,5 +1,5 @@
-//! Setting, changing and deleting of breakpoints and watchpoints. Also resolves the places that users name:
-//! lines, labels, procedures, instructions.
+//! Sets, changes and deletes breakpoints and watchpoints. Also resolves the places that users name: lines,
+//! labels, procedures, instructions.
 
 use reviver_isa::instruction::Base;
 use reviver_isa::update::Update;
@@ -15,16 +15,16 @@ use crate::points::{BreakPlace, LogMessage, Point, Trigger, WatchMode, WatchedPl
 pub struct PointOptions {
     /// True to delete the point after its first stop.
     pub temporary: bool,
-    /// The point counts only where this expression is not 0.
+    /// A hit counts only if this expression isn't 0; `None` if every hit counts.
     pub condition: Option<String>,
-    /// Message that is printed instead of stopping.
+    /// Message that is printed instead of stopping; `None` if the point stops the run.
     pub log: Option<String>,
 }
 
 impl Session {
     /// Resolves a text to places: a line (`12`, `file:12`), a label, a procedure, or an instruction (`*7`).
-    /// An empty text means the next instruction of the selected frame. Only a line may have several places.
-    /// Also returns the place in words.
+    /// An empty text means the next instruction of the selected frame. Also returns a name of the place for
+    /// messages. Only a line may have several places, because control may enter it in several ways.
     ///
     /// # Errors
     /// There is no such place.
@@ -83,7 +83,7 @@ impl Session {
         Ok(Some(Line { file, line }))
     }
 
-    /// Returns the entries of a line, or of the next line that has instructions.
+    /// Returns the entries of a line. If the line has no instructions, uses the next line that has some.
     fn places_of_line(&self, line: Line) -> Result<(Vec<BreakPlace>, String), SessionError> {
         let found = self.listing.with_instructions(line);
         let found = found.ok_or_else(|| SessionError::NoLine(self.listing.name(line)))?;
@@ -110,7 +110,7 @@ impl Session {
         SessionError::NoPlace { name: text.to_owned(), near: near.map(str::to_owned) }
     }
 
-    /// Builds the error for an unknown file. Suggests the same line of a file with a similar name.
+    /// Builds the error for a place in an unknown file. Suggests the same line in a file with a similar name.
     fn no_file(&self, text: &str) -> SessionError {
         let (wanted, line) = text.rsplit_once(':').unwrap_or((text, ""));
         let names = self.listing.files().iter().flat_map(|file| {
@@ -153,13 +153,12 @@ impl Session {
     /// for changes of its value.
     ///
     /// A cell of a frame is watched whenever a call of the same procedure is open at the same depth. A
-    /// parameter is watched at its current address.
-    /// Names in the condition and the message are resolved in the selected frame while it is open, then in
-    /// the procedure that writes.
+    /// parameter is resolved now: the cell that it refers to is watched. Names in the condition and the
+    /// message are resolved in the selected frame while it is open, otherwise in the procedure that writes.
     ///
     /// # Errors
     /// - There are no such cells, or they are constant.
-    /// - The expression never changes, or `watch` asks for other accesses than changes.
+    /// - The expression never changes, or `watch` isn't [`WatchMode::Change`] for an expression.
     /// - The condition or the message is invalid or contains an unknown name.
     pub fn watch(
         &mut self,
@@ -175,7 +174,7 @@ impl Session {
         self.add_point(Trigger::Watch { watched, watch, scope }, name, options)
     }
 
-    /// Returns the object that a watchpoint on a text would watch here.
+    /// Returns the cells or the expression that a watchpoint on a text would watch.
     ///
     /// # Errors
     /// The text can't be watched.
@@ -183,7 +182,7 @@ impl Session {
         self.watchable(text).map(|(watched, _)| watched)
     }
 
-    /// Returns the object that a watchpoint on a text would watch, and its name.
+    /// Returns the cells or the expression that a watchpoint on a text would watch, and a name for messages.
     fn watchable(&self, text: &str) -> Result<(WatchedPlace, String), SessionError> {
         let expression = ConsoleExpression::parse(text)?;
         if let Some((cells, name)) = self.cells_of(&expression)? {
@@ -195,8 +194,8 @@ impl Session {
         Ok((WatchedPlace::Value(Box::new(bound)), name))
     }
 
-    /// Returns the cells that an expression names in the selected frame, and their name. Returns `None` if
-    /// the expression is more than a name.
+    /// Returns the cells that an expression names in the selected frame, and a name for messages. Returns
+    /// `None` if the expression isn't just a name, with or without indices.
     ///
     /// # Errors
     /// There are no such cells, or they are constant.
@@ -216,16 +215,17 @@ impl Session {
             None if expression.is_fixed() && !self.is_parameter(expression) => typed.to_owned(),
             None => format!("{} to {}", name(found.first()), name(found.last())),
         };
-        // A parameter or an index is resolved now; later changes don't affect the watched cells.
+        // Parameters and variable indices are resolved now. The name shows the cell, and the user's text if
+        // it differs.
         let name = if typed == own { own } else { format!("{own} (`{typed}` here)") };
         Ok(Some((cells, name)))
     }
 
-    /// Returns the cells that an expression names in the selected frame, and their name.
+    /// Returns the cells that an expression names in the selected frame, and a name for messages.
     ///
     /// # Errors
-    /// There are no such cells, they are constant, or the expression is more than a name, which `command`
-    /// can't take.
+    /// There are no such cells, they are constant, or the expression isn't just a name. In the last case, the
+    /// error says that `command` takes cells only.
     pub(super) fn cells_named(
         &self,
         expression: &ConsoleExpression,
@@ -272,11 +272,12 @@ impl Session {
         self.point(id).map(|point| &*point)
     }
 
-    /// Rejects expressions that can't have a value anywhere: those with names unknown in the whole program,
-    /// and those with the values of a write where there is none.
+    /// Rejects an expression that can't have a value anywhere in the program. Names that are unknown here may
+    /// be known in another procedure.
     ///
     /// # Errors
-    /// The expression contains such a name.
+    /// The expression contains a name that no procedure knows, or it contains `$old` or `$new` although
+    /// `has_write` is false.
     pub fn check_expression(
         &self,
         expression: &ConsoleExpression,
@@ -288,10 +289,11 @@ impl Session {
         }
     }
 
-    /// Rejects names that are unknown in the whole program. Other names may have a value later.
+    /// Rejects names that are unknown in the whole program. Names that are unknown only here may have a value
+    /// later.
     ///
     /// # Errors
-    /// The expression contains such a name.
+    /// The expression contains a name that is unknown in the whole program.
     fn check_names(&self, expression: &ConsoleExpression) -> Result<(), SessionError> {
         let declared: Vec<&str> = self.declared_names().collect();
         match expression.names().into_iter().find(|name| !declared.contains(name)) {
@@ -340,7 +342,7 @@ impl Session {
         Ok(point)
     }
 
-    /// Sets the number of hits for which a point doesn't stop.
+    /// Sets the number of further hits for which a point doesn't stop.
     ///
     /// # Errors
     /// There is no such point.

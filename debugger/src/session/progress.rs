@@ -12,7 +12,8 @@ pub struct Progress {
     history_bytes: AtomicUsize,
 }
 
-/// Binary logarithm of the number of steps between two updates.
+/// Binary logarithm of the length, in steps, of the blocks into which the timeline is divided. Progress is
+/// published when a run enters another block.
 const SILENCE: u32 = 12;
 
 impl Progress {
@@ -28,14 +29,15 @@ impl Progress {
 }
 
 impl Session {
-    /// Publishes the step of a run. Returns true if the run may continue, false if the interrupt flag was
-    /// set; the flag is cleared.
+    /// Publishes the step of a run. Returns true if the run may continue. If the interrupt flag is set,
+    /// clears it and returns false.
     pub(super) fn may_continue(&self, step: i64) -> bool {
         self.tell(step);
         !self.interrupt.swap(false, Ordering::Relaxed)
     }
 
-    /// Publishes the step of a run, if the last published step is far enough away.
+    /// Publishes the step of a run and the memory in use, unless the last published step is in the same
+    /// block.
     pub(super) fn tell(&self, step: i64) {
         if (step ^ self.progress.step()) >> SILENCE != 0 {
             self.progress.step.store(step, Ordering::Relaxed);

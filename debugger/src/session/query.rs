@@ -1,5 +1,5 @@
-//! Queries about writes to a cell: the last write, the next write, and the history of values. The queries
-//! travel on the timeline; those that return a list restore the position.
+//! Queries about writes to a cell: the last write, the next write, and the history of values. Queries travel
+//! on the timeline. Queries that return a list then restore the position.
 
 use reviver_vm::stops::Node;
 use reviver_vm::{State, Travel};
@@ -15,13 +15,13 @@ use crate::points::{Point, Trigger, UNNUMBERED, WatchMode, WatchedPlace};
 use crate::question::{Holder, PastQuestion};
 use crate::timeline::TimePoint;
 
-/// Result of [`Session::writes_in_the_past`].
+/// The writes, the reason if the search was stopped, and the question for further writes if there may be any.
 type FoundWrites = (Vec<Touch>, Option<Reason>, Option<PastQuestion>);
 
 impl Session {
-    /// Travels to just before the last write to a cell, an array or a slice; the reverse step over the
-    /// write has been executed then. A condition, like that of a watchpoint, restricts the search to writes
-    /// for which it holds. Without such a write the session stays at its position.
+    /// Travels to just before the last write to a cell, an array or a slice, so that the writing instruction
+    /// comes next. `condition` restricts the search to writes for which it holds, like the condition of a
+    /// watchpoint. If there is no such write, the session stays at its position.
     ///
     /// # Errors
     /// There is no such cell, the condition is invalid or contains an unknown name, or there is no memory
@@ -30,7 +30,7 @@ impl Session {
         self.travel_to_write(cells, condition, Travel::Backward)
     }
 
-    /// Travels to just after the next such write.
+    /// Travels to just after the next write to the cells for which the condition holds.
     ///
     /// # Errors
     /// The same errors as [`Session::last_write`].
@@ -38,7 +38,7 @@ impl Session {
         self.travel_to_write(cells, condition, Travel::Forward)
     }
 
-    /// Continues with a single internal watchpoint, ignoring the user's points.
+    /// Continues the run with a single internal watchpoint instead of the user's points.
     fn travel_to_write(
         &mut self,
         cells: &str,
@@ -75,8 +75,9 @@ impl Session {
         Ok(self.ended(from, travel, found))
     }
 
-    /// Returns the last `most` writes, up to the current step, to a cell or to the elements of an array or
-    /// a slice.
+    /// Returns the last `most` writes to a cell, or to the elements of an array or a slice. Only writes up to
+    /// the current step are considered. For adjoints, the writes since the origin of the branch are
+    /// considered.
     ///
     /// # Errors
     /// There is no such cell, it is constant, or there is no memory for a copy of the state.
@@ -90,7 +91,8 @@ impl Session {
         Ok(history)
     }
 
-    /// Returns the last `most` writes before those of a history. The name of the cell is left empty.
+    /// Returns the last `most` writes before the time point of a question. The name of the cell is left
+    /// empty.
     ///
     /// # Errors
     /// The session is on another branch now, or there is no memory for a copy of the state.
@@ -111,8 +113,8 @@ impl Session {
         Ok(CellHistory { cell: String::new(), writes, further, is_ahead, stopped })
     }
 
-    /// Travels to the time point of a question, calls `answer`, and restores the position. If the time
-    /// point isn't reached, the inner result is the reason.
+    /// Travels to the time point of a question, calls `answer`, and restores the position. If the travel is
+    /// stopped before that time point, `answer` isn't called, and the inner result is the reason.
     ///
     /// # Errors
     /// The session is on another branch now, or there is no memory for a copy of the state.
@@ -131,8 +133,8 @@ impl Session {
         })?)
     }
 
-    /// Returns at most `most` writes before the question's time point, nearest first. Also returns the
-    /// reason if the search was stopped, and the question for earlier writes if there may be any.
+    /// Returns at most `most` writes in the past of the question's time point, nearest first. Also returns
+    /// the reason if the search was stopped, and the question for further writes if there may be any.
     fn writes_in_the_past(&mut self, question: &PastQuestion, most: usize) -> FoundWrites {
         let PastQuestion { holder, past, .. } = *question;
         let Holder::Cells(cells) = holder else { return (Vec::new(), None, None) };
@@ -178,9 +180,9 @@ impl Session {
         passed
     }
 
-    /// Calls `look` with the state after the next step, without executing the step. `look` also receives
-    /// true if the step loses bits, so that only a history can undo it. Returns `None` if there is no such
-    /// step, or if it traps.
+    /// Executes the next step on a temporary state, and calls `look` with that state. The session doesn't
+    /// move. The second argument of `look` is true if the step loses bits, so that only a history can undo
+    /// it. Returns `None` if there is no next step or it traps.
     pub fn peek<T>(&mut self, travel: Travel, look: impl FnOnce(&State, bool) -> T) -> Option<T> {
         self.timeline.branch_mut().peek(travel, look).ok().flatten()
     }

@@ -17,15 +17,15 @@ use crate::scale::{column_of, step_of};
 /// Maximum number of columns, more than any screen has.
 const MOST_COLUMNS: usize = 10_000;
 
-/// Number of writes that may always be followed, and number of steps of a longer run per further write.
-/// Following a write takes about as long as executing [`STEPS_PER_WRITE`] steps.
+/// Maximum number of writes that are observed. For longer runs it is one write for each [`STEPS_PER_WRITE`]
+/// steps, because observing a write takes about as long as executing that many steps.
 const MOST_WRITES: u64 = 1 << 21;
 const STEPS_PER_WRITE: u64 = 64;
 
-/// Number of windows in a column.
+/// Number of windows in each column of the plot.
 const WINDOWS: u64 = 8;
 
-/// Range of a cell's values in a part of the steps, rounded to f64.
+/// Range of a cell's values over some steps, rounded to f64.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SampleRange {
     /// The least value in the range.
@@ -52,7 +52,8 @@ impl SampleRange {
 pub struct Sample {
     /// Range of the number of open calls.
     pub depth: Option<SampleRange>,
-    /// Range of each requested cell; `None` if its frame wasn't open, or the column wasn't sampled.
+    /// Range of each requested cell. `None` if the frame of the cell wasn't open, or the column wasn't
+    /// sampled.
     pub values: Vec<Option<SampleRange>>,
 }
 
@@ -63,9 +64,9 @@ pub struct Samples {
     pub steps: (i64, i64),
     /// The samples, each of an equal part of the steps, in the order of time.
     pub columns: Vec<Sample>,
-    /// True if every write was followed, so that the ranges cover all values.
+    /// True if every write was observed, so that the ranges contain all values.
     pub is_exact: bool,
-    /// True if the sampling wasn't interrupted.
+    /// True if the sampling reached its last step, without an interrupt.
     pub is_whole: bool,
 }
 
@@ -73,14 +74,15 @@ pub struct Samples {
 struct Survey {
     targets: Vec<Target>,
     samples: Samples,
-    /// The values seen last, and the column in which they were seen.
+    /// The values seen last, which belong to the column `column`.
     seen: Sample,
     column: usize,
 }
 
 impl Session {
-    /// Samples cells and the number of open calls over the steps reached on the current branch; `columns`
-    /// equal parts of `steps`. Costs at most about three runs over the steps.
+    /// Samples cells and the number of open calls. The range `steps` is divided into `columns` equal parts;
+    /// only steps that the current branch has reached are sampled. Takes at most about three times as long as
+    /// running over the steps.
     ///
     /// # Errors
     /// There is no memory for the required copies of the state.
@@ -129,8 +131,8 @@ impl Session {
         Ok(())
     }
 
-    /// Runs to step `end` and follows at most `left` changes before it. Returns true if the step was
-    /// reached.
+    /// Runs to step `end`, and observes at most `left` changes. Returns true if the step was reached, false
+    /// after an interrupt.
     fn follow(
         &mut self,
         survey: &mut Survey,
@@ -159,13 +161,13 @@ impl Session {
             match outcome {
                 Ok(Stop::Budget | Stop::Shown { .. }) => {}
                 Err(Trap { cause: Cause::NoMemory(_), .. }) => return Err(OutOfMemory),
-                // Any other trap ends the branch, and with it the extent.
+                // Any other trap, and the bound of the program, end the branch here.
                 _ => return Ok(self.step_number() >= end),
             }
         }
     }
 
-    /// Returns the stops at instructions that may change one of the targets, or the number of open calls.
+    /// Returns the stops at instructions that may write one of the targets, or enter or leave a call.
     fn changes(&self, targets: &[Target]) -> Stops {
         let code = (0..).zip(&self.program().module().code);
         let calls =
@@ -178,8 +180,8 @@ impl Session {
 }
 
 impl Survey {
-    /// Records the current values of the cells. Columns skipped since the last call are filled with the
-    /// values seen then.
+    /// Adds the current values of the cells to the ranges of the current column. Columns between the last
+    /// call and this one get the values seen last.
     fn look(&mut self, session: &Session) {
         let columns = &mut self.samples.columns;
         let found = column_of(self.samples.steps, session.step_number(), columns.len());
@@ -202,7 +204,7 @@ impl Survey {
 }
 
 impl Sample {
-    /// Extends the ranges by values seen in the same column.
+    /// Extends the ranges by further values of the same column.
     fn add(&mut self, seen: &Sample) {
         let add = |range: &mut Option<SampleRange>, seen: Option<SampleRange>| {
             *range = range.iter().copied().chain(seen).reduce(SampleRange::and);
@@ -214,8 +216,8 @@ impl Sample {
     }
 }
 
-/// Returns the ends of the windows. The steps are split into `count` equal parts with one window end at an
-/// arbitrary place in each; the last window ends with the steps.
+/// Returns the last steps of the windows. The steps are divided into `count` equal parts, and a window ends
+/// at a pseudorandom step of each part. The last window ends at the last step.
 fn window_ends((first, last): (i64, i64), count: u64) -> impl Iterator<Item = i64> {
     let count = count.min(first.abs_diff(last)).max(1) as usize;
     let start = move |n| if n < count { step_of((first, last), n, count) } else { last };

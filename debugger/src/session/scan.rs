@@ -1,5 +1,5 @@
-//! The main loop of every movement: executes steps in a direction until a state must be checked. Between
-//! two places where a point could matter the machine runs at full speed ([`Stops`]).
+//! The main loop of every movement: executes steps in a direction until there is a reason to stop. Only
+//! states at certain places are checked ([`Stops`]); between them, the machine runs at full speed.
 
 use reviver_vm::{Cause, ShownValue, Stop, Trap, Travel, explain};
 
@@ -23,7 +23,7 @@ impl Session {
         let reach = self.within_reach(scan.travel);
         let budget = scan.budget.min(fence.unwrap_or(u64::MAX)).min(reach);
         let first = self.step_number();
-        // A single step is always checked; building a plan would take longer.
+        // The state after a single step is always checked, because computing the stops would take longer.
         let single = budget == 1;
         let plan = if single { None } else { self.plan(scan) };
         self.timeline.branch_mut().prepare(scan.travel, budget);
@@ -63,8 +63,8 @@ impl Session {
         }
     }
 
-    /// Returns the reason why a scan ended with its budget, which a fence or the step limit may have
-    /// shortened.
+    /// Returns the reason why a scan ended after `budget` steps. A fence or the step limit may have made
+    /// `budget` smaller than the budget of the scan.
     fn spent(&mut self, scan: &Scan, budget: u64, first: i64) -> Reason {
         let here = self.step_number();
         if here != first && self.fences().any(|fence| fence == here) {
@@ -76,7 +76,8 @@ impl Session {
         }
     }
 
-    /// Returns the reason to stop given by the machine, if any.
+    /// Converts the outcome of a run of the machine to a reason to stop. Returns `None` if the scan
+    /// continues.
     pub(super) fn paused(
         &mut self,
         outcome: Result<Stop, Trap>,
@@ -93,7 +94,8 @@ impl Session {
             }
             Err(trap) => {
                 let mut explanation = explain::explain(self.program(), self.state(), trap);
-                // The history keeps the values lost by executed steps, but this step was never executed.
+                // A step before the origin of an edited branch was never executed there, so no history can
+                // undo it.
                 if trap.cause == Cause::Irreversible && self.time_point().branch > 0 {
                     explanation
                         .notes
@@ -104,7 +106,7 @@ impl Session {
         }
     }
 
-    /// Returns the places that must be checked, or `None` if there are none.
+    /// Returns the stops at places where a state must be checked. Returns `None` if there are no such places.
     fn plan(&self, scan: &Scan) -> Option<Stops> {
         let mut goals = Vec::new();
         if scan.budget > 0 {
@@ -136,7 +138,7 @@ impl Session {
         }
     }
 
-    /// Returns the exits of the procedure that is open above a call depth.
+    /// Returns the nodes from which a step leaves the procedure that the frame at a call depth has called.
     fn exits(&self, depth: usize) -> Vec<Node> {
         let Some(record) = self.state().calls.get(depth) else { return Vec::new() };
         let callee = self.memory.program().callee(record.site);
@@ -150,7 +152,7 @@ impl Session {
         procedures.flat_map(exits).collect()
     }
 
-    /// Returns the number of steps to the nearest fence in a direction.
+    /// Returns the number of steps to the nearest fence in a direction, or `None` if there is none.
     fn fence_ahead(&self, travel: Travel) -> Option<u64> {
         let here = self.step_number();
         let fences = self.fences.get(&self.timeline.time_point().branch)?;
@@ -161,7 +163,8 @@ impl Session {
         ahead.map(|step| step.abs_diff(here))
     }
 
-    /// Returns the reason to end the scan in the current state, if there is one.
+    /// Returns the reason to stop in the current state, if there is one. `hits` are the watchpoints that the
+    /// last step triggered. Breakpoints are checked only if `looks` is true.
     fn here(
         &mut self,
         scan: &Scan,
@@ -191,7 +194,7 @@ impl Session {
         arrived.then_some(Reason::Arrived)
     }
 
-    /// Returns the hit of a breakpoint, if the point is one and the state is at its place.
+    /// Returns the hit of the point with index `n`, if it is a breakpoint and the state is at its location.
     pub(super) fn is_at(&self, n: usize) -> Option<HitKind> {
         let point = self.points.get(n).filter(|point| point.enabled)?;
         let Trigger::Break(places) = &point.trigger else { return None };
@@ -199,8 +202,8 @@ impl Session {
         at.then(|| HitKind::Break { text: point.text.clone() })
     }
 
-    /// Counts a hit and returns it if the point stops the scan. That requires that its condition held for
-    /// some finding, and that it is neither ignored nor a log point.
+    /// Counts a hit of a point, unless its condition is false for all `verdicts`. Returns the hit if it stops
+    /// the scan: the point isn't ignored and isn't a log point.
     pub(super) fn decide(
         &mut self,
         verdicts: Vec<PointVerdict>,

@@ -1,8 +1,8 @@
-//! Search for the last write to given cells, stack entries or tape entries: a sweep through the past that
-//! stops just beyond such a write. Interpretation of the write is left to the caller.
+//! Searches for the last write to given cells, stack entries or tape entries. The session travels into the
+//! past and stops just beyond such a write. The caller interprets the write.
 //!
 //! The past of a value is earlier in time. An adjoint was propagated from the origin of its branch, so its
-//! past is in that direction: later in time, when going backward from a loss.
+//! past is in the direction of the origin. After travelling backward from a loss, that direction is forward.
 
 use std::sync::atomic::Ordering;
 
@@ -24,27 +24,28 @@ use crate::question::{Holder, PastOfCell, StoreEntry, ValueStore};
 /// Result of a search into the past.
 #[derive(PartialEq)]
 pub(super) enum SearchResult {
-    /// The session is just beyond a write to a wanted holder.
+    /// The session has just travelled over a write to a wanted location.
     Write,
-    /// The session is where the frame of a wanted holder begins.
+    /// The session is where the frame of a wanted cell begins, so there are no earlier writes to the cell.
     Birth,
-    /// The beginning of the past was reached, or the end of the branch in that direction.
+    /// No write was found up to the beginning of the past, or up to the end of the branch in that direction.
     Nothing,
-    /// The search was stopped before: by the user, by the step limit, or for lack of memory.
+    /// The search was stopped early: by the user, by the step limit, or for lack of memory.
     Stopped(Reason),
 }
 
-/// A request for the last write to a holder.
+/// A location whose last write is searched for.
 pub(super) struct Wanted {
     pub holder: Holder,
-    /// Distance between the answer and the original question, in links.
+    /// Number of links between the original question and the answer.
     pub depth: usize,
-    /// Index of the answer in the chain of links.
+    /// Index of the link to which the answer belongs.
     pub link: usize,
 }
 
 impl Session {
-    /// Returns the past of adjoints, or of values.
+    /// Returns the direction and the bound of the past of adjoints (`of_adjoints`) or of values, from the
+    /// current step on.
     pub(super) fn past(&self, of_adjoints: bool) -> PastOfCell {
         let branch = self.timeline.branch();
         match of_adjoints {
@@ -71,8 +72,9 @@ impl Session {
         Ok(answer)
     }
 
-    /// Travels into the past to just beyond the nearest write to a wanted holder. If `heeds_frames`, also
-    /// stops where the frame of one begins. `plan` contains the stops for both, see [`Session::writes`].
+    /// Travels into the past until the session has passed a write to a wanted location. If `heeds_frames`,
+    /// also stops where the frame of a wanted cell begins. `plan` contains the stops for both, see
+    /// [`Session::writes`].
     pub(super) fn search(
         &mut self,
         wanted: &[Wanted],
@@ -114,8 +116,8 @@ impl Session {
         }
     }
 
-    /// Returns the stops at instructions that may write a wanted holder and, if `heeds_frames`, at the
-    /// bounds of the procedures of their frames.
+    /// Returns the stops at instructions that may write a wanted location. If `heeds_frames`, also stops at
+    /// the beginning and the end of the procedures with wanted cells.
     pub(super) fn writes(&self, wanted: &[Wanted], heeds_frames: bool) -> Stops {
         let instructions = wanted.iter().flat_map(|wanted| match wanted.holder {
             Holder::Cells(cells) => {
@@ -128,14 +130,14 @@ impl Session {
         Stops::new(self.program(), instructions.flat_map(Node::over))
     }
 
-    /// Returns the bounds of the procedure with the frame that contains a target, or `None` for cells that
-    /// exist during the whole program.
+    /// Returns the first and the last instruction of the procedure whose frame contains a target. Returns
+    /// `None` for cells that exist during the whole run.
     fn bounds_of(&self, target: Target) -> Option<[u32; 2]> {
         let Target::Frame { procedure, .. } = target else { return None };
         self.program().module().procedures.get(procedure).map(|procedure| [procedure.entry, procedure.exit])
     }
 
-    /// Returns true if the step from a node would leave the frame that contains a holder.
+    /// Returns true if the step from a node would close the frame that contains a location.
     pub(super) fn is_birth(&self, node: Node, holder: Holder) -> bool {
         let Holder::Cells(cells) = holder else { return false };
         let target = cells.first();
@@ -145,14 +147,15 @@ impl Session {
             && self.bounds_of(target).is_some_and(|bounds| bounds.contains(&node.instruction()))
     }
 
-    /// Returns the instructions that move values between cells and stacks or tapes.
+    /// Returns the instructions that move values between cells and stacks or tapes, in either direction.
     fn movers(&self) -> Vec<u32> {
         let code = (0..).zip(&self.program().module().code);
         code.filter(|(_, i)| moves(i.update, Class::Int).is_some()).map(|(at, _)| at).collect()
     }
 
-    /// Returns a cell of the holder that the step from a node writes. For an entry, returns the cell that
-    /// the entry is moved to or from.
+    /// Returns a cell of the location that the step from a node writes. For an entry of a stack or tape,
+    /// returns the cell to or from which the step moves the entry. Returns `None` if the step doesn't write
+    /// the location.
     pub(super) fn writes_to(&self, node: Node, holder: Holder) -> Option<Cell> {
         let cells = match holder {
             Holder::Cells(cells) => cells.resolve(&self.memory, self.state())?,
@@ -171,8 +174,8 @@ impl Session {
         written
     }
 
-    /// Returns the cell that the step from a node moves a value to or from, with the store and the
-    /// direction.
+    /// Returns the cell to or from which the step from a node moves a value, the stack or tape, and true if
+    /// the value is moved into the latter.
     fn move_of(&self, node: Node) -> Option<(Cell, (ValueStore, bool))> {
         let instruction = self.program().module().code.get(node.instruction() as usize)?;
         let cell = self.memory.operand(self.state(), instruction.operands.first()?)?;

@@ -1,4 +1,5 @@
-//! Entries of stacks and tapes that instructions move, so that a value's path can be followed through them.
+//! Entries of stacks and tapes that instructions move. With them, the origin of a value can be traced through
+//! a stack or a tape.
 
 use reviver_isa::instruction::Class;
 use reviver_isa::update::Update;
@@ -6,8 +7,8 @@ use reviver_vm::State;
 
 use crate::question::{StoreEntry, ValueStore};
 
-/// Returns the stack or tape that an update accesses for a value of a class, and true if the value is moved
-/// into it.
+/// Returns the stack or tape that an update accesses, and true if the update moves a value into it. `class`
+/// is the class of the moved value.
 pub(super) fn moves(update: Update, class: Class) -> Option<(ValueStore, bool)> {
     match update {
         Update::Push => Some((ValueStore::Stack(class), true)),
@@ -21,7 +22,8 @@ pub(super) fn moves(update: Update, class: Class) -> Option<(ValueStore, bool)> 
 }
 
 impl StoreEntry {
-    /// Returns the entry that a move to or from a store affects in a state.
+    /// Returns the entry that a move adds to a stack or a tape (`puts`) or removes from it, given the state
+    /// before the move.
     pub fn moved(state: &State, (store, puts): (ValueStore, bool)) -> Option<StoreEntry> {
         let length = match store {
             ValueStore::Stack(Class::Int) => state.int_stack.len(),

@@ -1,5 +1,5 @@
-//! Tables of expression values at every visit of a place; each row is a time point. The whole branch is
-//! executed, from its first reached step to its end, and the position is restored.
+//! Tables of the values of expressions, with a row for each visit of a place. To fill the table, the session
+//! runs from the first reached step of the branch to its end, and then returns.
 
 use reviver_vm::Travel;
 use reviver_vm::stops::{Node, Stops};
@@ -20,8 +20,9 @@ struct TraceRequest {
 }
 
 impl Session {
-    /// Evaluates expressions at each time point at which a breakpoint at a place would stop and a condition
-    /// holds. Returns the first `most` rows. Names are resolved in the innermost frame there.
+    /// Builds a table with the values of expressions at a place. There is a row for each time point at which
+    /// a breakpoint at the place would stop and `condition` holds; only the first `most` rows are returned.
+    /// Names are resolved in the frame that is innermost at each time point.
     ///
     /// # Errors
     /// There is no such place, an expression or the condition is invalid or contains an unknown name, or
@@ -49,7 +50,8 @@ impl Session {
         Ok(trace)
     }
 
-    /// Fills the table. Returns the reason why it ends, or `None` if it has the maximum number of rows.
+    /// Fills the table. Returns the reason why the run ended, or `None` if the table has reached the maximum
+    /// number of rows.
     fn trace_into(&mut self, asked: &TraceRequest, trace: &mut Trace) -> Option<Reason> {
         let (first, _) = self.timeline.branch().extent();
         match self.travel_to(first, &mut trace.printed) {
@@ -84,7 +86,8 @@ impl Session {
         }
     }
 
-    /// Returns true if the state belongs into the table. A condition without a value doesn't hold.
+    /// Returns true if the current state gets a row: it is at the place, and the condition holds. A condition
+    /// without a value counts as false.
     fn is_row(&self, asked: &TraceRequest) -> bool {
         let innermost = scene(&self.memory, &self.timeline);
         asked.places.iter().any(|place| place.is_at(self.program(), self.state()))

@@ -1,4 +1,4 @@
-//! Marks and fences in time, and the trail of visited time points for undo and redo.
+//! Marks and fences, and the trail of visited time points for undo and redo.
 
 use super::goal::ScanResult;
 use super::travel::direction;
@@ -19,7 +19,7 @@ impl Session {
         self.undo.push_back(from);
     }
 
-    /// Merges the last movement with the one before it: one undo returns to the start of both.
+    /// Merges the last two movements: a single undo then returns to the start of the first one.
     pub fn join_motions(&mut self) {
         self.undo.pop_back();
     }
@@ -73,7 +73,7 @@ impl Session {
         Ok(self.along_the_trail(to))
     }
 
-    /// Reverts an undo.
+    /// Returns to the time point before the last undo.
     ///
     /// # Errors
     /// There was no undo since the last movement.
@@ -84,7 +84,7 @@ impl Session {
         Ok(self.along_the_trail(to))
     }
 
-    /// Travels without adding to the trail.
+    /// Travels to a time point without recording it for undo.
     fn along_the_trail(&mut self, to: TimePoint) -> Motion {
         let (undo, redo) = (std::mem::take(&mut self.undo), std::mem::take(&mut self.redo));
         let motion = self.goto_time_point(to);
@@ -92,7 +92,7 @@ impl Session {
         motion
     }
 
-    /// Sets a fence at the current step of the current branch. Travel stops there.
+    /// Sets a fence at the current step of the current branch. Movements that reach it stop there.
     pub fn fence(&mut self) -> TimePoint {
         let here = self.timeline.time_point();
         self.fences.entry(here.branch).or_default().insert(here.step);

@@ -1,4 +1,4 @@
-//! Commands that travel: by steps, over calls, to places, steps and branches.
+//! Movements: by steps, over calls, to places, to steps, and to other branches.
 
 use std::sync::atomic::Ordering;
 
@@ -11,7 +11,7 @@ use crate::points::BreakPlace;
 use crate::timeline::{BranchNumber, StepSpan, TimePoint};
 
 impl Session {
-    /// Executes at most `count` steps; points can stop it.
+    /// Executes at most `count` steps. A point or a fence can end the movement early.
     pub fn step(&mut self, travel: Travel, count: u64) -> Motion {
         self.travel(Scan { travel, budget: count, until: Until::Budget })
     }
@@ -36,7 +36,8 @@ impl Session {
         self.ended(from, Travel::Forward, found)
     }
 
-    /// Executes `count` steps, and treats a call as one step. Points inside the call can stop it.
+    /// Executes `count` steps, where a call counts as one step. A point inside the call can end the movement
+    /// early.
     pub fn next(&mut self, travel: Travel, count: u64) -> Motion {
         let from = self.begin();
         let mut all = ScanResult { reason: Reason::Arrived, printed: Printed::default() };
@@ -60,8 +61,8 @@ impl Session {
         all.printed.append(found.printed);
     }
 
-    /// Runs out of the call of the selected frame: to after the call going forward, to before it going
-    /// backward.
+    /// Runs until the call of the selected frame has ended. Going forward, that is after the call; going
+    /// backward, it is before the call.
     ///
     /// # Errors
     /// Main is selected, which has no caller.
@@ -70,7 +71,7 @@ impl Session {
         Ok(self.travel(Scan { travel, budget: u64::MAX, until: Until::Depth(depth) }))
     }
 
-    /// Runs to the nearest of some places; points can stop it.
+    /// Runs to the nearest of some places. A point can end the movement early.
     pub fn run_to(&mut self, places: &[BreakPlace], travel: Travel) -> Motion {
         let nodes = places.iter().flat_map(|place| place.nodes(self.program(), travel)).collect();
         self.travel(Scan { travel, budget: u64::MAX, until: Until::Nodes(nodes) })
@@ -98,8 +99,8 @@ impl Session {
         motion
     }
 
-    /// Travels to a step of the current branch without stopping at points and fences, or as near to it as
-    /// the history allows.
+    /// Travels to a step of the current branch. Points and fences don't stop the movement. If the history
+    /// doesn't contain the step, travels as near to it as possible.
     pub fn goto(&mut self, step: i64) -> Motion {
         let from = self.begin();
         let travel = direction(from.step, step);
@@ -118,8 +119,9 @@ impl Session {
         self.goto(i64::MIN)
     }
 
-    /// Travels to a position in the whole branch, in percent. The end of the branch is determined first,
-    /// which takes a run. The start isn't searched for: the start of the branch that this one left is used.
+    /// Travels to a position in the whole branch, in percent. If the end of the branch isn't known yet, the
+    /// session first runs there. The beginning isn't searched for: the first step is that of
+    /// [`crate::timeline::Timeline::span`].
     pub fn goto_percent(&mut self, percent: f64) -> Motion {
         let from = self.begin();
         let mut printed = Printed::default();
@@ -139,7 +141,7 @@ impl Session {
         }
     }
 
-    /// Determines the end of the current branch; may travel.
+    /// Makes the end of the current branch known. If necessary, the session runs there.
     fn find_end(&mut self, printed: &mut Printed) -> Reason {
         match self.timeline.branch().end(Travel::Forward) {
             Some(_) => Reason::Arrived,
@@ -147,7 +149,8 @@ impl Session {
         }
     }
 
-    /// Travels to a step; only an interrupt, the step limit or the bounds of the history stop it.
+    /// Travels to a step. Only an interrupt, a trap, the step limit, or the bounds of the history stop the
+    /// movement before.
     pub(super) fn travel_to(&mut self, step: i64, printed: &mut Printed) -> Reason {
         let (wanted, step) = (step, self.within_limit(step));
         self.timeline.branch_mut().approach(step);
@@ -180,8 +183,8 @@ impl Session {
         self.within_limit(bound).abs_diff(here)
     }
 
-    /// Returns the reason for stopping at the step limit. If the bound of the history is at the same step,
-    /// the bound is the reason.
+    /// Returns the reason for stopping at the step limit. If the history ends at the same step, its bound is
+    /// the reason.
     pub(super) fn at_limit(&mut self, travel: Travel) -> Reason {
         if self.instruction(travel).is_some() {
             return Reason::StepLimit;
@@ -211,7 +214,7 @@ impl Session {
     }
 }
 
-/// Returns the direction from one step to another.
+/// Returns the direction that leads from one step to another; forward if they are equal.
 pub(super) fn direction(from: i64, to: i64) -> Travel {
     if to >= from { Travel::Forward } else { Travel::Backward }
 }

@@ -1,5 +1,5 @@
-//! Evaluation of watchpoints: reads and writes of watched cells by a step, and changes of watched
-//! expressions. The states on both sides of the step are compared, so the result is the same for both
+//! Evaluates watchpoints: determines the reads and writes of watched cells by a step, and changes of watched
+//! expressions. The states before and after the step are compared, so the result is the same for both
 //! directions of travel.
 
 use reviver_vm::State;
@@ -17,16 +17,17 @@ use crate::memory::Cell;
 use crate::outcome::{Hit, HitKind, Printed, Touch};
 use crate::points::{PointVerdict, Trigger, WatchMode, WatchedPlace};
 
-/// Observations about one step.
+/// Observations about the next step, made before it is executed.
 #[derive(Default)]
 pub(super) struct Watching {
-    /// True if the step is observed. Otherwise several steps may be executed at once.
+    /// True if only the next step was observed. False if the machine ran over several steps, none of which
+    /// can trigger a watchpoint.
     looks: bool,
-    /// The observations, in the order of the points.
+    /// The observations, in the order of the points' indices.
     seen: Vec<Seen>,
 }
 
-/// An object watched by a point, with its value before the step.
+/// A cell or an expression that a point watches, with its value before the step.
 struct Seen {
     /// Index of the point among all points.
     point: usize,
@@ -41,14 +42,14 @@ enum SeenPlace {
         written: bool,
         before: Option<Value>,
     },
-    /// The value of the point's expression, if it had one.
+    /// The value of the point's expression; `None` if it has no value.
     Value {
         before: Option<Computed>,
     },
 }
 
-/// A step that triggered a watchpoint: the values on both sides, in the order of travel, and the effect of
-/// the point.
+/// A step that triggered a watchpoint. `from` and `to` are the values before and after the step, in the
+/// direction of travel; `verdict` is the effect of the point.
 struct SeenChange {
     seen: Seen,
     from: Option<Computed>,
@@ -57,8 +58,8 @@ struct SeenChange {
 }
 
 impl Session {
-    /// Records which watched cells the step from a node reads and writes, and the watched values before the
-    /// step.
+    /// Records which watched cells the step from a node will read and write, and the watched values before
+    /// the step.
     pub(super) fn look_at_watched(&self, node: Node, watching: &mut Watching) {
         watching.seen.clear();
         watching.looks = true;
@@ -77,7 +78,8 @@ impl Session {
         watching.seen.sort_by_key(|seen| seen.point);
     }
 
-    /// Returns the sets of cells that points watch, where their frames are open.
+    /// Returns the sets of cells that enabled points watch, except those whose frames aren't open. Each is
+    /// given with the index and the mode of its point.
     fn watched_sets(&self) -> Vec<(usize, WatchMode, ResolvedSet)> {
         let set = |(n, trigger): (usize, &Trigger)| match trigger {
             Trigger::Watch { watched: WatchedPlace::Cells(cells), watch, .. } => {
@@ -88,8 +90,8 @@ impl Session {
         self.enabled().filter_map(set).collect()
     }
 
-    /// Returns the value of the expression that a point watches, or `Some(None)` if it has no value.
-    /// Returns `None` if the point watches something else, or a frame of the expression isn't open.
+    /// Returns the value of the expression that a point watches, or `Some(None)` if the expression has no
+    /// value. Returns `None` if the point watches no expression, or if a frame of the expression isn't open.
     fn watched_value(&self, point: usize) -> Option<Option<Computed>> {
         match &self.points.get(point)?.trigger {
             Trigger::Watch { watched: WatchedPlace::Value(expression), .. } => {
@@ -129,8 +131,8 @@ impl Session {
         }
     }
 
-    /// Adds the cells that a taken branch read at its partner. Does nothing unless the step was observed:
-    /// otherwise several steps, into another frame, may have been executed from the node.
+    /// If the last step was a taken branch, adds the cells that it read at its partner. Does nothing if the
+    /// step wasn't observed, because then the machine may have run over several steps since `node`.
     pub(super) fn look_at_partner(&self, node: Node, watching: &mut Watching) {
         let looks = std::mem::take(&mut watching.looks);
         if !looks || !access::jumped(&self.memory, node, self.state().position) {
@@ -145,7 +147,7 @@ impl Session {
         }
     }
 
-    /// Returns the watchpoints hit by the step that was just executed.
+    /// Returns the watchpoints that the step just executed has hit and that stop the scan.
     pub(super) fn written(
         &mut self,
         node: Node,
@@ -169,13 +171,14 @@ impl Session {
         hits
     }
 
-    /// Returns true if a step that was just executed would stop a scan.
+    /// Returns true if the step just executed triggered a watchpoint, so that a scan may stop there.
     pub(super) fn has_hit(&mut self, node: Node, watching: &mut Watching, travel: Travel) -> bool {
         self.look_at_partner(node, watching);
         !self.changes_seen(watching, travel).is_empty()
     }
 
-    /// Returns the changes made by the step for which the points' conditions hold.
+    /// Returns the changes that the step made to watched objects, except those for which the point's
+    /// condition is false.
     fn changes_seen(&mut self, watching: &mut Watching, travel: Travel) -> Vec<SeenChange> {
         let mut changes = Vec::new();
         for seen in watching.seen.drain(..) {
@@ -189,7 +192,8 @@ impl Session {
         changes
     }
 
-    /// Returns the values before and after the step, if the step triggers the point.
+    /// Returns the values before and after the step in the direction of travel, if the step triggers the
+    /// point.
     fn change(&self, seen: &Seen) -> Option<(Option<Computed>, Option<Computed>)> {
         match seen.what {
             SeenPlace::Cell { cell, read, written, before } => {
@@ -208,8 +212,8 @@ impl Session {
         }
     }
 
-    /// Evaluates the condition and the message of a point in the state after the write in program order.
-    /// Going backward, that state has just been left, so it is examined again by peeking.
+    /// Evaluates the condition and the message of a point. The state for both is the one after the write in
+    /// program order. Going backward, the session has just left that state, so the session peeks at it.
     fn verdict(
         &mut self,
         point: usize,
@@ -230,7 +234,7 @@ impl Session {
         };
         match self.timeline.branch_mut().peek(Travel::Forward, verdict) {
             Ok(Some(verdict)) => verdict,
-            // The step was possible just before, so the failure is a lack of memory.
+            // The machine has just undone this step, so it can only fail for lack of memory.
             Ok(None) | Err(_) => {
                 let error = SessionError::NoMemory(OutOfMemory).to_string();
                 PointVerdict::Counts { condition_error: Some(error), message: None }
@@ -238,7 +242,7 @@ impl Session {
         }
     }
 
-    /// Describes the effect of the step from a node on a watched object.
+    /// Describes the effect of the step from a node on a watched object, in the order of time.
     fn touch(&self, change: &SeenChange, node: Node, travel: Travel) -> Touch {
         let (cell, name, access) = match change.seen.what {
             SeenPlace::Cell { cell, read, written, .. } => {
@@ -254,7 +258,8 @@ impl Session {
         self.touch_named((cell, name), access, (text(change.from), text(change.to)), node, travel)
     }
 
-    /// Describes the effect of the step just executed from `node` on a cell, in the order of time.
+    /// Describes the effect on a cell of the step just executed from `node`. The values `from` and `to` are
+    /// in the order of travel; in the result they are in the order of time.
     pub(super) fn touch_of(
         &self,
         cell: Cell,
@@ -277,8 +282,8 @@ impl Session {
         travel: Travel,
     ) -> Touch {
         let (before, after) = if travel == Travel::Forward { (from, to) } else { (to, from) };
-        // A step back may end at a `from`, or at the beginning of a procedure. In time, the instruction is
-        // a jump or a call.
+        // A step backward may end at a `from`, or at the beginning of a procedure. In the order of time, the
+        // instruction is then a jump or a call, and it is the next instruction.
         let has_stepped = Node::of(self.state(), travel) != node;
         let next = self.next_instruction().filter(|_| has_stepped && travel == Travel::Backward);
         let at = next.unwrap_or(node.instruction());
@@ -292,7 +297,7 @@ impl Session {
             read,
             step: self.step_number() - back,
             at,
-            // In time, the instruction was inverted if the machine itself ran inverted.
+            // In the order of time, the instruction is inverted if the machine runs inverted.
             instruction: spell(self.program(), at, node.backward != (travel == Travel::Backward)),
             line: self.listing.line(at),
         }
@@ -300,7 +305,7 @@ impl Session {
 }
 
 impl Seen {
-    /// Returns true if this is the observation of a cell for a point.
+    /// Returns true if this observation is of the given point and the given cell.
     fn is_of(&self, point: usize, touched: Cell) -> bool {
         self.point == point && matches!(self.what, SeenPlace::Cell { cell, .. } if cell == touched)
     }

@@ -1,5 +1,6 @@
-//! Origins of a cell's value: the last write, its sources, and their origins in turn. The session travels
-//! on the timeline with one search after another, and restores its position before it answers.
+//! Origins of a cell's value: the last write, the write's sources, and the origins of these in turn. The
+//! session travels into the past to search for writes, and restores its position before it returns the
+//! answer.
 
 use reviver_flow::access::Made;
 use reviver_vm::Travel;
@@ -13,15 +14,15 @@ use crate::memory::Cell;
 use crate::outcome::{OriginCause, Touch, ValueOrigin, WriteRole};
 use crate::question::{Holder, PastOfCell, PastQuestion, StoreEntry};
 
-/// Maximum number of links that an answer follows, and of links for writes that only move a value. The
-/// latter are summarized in one line.
+/// Maximum number of links that an answer contains: of links to writes that compute a value (`MOST_LINKS`),
+/// and to writes that only move one (`MOST_MOVES`). The latter are summarized in one line.
 const MOST_LINKS: usize = 64;
 const MOST_MOVES: usize = 1_000;
 
 impl Session {
-    /// Finds the origin of a cell's value: the instruction that wrote it last, the values it was computed
-    /// from, and their origins, down to `depth` links. One sweep backward finds all of them; for an
-    /// adjoint, one sweep to the origin of the branch.
+    /// Finds the origin of a cell's value: the instruction that wrote it last, the values from which it was
+    /// computed, and their origins, up to `depth` links away. All of them are found in a single sweep:
+    /// backward in time for a value, and toward the origin of the branch for an adjoint.
     ///
     /// # Errors
     /// There is no such cell, or no memory for a copy of the state.
@@ -34,7 +35,7 @@ impl Session {
         self.why_further(&self.link(cell, None, 0), depth)
     }
 
-    /// Continues the search for a link that an answer left open. That link becomes the first of the
+    /// Continues the search for a link whose origin an answer left open. That link is the first of the
     /// returned chain.
     ///
     /// # Errors
@@ -61,7 +62,8 @@ impl Session {
         Ok(inquiry.chain)
     }
 
-    /// Searches for the origins of everything that is wanted.
+    /// Searches for the last write to each wanted location, and adds the sources of that write to the wanted
+    /// locations.
     fn inquire(&mut self, inquiry: &mut Inquiry) {
         while !inquiry.wanted.is_empty() {
             let plan = self.writes(&inquiry.wanted, true);
@@ -91,7 +93,7 @@ impl Session {
         }
     }
 
-    /// Settles the questions about cells of a frame that begins here: they were vacant before.
+    /// Answers the questions about cells of a frame that begins here: nothing has written them before.
     fn explain_births(&self, inquiry: &mut Inquiry) {
         let node = Node::of(self.state(), inquiry.past.direction);
         let (born, left) = std::mem::take(&mut inquiry.wanted)
@@ -102,8 +104,8 @@ impl Session {
         inquiry.wanted = left;
     }
 
-    /// Settles the questions about cells written by the step just passed, and asks for the origins of the
-    /// write's sources.
+    /// Answers the questions about cells that the step just passed has written. Adds questions about the
+    /// origins of the write's sources.
     fn explain_write(&self, inquiry: &mut Inquiry) {
         let node = Node::of(self.state(), inquiry.past.direction.reversed());
         for question in std::mem::take(&mut inquiry.wanted) {
@@ -114,14 +116,14 @@ impl Session {
         }
     }
 
-    /// Settles a question about a cell written by the step from a node.
+    /// Answers a question about a cell: the step from `node` has written it.
     fn explain(&self, inquiry: &mut Inquiry, question: &Wanted, cell: Cell, node: Node) {
         let mut write =
             self.touch_beyond(cell, node, inquiry.chain.get(question.link), inquiry.past.direction);
         let (sources, entry) = match question.holder {
             Holder::Cells(_) => (self.sources(node, cell), self.entry(node, cell)),
-            // The value was moved from the cell to the entry. With gradient mode off, its adjoint wasn't
-            // moved.
+            // The step moved the value from the cell to the entry. If gradient mode was off, the adjoint of
+            // the value wasn't moved.
             Holder::Entry { adjoint, .. } => {
                 write.before.clear();
                 (if adjoint && !self.state().mode() { Vec::new() } else { vec![cell] }, None)
@@ -139,7 +141,8 @@ impl Session {
         }
     }
 
-    /// Returns the role of a write in producing a value from these sources.
+    /// Returns the role of a write: to compute the value, to exchange it with another cell, or to move it to
+    /// or from a stack or tape.
     fn role(&self, node: Node, holder: Holder, sources: &[Cell], entry: Option<StoreEntry>) -> WriteRole {
         let made = self.program().flow().step(node.instruction()).map(|step| step.made());
         match (holder, entry, sources) {
@@ -153,7 +156,8 @@ impl Session {
         (self.memory.name(self.state(), cell), self.memory.text(self.state(), cell))
     }
 
-    /// Describes the write just passed; the value that it wrote is taken from its link.
+    /// Describes the write just passed. The value that it wrote isn't in the current state, so it is taken
+    /// from the link `made`.
     fn touch_beyond(&self, cell: Cell, node: Node, made: Option<&ValueOrigin>, direction: Travel) -> Touch {
         let here = cell.value(self.state());
         let mut touch = self.touch_of(cell, (false, true), (here, here), node, direction.reversed());
@@ -166,14 +170,16 @@ impl Session {
         touch
     }
 
-    /// Returns the stack or tape entry that a write takes its value from, if it does.
+    /// Returns the stack or tape entry from which a write takes its value, or `None` if it takes the value
+    /// from no stack or tape.
     fn entry(&self, node: Node, target: Cell) -> Option<StoreEntry> {
         let (store, puts) = moves(self.update(node)?, target.class)?;
         if puts { None } else { StoreEntry::moved(self.state(), (store, puts)) }
     }
 
-    /// Returns the cells from which a write computes a value; for an adjoint, the cotangents. A move has
-    /// one source, the other cell. A value from a stack or a tape has no source cell, see [`StoreEntry`].
+    /// Returns the cells from which a write computes a value; for an adjoint, the cotangents. If the write
+    /// only moves a value between two cells, the source is the other cell. A value from a stack or a tape has
+    /// no source cell, but a [`StoreEntry`].
     fn sources(&self, node: Node, target: Cell) -> Vec<Cell> {
         let Some(step) = self.program().flow().step(node.instruction()) else { return Vec::new() };
         let carried = carried(&self.memory, self.state(), node.instruction());
@@ -192,7 +198,7 @@ impl Session {
         }
     }
 
-    /// Creates the link of the entry that a value was taken from; the entry held the same value.
+    /// Creates the link for an entry from which a value was taken. The entry held the same value.
     fn entry_asked(&self, entry: StoreEntry, adjoint: bool, value: String, past: PastOfCell) -> ValueOrigin {
         let of = if adjoint { "the adjoint of an entry" } else { "an entry" };
         let question = PastQuestion { holder: Holder::Entry { entry, adjoint }, past, at: self.time_point() };
@@ -206,22 +212,23 @@ impl Session {
     }
 }
 
-/// An unfinished answer and its open questions.
+/// An unfinished answer, with the locations whose last writes are still searched for.
 struct Inquiry {
     chain: Vec<ValueOrigin>,
     wanted: Vec<Wanted>,
     past: PastOfCell,
-    /// Maximum distance between an answer and the original question, in links.
+    /// Maximum number of links between the original question and an answer.
     deepest: usize,
-    /// Number of links followed: those that compute a value (`links`), and those that only move one (`moves`).
+    /// Number of links searched for so far: those to writes that compute a value (`links`), and those to
+    /// writes that only move one (`moves`).
     links: usize,
     moves: usize,
 }
 
 impl Inquiry {
-    /// Adds a link to the chain and searches for its origin, within the limits. Writes that only move a
-    /// value don't increase the depth. A sweep has one direction: a link with its past in the other
-    /// direction isn't followed.
+    /// Adds a link to the chain. Also searches for its origin, unless a limit is reached or the link's past
+    /// is in the other direction, because a sweep has only one direction. Writes that only move a value don't
+    /// increase the depth.
     fn ask(&mut self, origin: ValueOrigin, asker: &Wanted, role: WriteRole) {
         let is_move = role != WriteRole::Makes;
         let depth = asker.depth + usize::from(!is_move);
@@ -235,14 +242,14 @@ impl Inquiry {
         }
     }
 
-    /// Settles a question. Returns the value that it was about.
+    /// Answers a question with a cause. Returns the value that the question was about.
     fn settle(&mut self, question: &Wanted, cause: OriginCause) -> String {
         let Some(origin) = self.chain.get_mut(question.link) else { return String::new() };
         origin.cause = cause;
         origin.value.clone()
     }
 
-    /// Settles all open questions with the same cause.
+    /// Answers all open questions with the same cause.
     fn settle_all(&mut self, cause: &OriginCause) {
         for question in std::mem::take(&mut self.wanted) {
             self.settle(&question, cause.clone());

@@ -1,9 +1,8 @@
-//! One branch of the timeline: the run from one state in both directions. Travel along it is exact: the
-//! state at a step is bitwise the same, however it is reached.
+//! One branch of the timeline: the run from one state in both directions. Travel on a branch is exact: the
+//! state at a step is always the same bit for bit, no matter from which side the step is reached.
 //!
 //! Steps are counted from the *origin*, the state with which the branch began: the program's start, or an
-//! edit.
-//! A step away from the origin may lose bits; a step toward the origin must restore them.
+//! edit. A step away from the origin may lose bits; a step toward the origin must restore them.
 //!
 //! - Programs over integers and fixed point without erasing instructions are lossless: going back executes
 //!   inverse instructions, and no history is kept. Adjoints, or the possibility of adjoints, make a branch
@@ -32,21 +31,21 @@ use super::long_runs::LongRuns;
 use super::lossless::{is_lossless, uses_adjoints};
 use super::past::{EarlierBranch, Remembering};
 
-/// Data about one side of the origin.
+/// Data about the steps on one side of the origin: those after it, or those before it.
 #[derive(Clone, Debug)]
 struct BranchSide {
     checkpoints: Checkpoints,
-    /// Counts of calls; `None` if the program has no calls.
+    /// Counts of calls at some steps; `None` if the program has no calls.
     census: Option<Census>,
     /// The furthest step reached, as a distance from the origin.
     reached: u64,
-    /// The end of the branch on this side, if known: the bound of the program, or a trap.
+    /// The reason why the branch ends on this side, if it is known.
     ends: Option<End>,
 }
 
 impl BranchSide {
-    /// Returns the number of steps from a distance to the next count of calls, or to the next checkpoint if
-    /// `keeps`. Earlier due points have been handled already.
+    /// Returns the number of steps from a distance to the next one at which the run must pause: to count
+    /// calls, or to keep a checkpoint if `keeps`. Distances are counted from the origin.
     fn steps_to_look(&self, distance: u64, keeps: bool) -> u64 {
         let count = self.census.as_ref().map(Census::due);
         let due = count.into_iter().chain(keeps.then(|| self.checkpoints.due()));
@@ -54,7 +53,7 @@ impl BranchSide {
     }
 }
 
-/// Observer of runs that lead away from the origin: counts calls and keeps checkpoints.
+/// Observer of runs away from the origin. It counts calls and keeps checkpoints.
 struct SideNotes<'s> {
     side: &'s mut BranchSide,
     /// True if checkpoints are kept.
@@ -103,30 +102,31 @@ pub struct CallSegment {
 pub struct Branch {
     program: Arc<Program>,
     origin: Arc<State>,
-    /// The earlier branches that this branch retraces.
+    /// Records of earlier branches, whose steps this branch may undo.
     pasts: Vec<EarlierBranch>,
     /// The timeline step of the origin.
     offset: i64,
     machine: Machine,
-    /// The distance from the origin at which the machine's residues begin.
+    /// The distance from the origin at which the machine's residues begin. The machine can go back that far.
     base: u64,
-    /// The earlier half of the window: a machine with its state at `base`, and the distance at which that
-    /// machine's residues begin.
+    /// The half of the window that is nearer to the origin. It consists of a machine with its state at
+    /// `base`, and the distance from the origin at which that machine's residues begin.
     older: Option<(Machine, u64)>,
     sides: [BranchSide; 2],
     lossless: bool,
     limits: TimelineLimits,
     /// The engine for long runs; the interpreter is used if `None`.
     long_runs: Option<LongRuns>,
-    /// The furthest `show` with printed output, also after the branch has moved backward.
+    /// The last `show` whose output was printed. It is kept when the branch moves backward, so that nothing
+    /// is printed twice.
     shown: ShownMark,
 }
 
 impl Branch {
-    /// Creates a branch that begins with a state at a step of the timeline.
+    /// Creates a branch whose origin is a state at a step of the timeline.
     ///
     /// # Errors
-    /// There is no memory for the second copy of the state; the origin and the machine need one each.
+    /// There is no memory for a second copy of the state; the origin and the machine need one each.
     pub fn new(
         program: Arc<Program>,
         origin: State,
@@ -135,7 +135,8 @@ impl Branch {
     ) -> Result<Branch, OutOfMemory> {
         let mut origin = origin.as_start();
         let limits = TimelineLimits { short: limits.short.max(1), ..limits };
-        // Adjoints must exist from the start: going back doesn't remove adjoints that were created later.
+        // Adjoints must exist from the origin on, because going back doesn't remove adjoints that were
+        // created later.
         if origin.mode() || uses_adjoints(program.module()) {
             // If there is no memory for the adjoints, the first step reports it.
             origin.make_adjoints().ok();
@@ -178,12 +179,12 @@ impl Branch {
         self.long_runs.as_ref()
     }
 
-    /// Marks the beginning of a movement of unknown length.
+    /// Informs the engine policy that a movement begins, so that its first steps are interpreted.
     pub fn begin_motion(&mut self) {
         self.long_runs.iter_mut().for_each(LongRuns::begin);
     }
 
-    /// Returns true if the current run has become long and uses the engine for long runs.
+    /// Returns true if the current movement has become so long that the engine for long runs is used.
     pub fn is_long_run(&self) -> bool {
         self.fast_runner().is_some()
     }
@@ -192,8 +193,9 @@ impl Branch {
         self.long_runs.as_ref().and_then(LongRuns::now)
     }
 
-    /// Creates the branch that leaves this one here with an edited state. If no value differs, the new
-    /// branch can use this branch's record of the earlier steps.
+    /// Creates a branch that leaves this one at the current step, with an edited state. If the edit changes
+    /// no value (only adjoints or the mode), the new branch gets a record of this branch, so that it can undo
+    /// this branch's steps.
     ///
     /// # Errors
     /// There is no memory for the new branch.
@@ -209,9 +211,9 @@ impl Branch {
         Ok(branch)
     }
 
-    /// Returns the values that this branch has lost up to here, for a branch that begins here. Returns `None`
-    /// if no value was lost. In gradient mode, steps in derivative rules shift the step numbers; a branch
-    /// that has executed some can't be used.
+    /// Returns the record of this branch for a branch that begins here. Returns `None` if this branch has
+    /// lost no bits. Also returns `None` if this branch has executed steps in derivative rules, because these
+    /// shift the step numbers.
     fn past(&self) -> Result<Option<EarlierBranch>, OutOfMemory> {
         let number = self.state().own_steps();
         let usable = !self.is_lossless() && number != 0 && self.state().rule_steps == 0;
@@ -221,8 +223,9 @@ impl Branch {
         Ok(Some(EarlierBranch::new(Arc::new(self.remembered()?), number)))
     }
 
-    /// Copies the branch with its checkpoints, at its origin and without a window. Half of the memory for
-    /// residues is left to the branch that uses the copy. The copy records only what steps lose.
+    /// Copies the branch with its checkpoints, for use as a record. The copy is at its origin and has no
+    /// window. It may use half of the memory for residues; the other half is for the later branch. Its
+    /// residues contain only what steps lose.
     ///
     /// # Errors
     /// There is no memory for another copy of the origin.
@@ -233,7 +236,7 @@ impl Branch {
         Ok(Branch { pasts, base: 0, older: None, limits, ..self.at(machine) })
     }
 
-    /// Copies the branch; immutable parts are shared.
+    /// Copies the branch. Immutable parts are shared.
     ///
     /// # Errors
     /// There is no memory for the copy.
@@ -245,7 +248,7 @@ impl Branch {
         Ok(Branch { older, ..self.at(self.machine.try_clone()?) })
     }
 
-    /// Copies the branch with another machine and without the older half of the window.
+    /// Copies the branch, but with another machine and without the older half of the window.
     fn at(&self, machine: Machine) -> Branch {
         let (program, origin) = (self.program.clone(), self.origin.clone());
         let (pasts, sides) = (self.pasts.clone(), self.sides.clone());
@@ -266,7 +269,7 @@ impl Branch {
         Ok((self.machine.into_residues().unwrap_or_default(), self.base))
     }
 
-    /// Returns the current state. Its `step` counts from the origin; [`Branch::step`] counts on the
+    /// Returns the current state. The state's `step` counts from the origin; [`Branch::step`] counts on the
     /// timeline.
     pub fn state(&self) -> &State {
         self.machine.state()
@@ -287,7 +290,7 @@ impl Branch {
         self.offset + self.state().step
     }
 
-    /// Returns the first and the last step that were ever reached.
+    /// Returns the first and the last step that the branch has ever reached, on the timeline.
     pub fn extent(&self) -> (i64, i64) {
         let [ahead, behind] = &self.sides;
         (self.offset - behind.reached as i64, self.offset + ahead.reached as i64)
@@ -306,7 +309,8 @@ impl Branch {
         behind.chain(ahead).map(interval)
     }
 
-    /// Returns the reason why the branch ends at its extent in a direction, if that is known.
+    /// Returns the reason why the branch ends in a direction. Returns `None` if its end hasn't been reached
+    /// yet.
     pub fn end(&self, travel: Travel) -> Option<End> {
         self.sides[side_of(travel)].ends
     }
@@ -337,7 +341,8 @@ impl Branch {
         self.sides.iter().map(|side| side.checkpoints.bytes()).sum()
     }
 
-    /// Executes at most `budget` steps. [`Stop::Shown`] is reported once for each `show`.
+    /// Executes at most `budget` steps. The output of each `show` is reported only once ([`Stop::Shown`]),
+    /// even if the `show` is executed again.
     ///
     /// # Errors
     /// A trap; the state is then the one before the instruction that trapped.
@@ -345,7 +350,7 @@ impl Branch {
         self.run_until(None, travel, budget)
     }
 
-    /// Executes steps like [`Branch::run`], and stops before a step from one of `stops`.
+    /// Executes steps like [`Branch::run`], and stops before a step from a node in `stops`.
     ///
     /// # Errors
     /// A trap, as in [`Branch::run`].
@@ -375,8 +380,8 @@ impl Branch {
         }
     }
 
-    /// Calls `look` with the state after the next step without executing the step: [`Machine::peek`]. The
-    /// branch's records stay unchanged.
+    /// Executes the next step on a temporary state, and calls `look` with that state: [`Machine::peek`]. The
+    /// position and the extent of the branch stay the same.
     ///
     /// # Errors
     /// The trap of the step.
@@ -389,9 +394,10 @@ impl Branch {
         self.machine.peek(travel, look)
     }
 
-    /// Prepares the residues needed by the next step and by the step that undoes it.
+    /// Prepares the residues that the next step needs, and those that undoing it needs.
     fn prepare_peek(&mut self, travel: Travel) -> Result<(), OutOfMemory> {
-        // A new window can be full at its end: its older half then extends further back.
+        // If the window is full at this step, its newer half is empty. The next iteration continues with the
+        // older half.
         while !self.lossless && self.leads_back(travel) && self.distance() == self.base {
             self.reach_back()?;
         }
@@ -409,8 +415,8 @@ impl Branch {
         Trap { at, cause: Cause::NoMemory(AllocationPurpose::Copy) }
     }
 
-    /// Announces the maximum number of steps that follow. A long run away from the origin drops the window
-    /// first, even if it is executed in small parts.
+    /// Announces a run of at most `steps` steps. If the run is long and leads away from the origin, the
+    /// window is dropped at once. A caller that executes a long run in small parts calls this method first.
     pub fn prepare(&mut self, travel: Travel, steps: u64) {
         let leads_away = !self.lossless && !self.leads_back(travel);
         if leads_away && steps > self.limits.short {
@@ -418,7 +424,7 @@ impl Branch {
         }
     }
 
-    /// Drops the window; the position stays the same.
+    /// Drops the window and stays at the current state.
     fn give_up_window(&mut self) {
         if self.machine.residues().is_some() {
             self.base = self.distance();
@@ -428,15 +434,16 @@ impl Branch {
         }
     }
 
-    /// Jumps to the checkpoint nearest to a timeline step, if that saves steps. [`Branch::run`] executes
-    /// the remaining steps.
+    /// Jumps to a checkpoint near a step of the timeline, if that saves steps. [`Branch::run`] executes the
+    /// remaining steps.
     pub fn approach(&mut self, step: i64) {
         if !self.lossless {
             self.jump(step.saturating_sub(self.offset));
         }
     }
 
-    /// Jumps to the nearest checkpoint on the origin's side of the target, if that saves steps.
+    /// Jumps to the checkpoint nearest to the target, on the side of the origin, if that saves steps. The
+    /// target is counted from the origin.
     fn jump(&mut self, target: i64) {
         let now = self.state().step;
         let within = now.signum() * target.signum() >= 0 && target.unsigned_abs() >= self.window_base();
@@ -454,13 +461,14 @@ impl Branch {
         }
     }
 
-    /// Returns the furthest known state between the origin and a step, inclusive.
+    /// Returns the known state nearest to a step, between the origin and the step, both included. The step is
+    /// counted from the origin.
     fn checkpoint(&self, step: i64) -> &State {
         let side = &self.sides[usize::from(step < 0)];
         side.checkpoints.before(step.unsigned_abs()).unwrap_or(&self.origin)
     }
 
-    /// Continues from a state of this branch, without a window.
+    /// Sets the position to a state of this branch, and drops the window.
     pub fn install(&mut self, mut state: State) {
         state.counters.shown = self.shown;
         self.base = state.step.unsigned_abs();
@@ -481,13 +489,13 @@ impl Branch {
         self.state().step * travel.sign() < 0
     }
 
-    /// Drops all windows. Called while another branch is the current one.
+    /// Drops the branch's windows to free memory. Called when another branch becomes the current one.
     pub fn rest(&mut self) {
         self.pasts.iter_mut().for_each(EarlierBranch::rest);
         self.give_up_window();
     }
 
-    /// Returns the distance from the origin at which the window begins.
+    /// Returns the distance from the origin at which the window, with both halves, begins.
     fn window_base(&self) -> u64 {
         self.older.as_ref().map_or(self.base, |(_, base)| *base)
     }
@@ -496,7 +504,7 @@ impl Branch {
         self.state().step.unsigned_abs()
     }
 
-    /// Runs a branch without lossy steps.
+    /// Runs a lossless branch, which needs no window and no checkpoints.
     fn plainly(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
         let outcome = match self.leads_back(travel) {
             true => self.back(stops, Segment { travel, budget: budget.min(self.distance()) }),
@@ -506,7 +514,7 @@ impl Branch {
         outcome
     }
 
-    /// Runs toward the origin, where nothing needs to be recorded.
+    /// Runs toward the origin in a lossless branch. Such a run records nothing.
     fn back(&mut self, stops: Option<&Stops>, segment: Segment) -> Result<Stop, Trap> {
         match self.fast_runner().cloned() {
             Some(runner) => runner.run(&mut self.machine, stops, segment),
@@ -514,7 +522,7 @@ impl Branch {
         }
     }
 
-    /// Runs away from the origin and records what is due.
+    /// Runs away from the origin, counts calls, and keeps checkpoints if `keeps`.
     fn seen(&mut self, stops: Option<&Stops>, segment: Segment, keeps: bool) -> Result<Stop, Trap> {
         let runner = self.fast_runner().cloned();
         let mut notes = SideNotes { side: &mut self.sides[side_of(segment.travel)], keeps };
@@ -527,7 +535,7 @@ impl Branch {
     fn away(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> Result<Stop, Trap> {
         let has_window = self.machine.residues().is_some();
         let known = self.inherit(self.state().own_steps(), travel).map_err(|_| self.no_memory(travel))?;
-        // With a window, pauses often to check the memory of the window.
+        // With a window, the run pauses often, so that the memory of the window can be checked.
         let to_look = || self.sides[side_of(travel)].steps_to_look(self.distance(), true);
         let pause = if has_window { self.limits.short.min(to_look()) } else { u64::MAX };
         let budget = budget.min(pause).min(known.unwrap_or(u64::MAX));
@@ -542,16 +550,16 @@ impl Branch {
         outcome
     }
 
-    /// Executes steps away from the origin again, with the records of an earlier branch. Executes fewer
-    /// than `budget` steps if the records end earlier.
+    /// Executes steps away from the origin that were executed before. Uses the records of an earlier branch;
+    /// if these end, fewer than `budget` steps are executed.
     fn advance(&mut self, travel: Travel, budget: u64) -> Result<Stop, Trap> {
         let known = self.inherit(self.state().own_steps(), travel).map_err(|_| self.no_memory(travel))?;
         let budget = known.map_or(budget, |steps| budget.min(steps));
         self.machine.interpret(None, Segment { travel, budget })
     }
 
-    /// Passes the records of an earlier branch to the machine, if one covers the steps from `number` on.
-    /// Returns the number of steps that the records cover.
+    /// If an earlier branch covers the steps from state `number` on, passes its residues to the machine.
+    /// Returns the number of steps that the residues cover, or `None` if no earlier branch covers them.
     fn inherit(&mut self, number: i64, travel: Travel) -> Result<Option<u64>, OutOfMemory> {
         let asked = self.pasts.iter().position(|past| past.covers(number, travel));
         let others =
@@ -580,18 +588,18 @@ impl Branch {
         if self.distance() == self.base { self.open_window(self.state().step) } else { Ok(()) }
     }
 
-    /// Switches to the older half of the window, if there is one. Its machine is at the far end of that
-    /// half.
+    /// Continues with the older half of the window, if there is one. The state of its machine is that at the
+    /// end of that half, which is the current state.
     fn take_older(&mut self) {
         if let Some((machine, base)) = self.older.take() {
             (self.machine, self.base) = (machine, base);
-            // The newer half may have printed more output since.
+            // The newer half may have printed further output.
             self.machine.state_mut().counters.shown = self.shown;
         }
     }
 
-    /// Moves to a step reached before, from the checkpoint before it, and keeps residues. Without memory
-    /// for that, the branch stays unchanged.
+    /// Travels to a step that was reached before, from the checkpoint before it, and records residues. If
+    /// there is no memory for that, the branch stays unchanged.
     fn open_window(&mut self, step: i64) -> Result<(), OutOfMemory> {
         let mut start = self.checkpoint(step - step.signum()).try_clone()?;
         start.counters.shown = self.shown;
@@ -616,7 +624,7 @@ impl Branch {
         Ok(())
     }
 
-    /// Drops the older half of the window once the newer half is full.
+    /// If the newer half of the window is full, drops the older half and begins a new newer half.
     fn bound_window(&mut self) -> Result<(), OutOfMemory> {
         let most = self.limits.history.saturating_sub(self.inherited_bytes());
         if self.machine.history_bytes() * 2 < most || self.machine.residues().is_none() {
@@ -630,7 +638,7 @@ impl Branch {
         Ok(())
     }
 
-    /// Records how far the branch was followed, and whether it ended.
+    /// Records the furthest step that the branch has reached, and the reason if it ended there.
     fn note(&mut self, travel: Travel, outcome: Result<Stop, Trap>) {
         self.shown = self.shown.further(self.state().counters.shown);
         let step = self.state().step;

@@ -5,7 +5,7 @@
 use reviver_vm::State;
 use reviver_vm::strategy::Spaced;
 
-/// Maximum number of counts kept on each side of an origin: many more than a screen has columns.
+/// Maximum number of counts that are kept on each side of an origin. A screen has far fewer columns.
 const MOST: usize = 4_096;
 
 /// Number of calls entered and left within an interval, in the direction of time.
@@ -30,7 +30,7 @@ impl Calls {
     }
 }
 
-/// Call statistics of one state.
+/// The machine's count of calls and the call depth in one state.
 #[derive(Clone, Copy, Debug)]
 struct CallTally {
     /// Number of steps that entered or left a call, up to this state.
@@ -44,8 +44,9 @@ impl CallTally {
         CallTally { made: state.counters.calls, depth: state.calls.len() as u64 }
     }
 
-    /// Returns the calls between an earlier state and this one. An entered call increases the depth by one,
-    /// a left call decreases it by one.
+    /// Returns the calls entered and left between an earlier state and this one. They follow from their sum
+    /// and the change of the call depth: an entered call increases the depth by one, and a left call
+    /// decreases it by one.
     fn since(self, earlier: CallTally) -> Calls {
         let made = self.made.wrapping_sub(earlier.made).max(0).unsigned_abs();
         let deeper = i128::from(self.depth) - i128::from(earlier.depth);
@@ -54,12 +55,12 @@ impl CallTally {
     }
 }
 
-/// The counts of one side, by their distance from the origin.
+/// The counts on one side of the origin, by their distance from the origin.
 #[derive(Clone, Debug)]
 pub(super) struct Census {
     origin: CallTally,
     tallies: Spaced<CallTally>,
-    /// The distance of the furthest step and its count.
+    /// The distance of the furthest step reached, and the count there.
     last: (u64, CallTally),
 }
 
@@ -69,12 +70,12 @@ impl Census {
         Census { origin: tally, tallies: Spaced::new(1), last: (0, tally) }
     }
 
-    /// Returns the distance of the next count, at which a run pauses.
+    /// Returns the distance at which the next count is due; a run must pause there.
     pub fn due(&self) -> u64 {
         self.tallies.due()
     }
 
-    /// Records the count of a state, if it is further from the origin than any state before.
+    /// Records the count of a state. Ignores states that are no further from the origin than an earlier one.
     pub fn note(&mut self, distance: u64, state: &State) {
         if distance <= self.last.0 {
             return;

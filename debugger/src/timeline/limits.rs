@@ -8,19 +8,20 @@ use reviver_vm::strategy::{CheckpointBounds, Retention, Strategy};
 pub struct TimelineLimits {
     /// Memory for the residues of a branch's window, in bytes.
     pub history: usize,
-    /// Memory for the checkpoints on each side of a branch's origin, in bytes. A few checkpoints are always
-    /// kept.
+    /// Memory for the checkpoints on each side of a branch's origin, in bytes. Regardless of this limit, a
+    /// few checkpoints are kept.
     pub checkpoints: usize,
     /// Maximum number of checkpoints on each side.
     pub most: usize,
     /// Initial number of steps between checkpoints.
     pub spacing: u64,
-    /// Maximum length, in steps, of a run that keeps its window. A longer run drops it, because running
-    /// without a history is faster.
+    /// Maximum length of a run, in steps, after which the window is kept. A longer run drops the window,
+    /// because running without a history is faster.
     pub short: u64,
-    /// True if residues are kept from the origin on.
+    /// True if each branch records residues from its origin on, instead of only in windows.
     pub whole: bool,
-    /// True if residues record everything that steps change, false if only what steps lose.
+    /// True if residues record everything that steps change (a tape), false if they record only what steps
+    /// lose.
     pub taped: bool,
 }
 
@@ -38,11 +39,12 @@ impl Default for TimelineLimits {
     }
 }
 
-/// Number of checkpoints that are kept regardless of their size.
+/// Number of checkpoints that are kept even if they exceed the memory limit.
 const LEAST: usize = 4;
 
 impl TimelineLimits {
-    /// Returns the limits for a strategy. Half of the memory is for checkpoints, both sides together.
+    /// Returns the limits for a strategy. Half of its memory is for the checkpoints of both sides together,
+    /// the other half for residues.
     pub fn of(retention: Retention) -> TimelineLimits {
         let defaults = TimelineLimits::default();
         let part = |memory: u64, part: u64| usize::try_from(memory / part).unwrap_or(usize::MAX);
@@ -51,7 +53,7 @@ impl TimelineLimits {
         match retention.strategy {
             Strategy::Auto => TimelineLimits { history, checkpoints, ..defaults },
             Strategy::Checkpoint { slots, leaf } => {
-                // The origin is kept in addition.
+                // The origin is kept too, so one slot fewer is available for checkpoints.
                 let most = slots.map_or(defaults.most, |slots| slots.saturating_sub(1) as usize);
                 let spacing = leaf.unwrap_or(defaults.spacing);
                 TimelineLimits { history, checkpoints, most, spacing, ..defaults }
@@ -64,7 +66,7 @@ impl TimelineLimits {
         }
     }
 
-    /// Returns empty residues of the configured kind.
+    /// Returns an empty record of residues, of the kind that `taped` selects.
     pub(super) fn residues(self) -> Residues {
         if self.taped { Residues::taping() } else { Residues::default() }
     }

@@ -1,16 +1,17 @@
-//! Choice between the interpreter and a faster engine that has to compile code first. Short runs stay with
-//! the interpreter, so that no key press waits for compilation.
+//! Chooses between the interpreter and a faster engine that must compile code first. Short runs use the
+//! interpreter, so that no key press waits for compilation.
 
 use std::sync::Arc;
 
 use reviver_vm::Runner;
 
-/// Number of steps of each movement that are always interpreted: a few milliseconds.
+/// Number of steps at the beginning of each movement that are interpreted. They take a few milliseconds.
 const FIRST: u64 = 1 << 20;
-/// Number of steps that are interpreted after a pause. Closely spaced pauses keep the interpreter in use.
+/// Minimum number of steps that are interpreted after a pause. If a run pauses often, it is therefore
+/// interpreted throughout.
 const BETWEEN: u64 = 1 << 14;
-/// Number of interpreted steps after a pause for each open call: a switch to the other engine scans all
-/// open calls.
+/// Number of further steps to interpret after a pause, for each open call. Switching to the other engine
+/// takes longer with more open calls, because it scans all of them.
 const BETWEEN_PER_CALL: u64 = 8;
 
 /// The engine for long runs. Its results are the same as the interpreter's.
@@ -19,27 +20,27 @@ pub struct LongRuns {
     runner: Arc<dyn Runner>,
     first: u64,
     between: u64,
-    /// Remaining number of steps to interpret.
+    /// Number of steps that are still to be interpreted.
     left: u64,
 }
 
 impl LongRuns {
-    /// Creates a policy under which runs become long after about a million steps.
+    /// Creates the default policy: the engine is used after about a million steps of a movement.
     pub fn new(runner: Arc<dyn Runner>) -> LongRuns {
         LongRuns { runner, first: FIRST, between: BETWEEN, left: FIRST }
     }
 
-    /// Creates a policy under which all runs are long.
+    /// Creates a policy that uses the engine from the first step on.
     pub fn eager(runner: Arc<dyn Runner>) -> LongRuns {
         LongRuns { runner, first: 0, between: 0, left: 0 }
     }
 
-    /// Marks the beginning of a movement.
+    /// Restarts the count of interpreted steps, at the beginning of a movement.
     pub(super) fn begin(&mut self) {
         self.left = self.first;
     }
 
-    /// Marks a pause of the run with `calls` open calls.
+    /// Must be called when the run has paused, with the number of open calls.
     pub(super) fn pause(&mut self, calls: usize) {
         self.left = self.left.max(self.between).max(BETWEEN_PER_CALL.saturating_mul(calls as u64));
     }
@@ -49,7 +50,7 @@ impl LongRuns {
         self.left = self.left.saturating_sub(steps);
     }
 
-    /// Returns how many of `steps` can be executed before the engine must be chosen again.
+    /// Returns how many of `steps` steps can be executed before the engine must be chosen again.
     pub(super) fn part(&self, steps: u64) -> u64 {
         if self.left == 0 { steps } else { steps.min(self.left) }
     }

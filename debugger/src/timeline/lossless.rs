@@ -1,5 +1,5 @@
-//! Decides whether a branch loses no bits, so that going back needs no history. Only the program and the
-//! origin are examined.
+//! Decides whether a branch loses no bits, so that going back needs no history. The decision depends only on
+//! the program and the origin of the branch.
 
 use reviver_isa::instruction::Operand;
 use reviver_isa::module::Module;
@@ -7,7 +7,7 @@ use reviver_isa::update::OperandShape;
 use reviver_vm::State;
 use reviver_vm::strategy::{has_reals, loses_nothing};
 
-/// Returns true if every step of a branch can be undone by its inverse alone, bit for bit.
+/// Returns true if the inverse of every step on a branch restores the state before the step, bit for bit.
 pub(super) fn is_lossless(module: &Module, origin: &State) -> bool {
     let adjoints = has_reals(module) && (origin.mode() || uses_adjoints(module) || has_adjoints(origin));
     loses_nothing(module) && !adjoints

@@ -1,5 +1,5 @@
-//! The timeline: a tree of branches. The first begins with the program, every other one with an edit of a
-//! state. Each branch keeps its position while another one is current.
+//! The timeline: a tree of branches. The first branch begins with the program, every other one with an edit
+//! of a state. A branch keeps its position while another one is the current branch.
 
 mod branch;
 mod census;
@@ -19,16 +19,16 @@ pub use census::Calls;
 pub use limits::TimelineLimits;
 pub use long_runs::LongRuns;
 
-/// Number of a branch in a [`Timeline`]; 0 is the program's own.
+/// Number of a branch in a [`Timeline`]; 0 is the branch that begins with the program.
 pub type BranchNumber = usize;
 
-/// A branch and its origin in the tree.
+/// A branch, its parent, and the edits with which it began.
 #[derive(Debug)]
 struct BranchEntry {
     branch: Branch,
-    /// The branch that it left; `None` for the program's own branch.
+    /// The branch that this branch left; `None` for the program's own branch.
     parent: Option<BranchNumber>,
-    /// The edits with which the branch began, as commands that repeat them.
+    /// The edits with which the branch began, as command lines such as `set a = 1`.
     edits: Vec<String>,
 }
 
@@ -46,11 +46,11 @@ pub struct TimePoint {
 pub struct Fork {
     /// Number of the branch, as `timeline` accepts it.
     pub branch: BranchNumber,
-    /// The branch that it left; `None` for the program's own branch.
+    /// The branch that this branch left; `None` for the program's own branch.
     pub parent: Option<BranchNumber>,
     /// The step at which the branch begins.
     pub step: i64,
-    /// The edits with which the branch began, as commands that repeat them.
+    /// The edits with which the branch began, as command lines such as `set a = 1`.
     pub edits: Vec<String>,
     /// The first and the last step reached on the branch.
     pub extent: (i64, i64),
@@ -63,9 +63,9 @@ pub struct Fork {
 pub struct StepSpan {
     /// The first step of the branch that is known or expected.
     pub first: i64,
-    /// The last step of the branch; `end` says how certain it is.
+    /// The last step; `end` tells what is known about it.
     pub last: i64,
-    /// Meaning of `last`: the end, the furthest step reached, or an estimate.
+    /// Meaning of `last`: the end of the branch, the furthest step reached, or an estimate.
     pub end: SpanEnd,
 }
 
@@ -76,7 +76,7 @@ pub enum SpanEnd {
     Known,
     /// The furthest step reached so far.
     Reached,
-    /// The end of the branch that this one left; this branch may end elsewhere.
+    /// The end of the branch that this branch left. This branch may end at another step.
     Expected,
 }
 
@@ -139,8 +139,8 @@ impl Timeline {
         &mut self.entries[self.current].branch
     }
 
-    /// Returns the span of the current branch. If the end in a direction is unknown, the span of the branch
-    /// that it left is used there. An edit then doesn't change the scale of every bar.
+    /// Returns the span of the current branch. If an end of the branch isn't known yet, the end of its parent
+    /// is used as an estimate. So an edit doesn't change the scale of the timeline bar.
     pub fn span(&self) -> StepSpan {
         let mut above = Vec::new();
         let mut entry = self.entries.get(self.current);
@@ -152,7 +152,7 @@ impl Timeline {
         above.into_iter().rev().fold(start, |above, branch| span_of(branch, above))
     }
 
-    /// Returns the current state; its own `step` counts from the branch's origin.
+    /// Returns the current state. The state's `step` counts from the origin of the branch.
     pub fn state(&self) -> &State {
         self.branch().state()
     }
@@ -170,7 +170,7 @@ impl Timeline {
         self.branch_mut().run(travel, budget)
     }
 
-    /// Executes steps like [`Timeline::run`], and stops before a step from one of `stops`.
+    /// Executes steps like [`Timeline::run`], and stops before a step from a node in `stops`.
     ///
     /// # Errors
     /// A trap, as in [`Timeline::run`].
@@ -178,8 +178,9 @@ impl Timeline {
         self.branch_mut().run_until(stops, travel, budget)
     }
 
-    /// Changes the current state, which begins a new branch. If the current branch has just begun and
-    /// `joins` is true, the edit is added to that branch instead. `edit` describes the edit as a command.
+    /// Edits the current state, and begins a new branch with it. If `joins` is true and no step has been
+    /// executed on the current branch, the edit is added to the current branch instead. `edit` describes the
+    /// edit as a command line.
     ///
     /// # Errors
     /// There is no memory for the states that a branch begins with; nothing has changed.
@@ -207,7 +208,7 @@ impl Timeline {
         Ok(self.current)
     }
 
-    /// Switches to the branch that the current one left, at its last position. Returns `None` on the
+    /// Switches to the parent of the current branch, at the parent's last position. Returns `None` on the
     /// program's own branch.
     pub fn up(&mut self) -> Option<BranchNumber> {
         let parent = self.entries[self.current].parent?;
@@ -248,7 +249,7 @@ impl Timeline {
     }
 }
 
-/// Returns the span of a branch that left a branch with the span `above`.
+/// Returns the span of a branch, given the span of its parent (`above`).
 fn span_of(branch: &Branch, above: StepSpan) -> StepSpan {
     let (first, last) = branch.extent();
     let first = if branch.end(Travel::Backward).is_some() { first } else { first.min(above.first) };

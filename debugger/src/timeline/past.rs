@@ -1,9 +1,10 @@
-//! Records that a branch takes over from the branch that it left. An edit of adjoints or of the mode leaves
-//! all values unchanged, so going back, the later branch retraces the values of the earlier one. Values
-//! that the earlier branch lost by float rounding or erasing can't be computed from the later branch's
-//! state. Branches with a common ancestor share these records.
+//! Records that a branch inherits from an earlier one. An edit of adjoints or of the mode leaves all values
+//! unchanged. Before the edit, the values on the new branch are therefore those of the earlier branch. Some
+//! of these can't be computed from the later state, because the earlier branch lost bits by rounding or
+//! erasing. They are taken from the earlier branch's residues. Branches with a common ancestor share the
+//! records.
 //!
-//! Only the earlier branch and its residues are handled here; the module `branch` uses them.
+//! This module only handles the earlier branch and its residues; the module `branch` uses them.
 
 use std::sync::Arc;
 
@@ -11,10 +12,10 @@ use reviver_vm::Travel;
 use reviver_vm::allocation::OutOfMemory;
 use reviver_vm::history::{Past as Records, Residues};
 
-/// Interface of an earlier branch to later ones.
+/// Interface through which later branches use an earlier branch.
 pub trait Remembering: std::fmt::Debug + Send + Sync {
-    /// Returns the residues of the steps toward the origin from the state with a number, and the distance
-    /// at which these residues begin.
+    /// Returns the residues of the steps that lead from the origin to the state `number`, as far as they fit
+    /// into memory. Also returns the distance from the origin at which these residues begin.
     ///
     /// # Errors
     /// There is no memory to compute the residues.
@@ -25,9 +26,10 @@ pub trait Remembering: std::fmt::Debug + Send + Sync {
 #[derive(Clone, Debug)]
 pub struct EarlierBranch {
     branch: Arc<dyn Remembering>,
-    /// The number of the state at which the branch was left: its steps without those in derivative rules.
+    /// The number of the state at which the branch was left. Numbers count steps from the branch's origin,
+    /// except steps in derivative rules.
     left_at: i64,
-    /// A state's number on the earlier branch minus its number on the later one.
+    /// Difference between a state's number on the earlier branch and its number on the later one.
     offset: i64,
     window: Option<LossWindow>,
 }
@@ -46,7 +48,8 @@ impl EarlierBranch {
         EarlierBranch { branch, left_at, offset: left_at, window: None }
     }
 
-    /// Returns the record for a branch that leaves the later branch at the state with this number.
+    /// Returns the record for a branch that leaves the current one at state `number` and so can undo the
+    /// steps of the same earlier branch.
     pub fn from(&self, number: i64) -> EarlierBranch {
         let (branch, left_at) = (self.branch.clone(), self.left_at);
         EarlierBranch { branch, left_at, offset: self.offset + number, window: None }
@@ -57,8 +60,8 @@ impl EarlierBranch {
         self.window = None;
     }
 
-    /// Returns true if a step of the later branch, from its state with this number, retraces the earlier
-    /// branch toward its origin.
+    /// Returns true if a step of the later branch undoes a step of the earlier branch. The step begins at
+    /// state `number` of the later branch and has direction `travel`.
     pub fn covers(&self, number: i64, travel: Travel) -> bool {
         let number = number + self.offset;
         let toward = match travel {
@@ -68,7 +71,8 @@ impl EarlierBranch {
         toward && self.left_at.signum() == number.signum() && number.abs() <= self.left_at.abs()
     }
 
-    /// Returns the residues for going back from a covered state, and the number of steps that they cover.
+    /// Returns the residues for going back from state `number` of the later branch, and the number of steps
+    /// that they cover. The state must be covered ([`EarlierBranch::covers`]).
     ///
     /// # Errors
     /// There is no memory to compute the residues.
@@ -80,7 +84,7 @@ impl EarlierBranch {
                 Ok((window.records.clone(), distance - window.from))
             }
             _ => {
-                // Freed first, to make room for the new window.
+                // The old window is freed first, so that there is memory for the new one.
                 self.window = None;
                 let (residues, from) = self.branch.residues_to_origin(number)?;
                 let records = Records::new(residues, self.offset);

@@ -14,7 +14,7 @@ pub enum InputEvent {
     Key(Key),
     /// Pasted text, which is never interpreted as keys.
     Paste(String),
-    /// A gesture of the mouse with its position.
+    /// A gesture of the mouse, with its position on the screen.
     Mouse(Mouse),
     /// The screen size has changed.
     Resize,
@@ -38,7 +38,7 @@ pub struct Mouse {
 pub enum Gesture {
     /// The button was pressed.
     Press,
-    /// The second press of a double click; the first press was reported as a press.
+    /// The second press of a double click. The first one was reported as [`Gesture::Press`].
     DoublePress,
     /// The pointer moved with the button down.
     Drag,

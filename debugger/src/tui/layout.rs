@@ -1,11 +1,11 @@
-//! Screen layout: divides the screen into slots according to its size. A slot shows one of its panes; the
-//! others are tabs in its heading.
+//! Screen layout: divides the screen into slots, depending on its size. A slot shows one of its panes; the
+//! names of the others are tabs in its heading.
 
 use ratatui::layout::{Constraint, Layout, Rect};
 
 use super::panes::PaneKind::{self, *};
 
-/// A part of the screen for one of several panes.
+/// A part of the screen that shows one of several panes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScreenSlot {
     /// The area of the slot; its first row is the heading.
@@ -35,7 +35,7 @@ impl ScreenSlot {
     }
 }
 
-/// The areas of the screen.
+/// The areas into which the screen is divided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DividedScreen {
     /// The slots, which share the area `panes`.
@@ -65,9 +65,10 @@ const CARD_ON_TOUR: u16 = 5;
 /// The content that determines the layout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScreenContent {
-    /// Number of rows for all scalars. It doesn't depend on the open calls, so that the layout is stable.
+    /// Number of rows that the scalars need. It doesn't depend on the open calls, so that the layout doesn't
+    /// change with them.
     pub cells: u16,
-    /// Estimated number of rows for all arrays; 0 if the program has none.
+    /// Estimated number of rows that the arrays need; 0 if the program has no arrays.
     pub arrays: u16,
     /// True if there are several branches, which need a row below the timeline bar.
     pub has_branches: bool,
@@ -80,28 +81,28 @@ pub struct ScreenContent {
 }
 
 impl ScreenContent {
-    /// Returns the constraint for the rows of the card, or of the answer in its place. The answer gets half
-    /// of the height.
+    /// Returns the constraint for the height of the card. If there is an answer, it takes the place of the
+    /// card and gets half of the height.
     fn card(self, rows: u16) -> Constraint {
-        // The card omits the instruction's documentation during a tour, which shows it.
+        // During a tour, the card omits the instruction's documentation, because the tour describes the step.
         let rows = if self.has_tour { rows.min(CARD_ON_TOUR) } else { rows };
         if self.has_answer { Constraint::Percentage(50) } else { Constraint::Length(rows) }
     }
 
-    /// Returns the rows of the tour: at most a third of the screen's height.
+    /// Returns the number of rows of the tour: at most a third of the screen's height, and 0 without a tour.
     fn tour(self, height: u16) -> u16 {
         if self.has_tour { TOUR.min(height / 3) } else { 0 }
     }
 
-    /// Returns the rows of the timeline, at most `most`: heading, events, bar, step numbers, branches, and
-    /// `rows_per_plot` rows for each plot.
+    /// Returns the constraint for the height of the timeline, at most `most` rows. It has rows for the
+    /// heading, events, the bar, step numbers and branches, and `rows_per_plot` rows for each plot.
     fn timeline(self, rows_per_plot: u16, most: u16) -> Constraint {
         let plots = self.plots.saturating_mul(rows_per_plot);
         Constraint::Length(plots.saturating_add(4 + u16::from(self.has_branches)).min(most))
     }
 }
 
-/// Divides a screen of this size. With `zoomed`, one pane gets all of it.
+/// Divides a screen of this size. If `zoomed`, a single slot contains all panes.
 pub fn divide(size: Rect, zoomed: bool, content: ScreenContent) -> DividedScreen {
     let [keys, status, prompt] = bottom(size);
     let rows = [Constraint::Length(content.tour(size.height)), Constraint::Fill(1)];
@@ -116,8 +117,8 @@ pub fn divide(size: Rect, zoomed: bool, content: ScreenContent) -> DividedScreen
     DividedScreen { slots, tour, panes: body, keys, status, prompt }
 }
 
-/// Returns the last rows: the key bar, the status line, and the prompt or last message. On small screens
-/// some are empty; the key bar is dropped first.
+/// Returns the areas of the key bar, of the status line, and of the prompt or last message. On small screens
+/// some of them are empty; the key bar is dropped first.
 pub fn bottom(size: Rect) -> [Rect; 3] {
     let keys = u16::from(size.height >= COMPACT.1);
     let rows = [Constraint::Fill(1), Constraint::Max(keys), Constraint::Max(1), Constraint::Max(1)];
@@ -125,13 +126,13 @@ pub fn bottom(size: Rect) -> [Rect; 3] {
     [keys, status, prompt]
 }
 
-/// Returns the area above the last rows.
+/// Returns the area above the key bar, the status line and the prompt.
 pub fn above(size: Rect) -> Rect {
     let used = bottom(size).iter().map(|row| row.height).sum::<u16>().max(2);
     Rect { height: size.height.saturating_sub(used), ..size }
 }
 
-// Groups of panes that every layout keeps together. In smaller layouts several groups share a slot.
+// Groups of panes that share a slot in every layout. In smaller layouts, several groups share a slot.
 const PROGRAM: &[PaneKind] = &[Code];
 const BACKWARD: &[PaneKind] = &[Inverse];
 const SCALARS: &[PaneKind] = &[Cells];
@@ -175,20 +176,21 @@ fn roomy(body: Rect, content: ScreenContent) -> Vec<ScreenSlot> {
     slots
 }
 
-/// Constraints that split off the last eight rows.
+/// Constraints that divide an area into its last eight rows and the rest.
 const LAST_EIGHT: [Constraint; 2] = [Constraint::Fill(1), Constraint::Length(8)];
 
-/// Minimum height of a column that shows cells and arrays in separate slots.
+/// Minimum height, in rows, of a column that has separate slots for cells and arrays.
 const LEAST_FOR_BOTH: u16 = 10;
 
-/// Adds a slot for the cells, and one for the arrays if there are arrays and there is room. The panes of
-/// other groups share the slot of the cells.
+/// Adds the slot for the cells and, if there are arrays and there is room, another one for the arrays. The
+/// panes in `others` share the slot of the cells.
 fn add_cells(slots: &mut Vec<ScreenSlot>, column: Rect, content: ScreenContent, others: &[&[PaneKind]]) {
     if content.arrays == 0 || column.height < LEAST_FOR_BOTH {
         slots.push(beside(column, &[&[SCALARS, ELEMENTS], others].concat()));
         return;
     }
-    // Each slot has a heading. The arrays get the rows that the cells don't need, but at least two fifths.
+    // Each slot has a heading. The arrays get the rows that the cells don't need, and at least two fifths of
+    // all.
     let left = column.height.saturating_sub(content.cells.saturating_add(1));
     let height = content.arrays.saturating_add(1).min(left.max(column.height / 5 * 2));
     let [cells, arrays] = Layout::vertical([Constraint::Fill(1), Constraint::Length(height)]).areas(column);

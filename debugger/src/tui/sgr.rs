@@ -1,9 +1,10 @@
-//! Output filter for the first 16 colours: rewrites `ESC [ 38;5;4 m`, which older terminals don't
-//! understand, to `ESC [ 34 m`.
+//! Rewrites the output for terminals with 16 colours: `ESC [ 38;5;4 m`, which older terminals don't
+//! understand, becomes `ESC [ 34 m`.
 
 use std::io::{self, Write};
 
-/// Writer that buffers its input until it is flushed, and rewrites the 16 colours to their old form.
+/// Writer that buffers its input until it is flushed. It then rewrites the first 16 colours to their old
+/// escape sequences.
 #[derive(Debug)]
 pub struct Sixteen<W> {
     out: W,
@@ -48,7 +49,7 @@ fn respelled(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Rewrites attributes and colours, which are numbers between semicolons.
+/// Rewrites the parameters of an SGR sequence, which are numbers between semicolons.
 fn respelled_attributes(parameters: &[u8]) -> String {
     let text = String::from_utf8_lossy(parameters);
     let mut left = text.split(';');
@@ -65,7 +66,7 @@ fn respelled_attributes(parameters: &[u8]) -> String {
                 });
                 left = ahead;
             }
-            // The three numbers that follow are colour channels, no attributes.
+            // The next three numbers are the channels of a colour, so they aren't attributes.
             ("38" | "48", Some("2"), _) => {
                 out.push(number.to_owned());
                 out.extend(left.by_ref().take(4).map(str::to_owned));

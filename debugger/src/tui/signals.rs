@@ -1,5 +1,5 @@
-//! Signals received by the process. A signal only sets a flag, which the screen checks at suitable times.
-//! On platforms without such signals the flags are never set.
+//! Signals to the process. A signal only sets a flag, which the screen checks between events. On platforms
+//! without such signals the flags are never set.
 
 use std::io;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 pub struct Signals {
     interrupt: Arc<AtomicBool>,
     resumed: Arc<AtomicBool>,
-    /// The number of the signal that ends the process; 0 if none has arrived.
+    /// The number of the signal that ends the process; 0 if no such signal has arrived.
     end: Arc<AtomicUsize>,
 }
 
@@ -25,7 +25,7 @@ impl Signals {
         self.resumed.swap(false, Ordering::Relaxed)
     }
 
-    /// Returns the signal that ends the process after the terminal has been restored.
+    /// Returns the signal that ends the process, if one has arrived. The screen first restores the terminal.
     pub fn end(&self) -> Option<i32> {
         i32::try_from(self.end.load(Ordering::Relaxed)).ok().filter(|signal| *signal != 0)
     }
@@ -45,16 +45,18 @@ mod unix {
     use super::*;
     use crate::ending_signals::ENDING;
 
-    /// Returns the signals that request the end of the process, or end it by default.
+    /// Returns the signals that end the process: those that request its end, and those that end it by
+    /// default.
     fn ending() -> impl Iterator<Item = i32> {
         [SIGTERM, SIGHUP].into_iter().chain(ENDING)
     }
 
-    /// Time after which a signal ends the process even if it wasn't handled.
+    /// Time after which a signal ends the process even if the screen hasn't handled it.
     const AT_LAST: Duration = Duration::from_secs(1);
 
     impl Signals {
-        /// Installs the handlers. A signal that ends the process does so at once if it arrives twice.
+        /// Installs the handlers. If a signal that ends the process arrives for the second time, it ends the
+        /// process at once.
         ///
         /// # Errors
         /// The handlers can't be installed.
@@ -73,7 +75,7 @@ mod unix {
         }
     }
 
-    /// Ends the process after a signal that the screen doesn't handle in time: reading from a closed
+    /// Ends the process if the screen doesn't handle a signal within [`AT_LAST`]: a read from a closed
     /// terminal may never return. If no thread can be started, only a second signal ends the process.
     fn end_at_last(mut arriving: Arriving) {
         let wait = move || {
@@ -94,7 +96,7 @@ mod unix {
         emulate_default_handler(signal)
     }
 
-    /// Stops the job of the process like Ctrl-Z on a terminal, and returns when the job is continued.
+    /// Stops the job of the process, as Ctrl-Z on a terminal does. Returns when the job is continued.
     ///
     /// # Errors
     /// The signal can't be sent.

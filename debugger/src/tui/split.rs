@@ -2,9 +2,8 @@
 //! sequence may arrive alone and be read as the key Esc. The rest would then be read as letters, such as `C`,
 //! which runs backward. Late answers to a query of the terminal arrive among the keys, too.
 //!
-//! Complete sequences are already decoded as keys by the reader and don't pass through here. Other input is
-//! held while it may be the beginning of a sequence: for [`LONE`] after an ESC, and for [`REST`] after more
-//! characters.
+//! Sequences that arrive as a whole are decoded by the terminal's reader before. Other input is held while it
+//! may be the beginning of a sequence: for [`LONE`] after an ESC, and for [`REST`] after more characters.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +13,7 @@ use super::event::{Gesture, InputEvent, Mouse};
 use super::keys::{BareKey, Key};
 use super::theme::Ground;
 
-/// Time after which an ESC that nothing follows is the key Esc.
+/// Time after which an ESC is the key Esc, if nothing follows it.
 pub const LONE: Duration = Duration::from_millis(50);
 
 /// Maximum time until the next chunk of a sequence.
@@ -24,8 +23,8 @@ pub const REST: Duration = Duration::from_millis(500);
 /// have pressed Esc and now types `[`.
 const LATE: Duration = Duration::from_millis(100);
 
-/// Maximum pause in pasted text. The ESC of its end marker may have been decoded separately, so that the
-/// end isn't seen.
+/// Maximum pause within pasted text. It ends the paste if the end marker isn't recognized, because the
+/// marker's ESC was decoded separately.
 const PASTED: Duration = Duration::from_millis(200);
 
 /// Maximum number of characters in a sequence or an answer.
@@ -34,33 +33,33 @@ const LONGEST: usize = 64;
 const ESC: char = '\x1b';
 const BEL: char = '\x07';
 
-/// The input that is held.
+/// Input events that are held until it is known whether they form a sequence.
 #[derive(Debug, Default)]
 pub struct Split {
-    /// The events that may belong together, and the characters that they encode.
+    /// The held events, and the characters that they encode (`spelled`).
     held: Vec<InputEvent>,
     spelled: String,
     /// Arrival time of the last held event.
     since: Option<Instant>,
-    /// Time at which an ESC was released as the key Esc: the rest of its sequence may still follow.
+    /// The time at which an ESC was released as the key Esc. The rest of a sequence may still follow it.
     let_go: Option<Instant>,
-    /// True if the characters include that ESC, although it isn't held.
+    /// True if `spelled` begins with an ESC that was already released, so that it isn't in `held`.
     is_late: bool,
 }
 
-/// Classification of a text.
+/// Classification of characters that begin with an ESC.
 #[derive(Debug, PartialEq)]
 enum Sequence {
     /// The beginning of a sequence: more characters may follow within this time.
     Begun(Duration),
-    /// A complete sequence, with its event if it has a meaning here.
+    /// A complete sequence, and its event. The event is `None` if the sequence is ignored.
     Whole(Option<InputEvent>),
     /// The text is no sequence.
     None,
 }
 
 impl Split {
-    /// Processes an event. Returns the events that are certain now.
+    /// Processes an event. Returns the events whose meaning is now certain.
     pub fn take(&mut self, event: InputEvent, now: Instant) -> Vec<InputEvent> {
         let mut certain = self.expire(now);
         let Some(text) = spelling(&event) else {
@@ -75,7 +74,8 @@ impl Split {
             certain.extend(self.release_all(now));
         }
         if self.held.is_empty() {
-            // Alt with a key is an ESC and the key. Only the pair that begins an answer is held.
+            // Alt with a key is sent as an ESC and the key. Of these pairs, only the one that begins an
+            // answer is held.
             let is_begun = text == "\x1b" || text == "\x1b]";
             self.is_late = !is_begun && self.let_go.take().is_some_and(|when| now - when < REST);
             if !is_begun && !self.is_late {
@@ -98,7 +98,7 @@ impl Split {
         certain
     }
 
-    /// Returns the events that are certain now, because nothing has followed in time.
+    /// Returns the events whose meaning is now certain, because no further piece has arrived in time.
     pub fn expire(&mut self, now: Instant) -> Vec<InputEvent> {
         match self.patience(now) {
             Some(Duration::ZERO) => self.release_all(now),
@@ -113,7 +113,7 @@ impl Split {
         Some(patience.saturating_sub(now.saturating_duration_since(since)))
     }
 
-    /// Releases the held events unchanged, unless they can only be a part of a sequence.
+    /// Releases the held events as they arrived. Drops them if they can only be the part of a sequence.
     fn release_all(&mut self, now: Instant) -> Vec<InputEvent> {
         let (spelled, is_late) = (std::mem::take(&mut self.spelled), self.is_late);
         let held = std::mem::take(&mut self.held);
@@ -125,7 +125,7 @@ impl Split {
             self.let_go = Some(now);
             return held;
         }
-        // A user can't type this within such a short time.
+        // A user can't type these characters within such a short time.
         let is_broken =
             !is_late && (spelled.starts_with("\x1b[") || spelled.starts_with("\x1bO")) && held.len() > 1;
         let is_answer = spelled.starts_with("\x1b]1") && spelled.len() >= "\x1b]10;".len();
@@ -141,18 +141,19 @@ impl Split {
     fn sequence(&self) -> Sequence {
         match sequence(&self.spelled) {
             Sequence::Begun(_) if self.is_late && self.spelled.chars().count() == 2 => Sequence::Begun(LATE),
-            // The user typed a key after pressing Esc.
+            // The user pressed Esc and then this key.
             Sequence::Whole(_) if self.is_late && self.held.len() == 1 => Sequence::None,
             found => found,
         }
     }
 }
 
-/// Markers at the start and the end of pasted text.
+/// Markers that a terminal sends before (`PASTE`) and after pasted text.
 const PASTE: &str = "\x1b[200~";
 const PASTE_END: &str = "\x1b[201~";
 
-/// Returns the characters that a terminal sends for an event, if the event may be part of a sequence.
+/// Returns the characters that a terminal sends for an event. Returns `None` if the event can't be part of a
+/// sequence.
 fn spelling(event: &InputEvent) -> Option<String> {
     let InputEvent::Key(key) = event else { return None };
     let c = match key.code {
@@ -167,7 +168,7 @@ fn spelling(event: &InputEvent) -> Option<String> {
     Some(format!("{before}{c}"))
 }
 
-/// Returns the key of a character.
+/// Returns the key for which a terminal sends a character.
 fn spelled_key(c: char) -> Key {
     match c {
         BEL => Key::ctrl('g'),
@@ -177,7 +178,7 @@ fn spelled_key(c: char) -> Key {
     }
 }
 
-/// Classifies a text that begins with an ESC.
+/// Classifies characters that begin with an ESC.
 fn sequence(text: &str) -> Sequence {
     let Some(rest) = text.strip_prefix(ESC) else { return Sequence::None };
     if let Some(pasted) = text.strip_prefix(PASTE) {
@@ -202,7 +203,7 @@ fn sequence(text: &str) -> Sequence {
     }
 }
 
-/// Classifies the part after `ESC [`: parameters, then a letter that determines their meaning.
+/// Classifies the characters after `ESC [`: parameters, and a letter that determines the meaning.
 fn control(text: &str) -> Sequence {
     // The Linux console has special sequences for function keys, and the oldest mouse protocol sends three
     // characters after its letter.
@@ -255,7 +256,7 @@ fn plain(code: BareKey) -> InputEvent {
     InputEvent::Key(Key::plain(code))
 }
 
-/// Returns the key for the final letter of a sequence.
+/// Returns the key that the final letter of a sequence denotes.
 fn named(letter: char) -> Option<BareKey> {
     Some(match letter {
         'A' => BareKey::Up,
@@ -277,7 +278,7 @@ fn console_key(letter: char) -> Option<BareKey> {
     Some(BareKey::F(number as u8 + 1))
 }
 
-/// Returns the key for the number before a `~`.
+/// Returns the key that the number before a `~` denotes.
 fn numbered(number: u8) -> Option<BareKey> {
     Some(match number {
         1 | 7 => BareKey::Home,
@@ -295,7 +296,7 @@ fn numbered(number: u8) -> Option<BareKey> {
     })
 }
 
-/// Decodes a mouse report: `button;column;row`, where column and row are counted from 1.
+/// Decodes a mouse report. `text` is `button;column;row`, where column and row are counted from 1.
 fn gesture(text: &str, letter: char) -> Option<Mouse> {
     let mut numbers = text.split(';').map(|number| number.parse::<u16>().ok());
     let button = numbers.next()??;
@@ -312,8 +313,8 @@ fn gesture(text: &str, letter: char) -> Option<Mouse> {
     Some(Mouse { place, gesture })
 }
 
-/// Classifies the part after `ESC ]`: the answer to a query of the text or background colour, which ends
-/// with BEL or with `ESC \`. An unknown answer is dropped, because it wasn't typed.
+/// Classifies the characters after `ESC ]`: the terminal's answer to a query of its text or background
+/// colour. It ends with BEL or with `ESC \`. An unknown answer is dropped, because the user hasn't typed it.
 fn answer(text: &str) -> Sequence {
     let begins =
         |head: &str| if text.len() < head.len() { head.starts_with(text) } else { text.starts_with(head) };
@@ -359,7 +360,7 @@ mod tests {
         found
     }
 
-    /// Returns the events of a terminal's characters when each arrives separately.
+    /// Returns the events that a terminal's reader produces if each character arrives separately.
     fn letters(text: &str) -> impl Iterator<Item = InputEvent> + '_ {
         text.chars()
             .map(|c| InputEvent::Key(if c == ESC { Key::plain(BareKey::Esc) } else { spelled_key(c) }))
@@ -439,7 +440,7 @@ mod tests {
             assert_eq!(each(AT_ONCE, &format!("\x1b]11;of no colour{end}")), []);
             assert_eq!(each(AT_ONCE, &format!("\x1b]11;rgb:-1/0/0{end}")), []);
         }
-        // When the answer arrives at once, the terminal's reader decodes it as Alt-] and letters.
+        // If the answer arrives as a whole, the terminal's reader decodes it as Alt-] and letters.
         let whole = [key("Alt-]")].into_iter().chain(letters("11;rgb:0000/0000/4000")).chain([key("Alt-\\")]);
         let found = pieces(whole.map(|event| (Duration::ZERO, event)));
         assert_eq!(found, [InputEvent::Ground(Ground::Dark)]);

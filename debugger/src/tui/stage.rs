@@ -1,5 +1,5 @@
-//! Connection of the application with the terminal. Long runs of the session are executed on a separate thread, so
-//! that the screen stays responsive.
+//! Connects the application with the terminal. Background tasks of the session run on another thread, so that
+//! the screen stays responsive.
 
 use std::collections::VecDeque;
 use std::io;
@@ -31,20 +31,21 @@ pub enum TuiError {
 /// Receiver for the result of a background task.
 type Returning = Receiver<thread::Result<Done>>;
 
-/// Time within which most commands finish; no intermediate frame is drawn before.
+/// Time for which the screen waits for a background task before it draws a frame. Most commands finish within
+/// this time.
 const AT_ONCE: Duration = Duration::from_millis(8);
 
 /// Time between two checks for the result of a background task.
 const GLANCE: Duration = Duration::from_millis(10);
 
-/// Maximum time until a signal is handled while the application waits for events.
+/// Maximum time between two checks for signals, while the application waits for events.
 const LONG: Duration = Duration::from_millis(200);
 
-/// Time that the first frame waits for the terminal to report its background.
+/// Maximum time for which the first frame waits for the terminal to report its background.
 const ANSWER: Duration = Duration::from_millis(150);
 
-/// Runs the application on the terminal until the user quits. A signal that ends the process takes effect
-/// after the terminal has been restored.
+/// Runs the application on the terminal until the user quits. If a signal ends the process, the terminal is
+/// restored before.
 ///
 /// # Errors
 /// There is no terminal, or it fails.
@@ -58,7 +59,7 @@ pub fn run(app: App) -> Result<(), TuiError> {
     let ended = stage.run();
     let signal = stage.signals.end();
     drop(stage);
-    // When the terminal was closed, it has failed too, and the signal is the better reason.
+    // If the terminal was closed, reading it failed, too. The signal is the more useful reason.
     match signal {
         Some(signal) => Ok(signals::end_by(signal)?),
         None => Ok(ended?),
@@ -80,7 +81,8 @@ type LoopEnd = io::Result<ControlFlow<()>>;
 impl Stage {
     fn run(&mut self) -> io::Result<()> {
         if self.app.follows_ground() {
-            // Most terminals answer at once. A later answer changes the colours of the visible screen.
+            // Most terminals report their background within this time. A later report changes the colours of
+            // the visible screen.
             self.screen.ask_ground()?;
             if let Some(event) = self.screen.event(ANSWER)? {
                 let effect = self.app.handle(event);
@@ -93,7 +95,8 @@ impl Stage {
         Ok(())
     }
 
-    /// Handles signals, draws a new frame if needed, and waits for the next event.
+    /// Executes one iteration of the main loop: handles signals, draws a new frame if needed, and handles the
+    /// next event.
     fn turn(&mut self) -> LoopEnd {
         if self.signals.end().is_some() {
             return Ok(ControlFlow::Break(()));
@@ -101,7 +104,7 @@ impl Stage {
         if self.signals.take_resumed() {
             self.reopen()?;
         }
-        // Without an activity there is nothing to interrupt.
+        // If the application is idle, there is nothing to interrupt.
         if self.signals.take_interrupt() && self.app.patience().is_some() {
             let effect = self.app.handle(InputEvent::Key(Key::ctrl('c')));
             return self.carry_out(effect.into_iter().collect());
@@ -115,7 +118,8 @@ impl Stage {
         }
         let event = self.screen.event(self.patience())?;
         if self.app.patience().is_none() {
-            // An interrupt received while idle must not interrupt the activity that this event may start.
+            // An interrupt that arrived while the application was idle is dropped, so that it doesn't
+            // interrupt the task that this event may start.
             self.signals.take_interrupt();
         }
         let effect = match event {
@@ -125,7 +129,7 @@ impl Stage {
         self.carry_out(effect.into_iter().collect())
     }
 
-    /// Returns how long to wait for an event.
+    /// Returns the maximum time to wait for the next event.
     fn patience(&self) -> Duration {
         let due = self.app.patience().map(|patience| patience.saturating_sub(self.last_tick.elapsed()));
         let glance = self.returning.as_ref().map(|_| GLANCE);
@@ -160,24 +164,24 @@ impl Stage {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Restores the terminal and stops the process until the shell continues the job.
+    /// Restores the terminal and stops the process. When the shell continues the job, opens the screen again.
     fn suspend(&mut self) -> io::Result<()> {
         self.screen.close();
         signals::stop_job()?;
         self.reopen()
     }
 
-    /// Reopens the terminal: other programs have used it, and its size may have changed.
+    /// Opens the screen again and draws all of it, because other programs have used the terminal.
     fn reopen(&mut self) -> io::Result<()> {
         self.signals.take_resumed();
         self.screen.reopen()?;
-        // A resize event has no effect other than a new frame.
+        // A resize event makes the application draw a new frame.
         self.app.handle(InputEvent::Resize);
         Ok(())
     }
 
-    /// Returns the result of the background task if it arrives in time. A panic in the task is resumed
-    /// here.
+    /// Returns the result of the background task, if it arrives within this time. If the task has panicked,
+    /// the panic continues here.
     fn arrived(&mut self, within: Duration) -> io::Result<Option<Done>> {
         let Some(returning) = &self.returning else { return Ok(None) };
         match returning.recv_timeout(within) {

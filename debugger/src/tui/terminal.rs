@@ -1,5 +1,5 @@
-//! The terminal; the only file that uses crossterm. Opens it as a screen, restores it in every case, and
-//! converts its input to events.
+//! The terminal as a screen. The screen is opened, is restored in every case, and converts input of the
+//! terminal to events. Only this file uses crossterm.
 
 use std::collections::VecDeque;
 use std::io::{self, IsTerminal as _, Stdout, stdin, stdout};
@@ -25,26 +25,26 @@ use super::keys::{BareKey, Key};
 use super::sgr::Sixteen;
 use super::split::Split;
 
-/// The terminal as a screen. It is restored when this value is dropped, and on a panic.
+/// The open screen. The terminal is restored when this value is dropped, and when the process panics.
 #[derive(Debug)]
 pub struct Screen {
     terminal: Terminal<CrosstermBackend<Sixteen<Stdout>>>,
-    /// Reassembly of split sequences, and the events ready for delivery.
+    /// Joins sequences that arrive in pieces (`split`), and keeps the events that are complete (`ready`).
     split: Split,
     ready: VecDeque<InputEvent>,
     /// True while mouse capture is on.
     mouse: bool,
-    /// The time and position of the last press.
+    /// The time and position of the last press of the mouse button, to detect a double click.
     pressed: Option<(Instant, Position)>,
-    /// The time of an unanswered query for the background colour.
+    /// The time of a query for the background colour that the terminal hasn't answered yet.
     asked: Option<Instant>,
 }
 
 /// Maximum time between the two presses of a double click.
 const DOUBLE: Duration = Duration::from_millis(400);
 
-/// Maximum time for an answer. The screen isn't closed before, because the shell would read the answer as
-/// typed text.
+/// Maximum time to wait for the terminal's answer before the screen is closed. Otherwise the shell would read
+/// a late answer as typed text.
 const ANSWERED: Duration = Duration::from_secs(1);
 
 /// True while a screen is open that must be restored.
@@ -84,13 +84,14 @@ impl Screen {
         open().map(screen).inspect_err(|_| restore())
     }
 
-    /// Restores the terminal temporarily.
+    /// Restores the terminal for other programs. [`Screen::reopen`] opens the screen again.
     pub fn close(&mut self) {
         self.await_answer();
         restore();
     }
 
-    /// Waits for an outstanding answer, at most [`ANSWERED`], and drops other input meanwhile.
+    /// Waits for an answer of the terminal that is still due, at most [`ANSWERED`] since the query. Drops
+    /// other input meanwhile.
     fn await_answer(&mut self) {
         while let Some(left) = self.asked.and_then(|asked| ANSWERED.checked_sub(asked.elapsed())) {
             // A closed terminal sends no answer.
@@ -116,7 +117,8 @@ impl Screen {
     /// # Errors
     /// The query can't be written.
     pub fn ask_ground(&mut self) -> io::Result<()> {
-        // A `screen` session passes the query on to one or several terminals, each of which would answer.
+        // The program `screen` may be shown on several terminals. It would forward the query, and each
+        // terminal would answer.
         let is_screen = std::env::var_os("TERM")
             .is_some_and(|term| term == "screen" || term.as_encoded_bytes().starts_with(b"screen."));
         if is_screen {
@@ -134,13 +136,13 @@ impl Screen {
         self.terminal.draw(draw).map(|_| ())
     }
 
-    /// Forgets the content of the screen, so that the next frame is written completely.
+    /// Forgets what the terminal shows, so that the next frame is written completely.
     ///
     /// # Errors
     /// The size of the terminal can't be determined.
     pub fn clear(&mut self) -> io::Result<()> {
-        // A resize has the same effect. `Terminal::clear` would query the cursor position and fail without
-        // an answer.
+        // A resize makes the next frame complete. `Terminal::clear` would query the cursor position, and fail
+        // if the terminal doesn't answer.
         let size = self.terminal.size()?;
         self.terminal.resize(Rect::from((Position::ORIGIN, size)))
     }
@@ -154,7 +156,8 @@ impl Screen {
         if on { execute!(stdout(), EnableMouseCapture) } else { execute!(stdout(), DisableMouseCapture) }
     }
 
-    /// Returns the next event, if one arrives in time. Events without a meaning here are dropped.
+    /// Returns the next event, or `None` if none arrives within this time. Drops events that have no meaning
+    /// here.
     ///
     /// # Errors
     /// The terminal can't be read.
@@ -183,7 +186,7 @@ impl Screen {
         }
     }
 
-    /// Converts the second press of a double click.
+    /// If a press is the second one of a double click, converts it to [`Gesture::DoublePress`].
     fn doubled(&mut self, event: InputEvent) -> InputEvent {
         let InputEvent::Mouse(Mouse { place, gesture: Gesture::Press }) = event else { return event };
         let is_double = self.pressed.is_some_and(|(when, before)| before == place && when.elapsed() < DOUBLE);
@@ -210,7 +213,7 @@ fn enter() -> io::Result<()> {
     execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste)
 }
 
-/// Restores the terminal. Errors are ignored, because later steps may still succeed.
+/// Restores the terminal. Errors are ignored, because the remaining steps may still succeed.
 fn restore() {
     if IS_OPEN.swap(false, Ordering::SeqCst) {
         let _ = execute!(
@@ -224,7 +227,8 @@ fn restore() {
     }
 }
 
-/// Restores the terminal when the process ends for lack of memory. Allocates nothing and waits for no lock.
+/// Restores the terminal when the process ends for lack of memory. The function allocates no memory and waits
+/// for no lock.
 pub fn restore_without_memory() {
     if IS_OPEN.swap(false, Ordering::SeqCst) {
         without_memory::give_back();
@@ -242,8 +246,8 @@ mod without_memory {
     /// The terminal settings before the first screen was opened.
     static SETTINGS: OnceLock<Termios> = OnceLock::new();
 
-    /// Sequences that switch off mouse capture and bracketed paste, leave the alternate screen, and show
-    /// the cursor.
+    /// Escape sequences that end mouse capture and bracketed paste, leave the alternate screen, and show the
+    /// cursor.
     const SEQUENCES: &[u8] =
         b"\x1b[?1006l\x1b[?1015l\x1b[?1003l\x1b[?1002l\x1b[?1000l\x1b[?2004l\x1b[?1049l\x1b[?25h";
 
@@ -261,7 +265,7 @@ mod without_memory {
     }
 }
 
-/// Does nothing: on this platform the console restores its modes when the process ends.
+/// Does nothing, because on this platform the console restores its modes when the process ends.
 #[cfg(not(unix))]
 mod without_memory {
     pub fn keep() {}
@@ -269,7 +273,8 @@ mod without_memory {
     pub fn give_back() {}
 }
 
-/// Restores the terminal before a panic message is printed, which would be lost with the screen otherwise.
+/// Installs a panic hook that restores the terminal before the message is printed. On the screen, the message
+/// would be lost.
 fn restore_on_panic() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

@@ -1,5 +1,5 @@
-//! Colours and attributes by role. Panes use roles instead of colours. Everything that must be
-//! distinguishable without colours has an attribute or a separate character.
+//! Colours and attributes, by their role on the screen. Panes refer to roles and not to colours. No important
+//! distinction depends on colour alone: it is also shown by an attribute or a separate character.
 
 use ratatui::style::{Color, Modifier, Style};
 
@@ -8,11 +8,11 @@ use ratatui::style::{Color, Modifier, Style};
 pub struct Theme {
     /// The built-in theme that these styles belong to.
     pub name: ThemeName,
-    /// The style below everything else.
+    /// Default colours of the screen and of overlays; every other style is applied over them.
     pub ground: Style,
     /// Plain text in panes and overlays.
     pub text: Style,
-    /// Less important text: line numbers, comments, values of no interest.
+    /// Less important text: line numbers, comments, and values that are 0.
     pub dim: Style,
     /// Names of cells and procedures, labels, and the mark of an open call.
     pub label: Style,
@@ -20,7 +20,7 @@ pub struct Theme {
     pub heading: Style,
     /// The heading of the pane that has the focus.
     pub heading_focused: Style,
-    /// Tabs of hidden panes.
+    /// Tabs, which name the hidden panes of a slot.
     pub tab: Style,
     /// Lines between panes, and frames of overlays.
     pub border: Style,
@@ -34,7 +34,7 @@ pub struct Theme {
     pub next: Style,
     /// The line of the instruction just executed.
     pub executed: Style,
-    /// An active breakpoint, its hits, and a stop on the time bar.
+    /// An active breakpoint, its hits, and a stop on the timeline bar.
     pub breakpoint: Style,
     /// A breakpoint that is switched off.
     pub breakpoint_off: Style,
@@ -48,17 +48,17 @@ pub struct Theme {
     pub written: Style,
     /// The last step read the cell and didn't write it.
     pub read: Style,
-    /// Adjoints, and the mode while gradients are computed.
+    /// Adjoints, and the mode in the status line while gradient mode is on.
     pub adjoint: Style,
     /// Forward travel, and a machine that runs forward.
     pub forward: Style,
     /// Backward travel, and a machine that runs inverted.
     pub backward: Style,
-    /// An activity: a long run, playback, or the key that the tour asks for.
+    /// Something that is in progress: a long run or playback. Also the key that the tour asks for.
     pub active: Style,
-    /// The present, in the timeline bar and in the plots below it, in a unique colour.
+    /// The present, on the timeline bar and in the plots below it. No other role has this colour.
     pub here: Style,
-    /// Reached steps on the timeline bar, and signs of calls.
+    /// The part of the timeline bar whose steps were reached, and signs of calls.
     pub bar: Style,
     /// Marks, displayed values, and notes next to code lines.
     pub mark: Style,
@@ -115,7 +115,7 @@ impl ThemeName {
         }
     }
 
-    /// Returns the terminal background that the theme is made for.
+    /// Returns the background of the terminals for which the theme is intended.
     pub fn ground(self) -> Ground {
         match self {
             ThemeName::Dark | ThemeName::Sixteen | ThemeName::Plain => Ground::Dark,
@@ -123,9 +123,10 @@ impl ThemeName {
         }
     }
 
-    /// Returns the requested theme, or one that fits the environment. `NO_COLOR` (<https://no-color.org>)
-    /// selects attributes only. 16 colours are used unless the terminal announces more. `COLORFGBG` selects
-    /// dark or light; the default is dark until the terminal reports its background.
+    /// Returns the requested theme. If none is requested, chooses one from environment variables. `NO_COLOR`
+    /// (<https://no-color.org>) selects attributes only. 16 colours are used unless the terminal announces
+    /// more. `COLORFGBG` selects a dark or a light background. Without it, the background is assumed to be
+    /// dark until the terminal reports it.
     pub fn choose(asked: Option<ThemeName>, variable: impl Fn(&str) -> Option<String>) -> ThemeName {
         let is_set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
         let many = is_set("COLORTERM") || variable("TERM").is_some_and(|term| term.contains("256color"));
@@ -140,7 +141,7 @@ impl ThemeName {
         dark.on(reported.unwrap_or(Ground::Dark))
     }
 
-    /// Returns the corresponding theme for another background.
+    /// Returns the theme with the same number of colours for another background.
     #[must_use]
     pub fn on(self, ground: Ground) -> ThemeName {
         match (self, ground) {
@@ -163,8 +164,8 @@ pub enum Ground {
 }
 
 impl Ground {
-    /// Parses the variable set by some terminals, such as `15;0`: the last number is the background, one of
-    /// 16 colours.
+    /// Parses the variable `COLORFGBG`, which some terminals set, such as `15;0`. The last number is the
+    /// background, one of 16 colours.
     fn of_colorfgbg(text: &str) -> Option<Ground> {
         match text.rsplit(';').next()?.parse().ok()? {
             7 | 9..=15 => Some(Ground::Light),
@@ -174,7 +175,8 @@ impl Ground {
     }
 }
 
-/// The colours in which the coloured themes differ. Text is readable on each background of its palette.
+/// The colours in which the coloured themes differ. Each text colour is readable on each background of the
+/// same palette.
 struct Palette {
     /// Text and background colours; `None` for the terminal's own.
     text: Option<Color>,
@@ -190,7 +192,7 @@ struct Palette {
     good: Color,
     warning: Color,
     error: Color,
-    /// Further backgrounds; `None` if the terminal's colours aren't known.
+    /// Backgrounds other than that of the screen; `None` if the colours of the terminal aren't known.
     cursor: Option<Color>,
     cursor_unfocused: Option<Color>,
     next: Option<Color>,
@@ -249,7 +251,7 @@ const LIGHT: Palette = Palette {
     ..indexed(242, 25, 22, 125, [94, 23, 91, 52])
 };
 
-/// The colours of the 16 that are readable on black.
+/// Those of the 16 terminal colours that are readable on black.
 const SIXTEEN: Palette = Palette {
     text: None,
     ground: None,
@@ -270,7 +272,7 @@ const SIXTEEN: Palette = Palette {
     status: None,
 };
 
-/// The few colours of the 16 that are readable on white.
+/// Those of the 16 terminal colours that are readable on white. There are few.
 const SIXTEEN_LIGHT: Palette = Palette {
     accent: Color::Blue,
     forward: Color::Blue,
@@ -346,12 +348,12 @@ impl Theme {
         }
     }
 
-    /// Returns the theme of a palette: the attributes of the plain theme with colours added.
+    /// Returns the theme of a palette: the attributes of the plain theme, and colours.
     fn coloured(palette: &Palette) -> Theme {
         let plain = Theme::plain();
         let fg = |colour| Style::new().fg(colour);
         let bold = |colour| fg(colour).add_modifier(Modifier::BOLD);
-        // Without a reliable background, the attribute of the plain theme is used.
+        // If a palette has no background, the attribute of the plain theme takes its place.
         let behind = |colour: Option<Color>, else_: Style| colour.map_or(else_, |c| Style::new().bg(c));
         Theme {
             ground: Style { fg: palette.text, bg: palette.ground, ..Style::new() },

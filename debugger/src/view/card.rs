@@ -1,6 +1,6 @@
 //! The instruction card: the effect of an instruction, its inverse, and its effect on adjoints, with the
-//! values before and after. The formulas come from the rows of the instruction set. The values come from
-//! the machine, which executes the step and undoes it.
+//! values before and after the step. Formulas are from the table of instructions. To get the values, the
+//! machine executes the step and undoes it.
 
 use reviver_isa::Function;
 use reviver_isa::card::{Card, CardLine, CardTerm, Held, TermRole, describe, describe_row};
@@ -21,7 +21,7 @@ use crate::memory::{Cell, MODE_BIT, Memory};
 use crate::session::Session;
 use reviver_vm::stops::Node;
 
-/// The step that a card describes, with all data for the description.
+/// Data of a step, from which its card is rendered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CardView {
     /// Number of the instruction in the module's code.
@@ -30,35 +30,36 @@ pub struct CardView {
     pub line: listing::Line,
     /// The instruction in the direction of time: inverted if the machine runs inverted.
     pub instruction: String,
-    /// The description of the instruction in the instruction set.
+    /// The documentation of the instruction in the table of instructions.
     pub doc: String,
     /// True if no instruction comes next, so that the card describes the previous step.
     pub is_end: bool,
     /// True if the step loses bits, so that undoing it needs a history.
     pub loses_bits: bool,
-    /// True if the machine can execute the step, so that the states on both sides are known.
+    /// True if the machine can execute the step. Then the values before and after the step are known.
     is_known: bool,
     /// The session's direction of travel.
     facing: Travel,
     mode: bool,
     does: Described,
     undone: Described,
-    /// The value of the instruction's condition; `None` for an instruction without one.
+    /// The outcome of the instruction's condition. `None` if it has none, or if the step can't be executed.
     holds: Option<bool>,
     /// The call that the step begins, with its arguments.
     call: Option<Box<StartedCall>>,
-    /// The effect of a derivative rule that replaces the body of the call for adjoints, going forward and
-    /// going back.
+    /// The effect on adjoints of a call with a derivative rule, as a text for going forward and a text for
+    /// going backward.
     rule: Option<[String; 2]>,
 }
 
-/// The data from which an instruction is described.
+/// Data of an instruction, from which its formulas and values are rendered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Described {
     update: Update,
     function: Function,
     terms: Vec<CardTerm>,
-    /// Replacement for the equation, if the instruction names a cell that the source text doesn't have.
+    /// The condition of the source text that replaces the formula, if the instruction names a cell that
+    /// lowering introduced.
     tested: Option<Box<TestedCondition>>,
 }
 
@@ -70,7 +71,7 @@ struct StartedCall {
 }
 
 impl StartedCall {
-    /// Returns the innermost call of the state after the step.
+    /// Returns the innermost call of a state, with the values of its arguments.
     fn of(memory: &Memory, state: &State) -> Option<StartedCall> {
         let open = memory.frame(state, state.calls.len())?;
         let procedure = memory.program().module().procedures.get(open.procedure)?.name.clone();
@@ -78,17 +79,18 @@ impl StartedCall {
     }
 }
 
-/// The compound condition that an instruction tests, fully or in part: as written, or negated.
+/// The compound condition of the source text that an instruction tests, wholly or partly. It is given as
+/// written, or negated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct TestedCondition {
     names: String,
-    /// The condition with the values of its cells.
+    /// The condition with values in place of the names of cells.
     numbers: String,
 }
 
 impl TestedCondition {
     fn line(&self, update: Update) -> CardLine {
-        // The instruction's own formula ends with the name of its condition.
+        // The formula of the instruction ends with the name of its condition, which is replaced.
         let words = describe_row(update).does.equation.formula;
         match words.strip_suffix('f').filter(|_| update.shape() == OperandShape::Branch) {
             Some(words) => {
@@ -99,20 +101,20 @@ impl TestedCondition {
     }
 }
 
-/// The subject of a line of the card.
+/// The subject of a line of the card, which determines the line's label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Topic {
     /// The effect of the instruction on values.
     Does,
     /// The instruction that undoes this one.
     Undone,
-    /// The statement that no inverse exists.
+    /// The statement that the step has no inverse, because it loses information.
     Lost,
     /// The effect of the step on adjoints.
     Adjoint,
-    /// The data of the step kept by the history.
+    /// The data of the step that the history keeps.
     Kept,
-    /// Definitions of the named parts of other lines.
+    /// Definitions of names that occur in the other lines.
     Where,
 }
 
@@ -129,8 +131,8 @@ impl Topic {
     }
 }
 
-/// Builds the card of the next step, or of the previous step at the end. Returns `None` if there is no step
-/// at all.
+/// Builds the card of the next step. At the end of the program, builds that of the previous step. Returns
+/// `None` if there is no step at all.
 pub fn card(session: &mut Session) -> Option<CardView> {
     let (travel, at) = [Travel::Forward, Travel::Backward]
         .into_iter()
@@ -143,7 +145,7 @@ pub fn card(session: &mut Session) -> Option<CardView> {
         Some((at, partner)) => step.described(session, at, &partner),
         None => does.clone(),
     };
-    // The instruction before the current state is the partner, if a branch was taken.
+    // If a branch was taken, the instruction before the current state is the branch's partner.
     let (does, undone) = if travel == Travel::Forward { (does, undone) } else { (undone, does) };
     Some(CardView {
         at,
@@ -163,7 +165,7 @@ pub fn card(session: &mut Session) -> Option<CardView> {
     })
 }
 
-/// A step between the current state and an adjacent one.
+/// The step from the current state to an adjacent one, with data of the adjacent state.
 struct NeighbourStep {
     travel: Travel,
     inverted: bool,
@@ -173,11 +175,11 @@ struct NeighbourStep {
     loses_bits: bool,
     /// Values of cells in the adjacent state.
     beyond: Vec<(Cell, String)>,
-    /// The call that is open in the adjacent state and not in the current one.
+    /// The call that is open in the adjacent state but not in the current one.
     call: Option<StartedCall>,
 }
 
-/// Data of the state on the other side of a step.
+/// Data of the state after the step in the direction of travel, as peeked.
 #[derive(Default)]
 struct NeighbourState {
     position: u32,
@@ -212,12 +214,12 @@ impl NeighbourStep {
         NeighbourStep { travel, inverted, is_made, jumped, loses_bits, beyond, call }
     }
 
-    /// Returns the update in the direction of time.
+    /// Returns the update of an instruction in the direction of time: inverted if the machine runs inverted.
     fn update(&self, instruction: &Instruction) -> Update {
         if self.inverted { instruction.update.inverse() } else { instruction.update }
     }
 
-    /// Returns the other half of a branch that the step takes.
+    /// Returns the partner of an instruction, if the step takes the branch.
     fn partner(&self, session: &Session, instruction: &Instruction) -> Option<(u32, Instruction)> {
         partner(session, instruction).filter(|_| self.jumped)
     }
@@ -260,7 +262,8 @@ impl NeighbourStep {
         self.beyond.iter().find(|(other, _)| *other == cell).map(|(_, text)| text.clone())
     }
 
-    /// Returns the value of the condition, which the step has tested.
+    /// Returns the outcome of the instruction's condition. Returns `None` if it has none, or if the step
+    /// can't be executed.
     fn holds(&self, instruction: &Instruction) -> Option<bool> {
         match instruction.update.shape() {
             OperandShape::Condition => self.is_made.then_some(true),
@@ -269,7 +272,8 @@ impl NeighbourStep {
         }
     }
 
-    /// Describes how a derivative rule replaces the adjoint of a procedure's body.
+    /// Describes what a derivative rule does in place of the body of a called procedure, going forward and
+    /// going backward. Returns `None` if there is no rule.
     fn rule(&self, session: &Session, instruction: &Instruction) -> Option<[String; 2]> {
         let Link::Calls(calls) = &instruction.link else { return None };
         let procedures = &session.program().module().procedures;
@@ -309,8 +313,8 @@ fn cell_of(session: &Session, operand: &Operand) -> Option<Cell> {
     }
 }
 
-/// Returns the condition that an instruction belongs to, if the instruction names a cell introduced by
-/// lowering.
+/// Returns the condition of the source text to which an instruction belongs. Returns `None` unless the
+/// instruction names a cell that lowering introduced.
 fn tested(session: &Session, at: u32, instruction: &Instruction) -> Option<TestedCondition> {
     let program = session.program();
     let (module, number) = (program.module(), program.procedure_of(at));
@@ -340,14 +344,14 @@ fn tested(session: &Session, at: u32, instruction: &Instruction) -> Option<Teste
     Some(TestedCondition { names, numbers: oriented(predicate.text(held)) })
 }
 
-/// Returns the cells of the operands and their adjoints.
+/// Returns the cells to which the operands refer, and their adjoints.
 fn operand_cells(session: &Session, instruction: &Instruction) -> Vec<Cell> {
     let cells = instruction.operands.iter().filter_map(|operand| cell_of(session, operand));
     cells.flat_map(|cell| [Some(cell), cell.adjoint()]).flatten().collect()
 }
 
-/// Returns true if two sources with different names are one cell. The adjoint of that cell gets two shares,
-/// and neither line of the card could give its new value.
+/// Returns true if two sources with different names are the same cell. The adjoint of that cell receives two
+/// shares, so neither of the card's two lines could give its new value.
 fn shares_an_adjoint(session: &Session, instruction: &Instruction) -> bool {
     let sources = instruction.operands.get(instruction.update.shape().targets()..).unwrap_or_default();
     let mut places = sources.iter().filter(|operand| matches!(operand, Operand::Place(_)));
@@ -358,7 +362,7 @@ fn shares_an_adjoint(session: &Session, instruction: &Instruction) -> bool {
 }
 
 impl CardView {
-    /// Builds the card's text. `number` formats a number, possibly shortened.
+    /// Builds the texts of the card. `number` formats a number, for example by shortening it.
     fn describe(&self, number: &dyn Fn(&str) -> String) -> Card {
         let card = |described: &Described| {
             let terms = described.terms.iter().cloned().map(|term| term.map_numbers(number));
@@ -372,7 +376,7 @@ impl CardView {
             card
         };
         let (does, behind) = (card(&self.does), card(&self.undone));
-        // The partner undoes a branch that was taken.
+        // A branch that was taken is undone by its partner.
         let undone = if self.does == self.undone { does.undone } else { behind.undone };
         let mut card = Card { does: does.does, undone, parts: does.parts };
         card.does.equation.numbers = self.call(number).or(card.does.equation.numbers);
@@ -389,20 +393,21 @@ impl CardView {
         card
     }
 
-    /// Returns true if adjoints are propagated.
+    /// Returns true if gradient mode is on, so that the step propagates adjoints.
     pub fn carries_adjoints(&self) -> bool {
         self.mode
     }
 
-    /// Returns the call that the step begins, with its arguments: `tower(disks=1, source=2)`. Returns
-    /// `None` if it begins none.
+    /// Renders the call that the step begins, with its arguments: `tower(disks=1, source=2)`. Returns `None`
+    /// if the step begins no call.
     pub fn call(&self, number: &dyn Fn(&str) -> String) -> Option<String> {
         self.call.as_ref().map(|call| call_text(&call.procedure, &call.arguments, number))
     }
 
-    /// Returns the lines of the card; the effect in the session's direction comes first. While gradient mode
-    /// is on, the adjoint lines of that direction follow. While it is off, the adjoint lines of the forward
-    /// direction come last. `number` formats a number, possibly shortened.
+    /// Returns the lines of the card. The first line is the effect of the step in the session's direction of
+    /// travel. While gradient mode is on, the adjoint lines for that direction follow; while it is off, the
+    /// adjoint lines for the forward direction come after the second effect. `number` formats a number, for
+    /// example by shortening it.
     pub fn lines(&self, number: &dyn Fn(&str) -> String) -> Vec<(Topic, CardLine)> {
         let Card { does, undone, parts } = self.describe(number);
         let goes_back = self.is_end || self.facing == Travel::Backward;

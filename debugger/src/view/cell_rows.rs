@@ -1,5 +1,5 @@
-//! Number of rows that the cells of a program need, so that the screen can be divided before anything is
-//! drawn. The numbers don't depend on the open calls: a layout that changes at each call would be restless.
+//! Numbers of rows that the cells of a program need, so that the screen can be divided before anything is
+//! drawn. These numbers don't depend on the open calls; otherwise the layout would change at each call.
 
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Rank, Shape};
@@ -7,18 +7,18 @@ use reviver_vm::Program;
 
 use super::cells::is_register;
 
-/// Rows for all scalars of a program with section headings, and estimated rows for all arrays, each below
-/// its name.
+/// Number of rows for all scalars, including the headings of sections, and estimated number of rows for all
+/// arrays, including their names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CellRows {
-    /// Number of rows for scalars, with the headings of sections.
+    /// Number of rows for scalars, including the headings of sections.
     pub scalars: u64,
-    /// Number of rows for arrays; 0 if the program has none.
+    /// Estimated number of rows for arrays; 0 if the program has none.
     pub elements: u64,
 }
 
 impl CellRows {
-    /// Returns the rows that suffice for every frame.
+    /// Returns numbers of rows that are sufficient for every frame of a program.
     pub fn of(program: &Program) -> CellRows {
         let module = program.module();
         let globals = |are_registers: bool| {
@@ -35,8 +35,8 @@ impl CellRows {
 
     fn of_frame(program: &Program, number: usize) -> CellRows {
         let Some(procedure) = program.module().procedures.get(number) else { return CellRows::default() };
-        // The length of a slice parameter is known only during a call. The array behind the slice is
-        // counted where it is declared.
+        // The length of a slice parameter is known only during a call. It needs no rows: the array that the
+        // slice belongs to is counted where it is declared.
         let shape = |rank: Rank| match rank {
             Rank::Scalar => Shape::Scalar,
             Rank::Vector => Shape::Vector(1),
@@ -63,7 +63,7 @@ impl CellRows {
         rows
     }
 
-    /// Adds the rows of a section below this one.
+    /// Adds the rows of another section, which is shown below this one.
     fn and(self, other: CellRows) -> CellRows {
         CellRows {
             scalars: self.scalars.saturating_add(other.scalars),
@@ -72,8 +72,8 @@ impl CellRows {
     }
 }
 
-/// Returns the rows of an array in a column of a small screen. The width of the values isn't known in
-/// advance, so the number of values in a row is an estimate.
+/// Estimates the rows of an array in a column of a small screen. The number of values in a row is an
+/// estimate, because the width of the values isn't known yet.
 fn rows_of(class: Class, shape: Shape) -> u64 {
     let beside = if class == Class::Int { 5 } else { 2 };
     match shape {

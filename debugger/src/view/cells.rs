@@ -1,4 +1,4 @@
-//! The cells pane and the arrays pane: names, values, and the effects of the last step on them.
+//! Data of the cells pane and of the arrays pane: names, values, and the effects of the last step.
 
 use reviver_isa::instruction::{Base, Class};
 use reviver_isa::module::Shape;
@@ -10,14 +10,14 @@ use crate::memory::{Cell, Storage};
 use crate::outcome::Touch;
 use crate::session::{Session, SessionError};
 
-/// The cells of the program and of the selected frame. For arrays only name, class and shape are given.
+/// The cells of the program and of the selected frame. Arrays have only their name, class and shape here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellsPane {
     /// Registers, such as `r0` and `f3`.
     pub registers: Vec<CellView>,
     /// Scalar globals that aren't registers.
     pub globals: Vec<CellView>,
-    /// The selected procedure, with its parameters and ancillas.
+    /// The name of the selected procedure, to which the parameters and ancillas belong.
     pub procedure: String,
     /// Scalar parameters of the selected procedure.
     pub parameters: Vec<CellView>,
@@ -44,8 +44,8 @@ pub struct CellView {
     pub changed: bool,
     /// True if the last step read the cell.
     pub read: bool,
-    /// The value on the other side of the last step, from which the session came, if that step changed the
-    /// cell.
+    /// The value before the last movement's last step, if that step changed the cell. After travelling
+    /// backward, this is the value later in time.
     pub other: Option<String>,
     /// The adjoint of a real cell, if adjoints are shown ([`shows_adjoints`]).
     pub adjoint: Option<AdjointView>,
@@ -60,17 +60,17 @@ pub struct AdjointView {
     pub value: String,
     /// True if the last step changed the adjoint.
     pub changed: bool,
-    /// The adjoint on the other side of the last step; `None` if that step didn't change it.
+    /// The adjoint before the last movement's last step; `None` if that step didn't change it.
     pub other: Option<String>,
 }
 
-/// Returns true if adjoints are shown: gradient mode is on, or an adjoint is nonzero.
+/// Returns true if adjoints are shown. That is so if gradient mode is on or any adjoint is nonzero.
 pub fn shows_adjoints(session: &Session) -> bool {
     let adjoints = session.state().adjoints.as_ref();
     session.state().mode() || adjoints.is_some_and(|adjoints| adjoints.all().any(|&bits| bits != 0))
 }
 
-/// Common context of the views of cells.
+/// Data with which each cell is converted to its view.
 struct CellContext<'a> {
     session: &'a Session,
     footprint: &'a [Touch],
@@ -137,8 +137,8 @@ pub fn cells(session: &Session, footprint: &[Touch]) -> CellsPane {
     pane
 }
 
-/// Returns at most `count` elements from number `first` on, of an array of the selected frame or the
-/// program, or of its adjoints (`A'`).
+/// Returns at most `count` elements of an array, from number `first` on. The array belongs to the selected
+/// frame or to the program; `A'` names its adjoints.
 ///
 /// # Errors
 /// There is no such array.
@@ -206,7 +206,7 @@ impl CellContext<'_> {
         self.session.memory().text(self.session.state(), cell)
     }
 
-    /// Returns the value of a cell on the other side of the last step, if the step changed it.
+    /// Returns the value of a cell before the last movement's last step, if that step changed the cell.
     fn other(&self, touch: &Touch) -> Option<String> {
         let other = match self.session.facing() {
             Travel::Forward => &touch.before,

@@ -1,4 +1,4 @@
-//! The code pane: source lines with their marks, and brackets that join each `br` with its `from`.
+//! Data of the code pane: source lines with their marks, and brackets that join each `br` with its `from`.
 
 use reviver_isa::instruction::Link;
 use reviver_isa::structure::{Block, BlockKind};
@@ -30,11 +30,12 @@ pub struct CodeLine {
     pub text: String,
     /// True if the next instruction in time is on this line.
     pub is_next: bool,
-    /// True if the open call of the selected frame is on this line, and the frame isn't the innermost.
+    /// True if the selected frame isn't the innermost one, and its open call is on this line.
     pub is_call: bool,
-    /// Details of the next instruction that the line doesn't show.
+    /// Details of the next instruction, if it is on this line and the text of the line doesn't show it.
     pub detail: Option<Detail>,
-    /// True if the instruction just passed, in the direction of the last movement, is on this line.
+    /// True if the instruction just passed is on this line. After travelling backward, this is the
+    /// instruction that was undone.
     pub is_executed: bool,
     /// The breakpoints on the line, in the order of creation.
     pub breakpoints: Vec<BreakMark>,
@@ -55,20 +56,20 @@ pub struct BreakMark {
     pub hits: u64,
 }
 
-/// The part of a bracket on one line. A bracket joins the two halves of a branch pair.
+/// The part of a bracket that is on one line. A bracket joins the `br` and the `from` of a branch pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bracket {
     /// The column of the bracket; 0 is next to the text. Overlapping brackets have different columns.
     pub column: usize,
-    /// The part of the bracket that is on the line.
+    /// The kind of that part: an end of the bracket, or between its ends.
     pub part: BracketPart,
     /// For a part at an end of the bracket: true for the `br`, false for the `from`.
     pub is_br: bool,
-    /// True if the machine is at a half of the pair.
+    /// True if the machine is at the `br` or the `from` of the pair.
     pub is_current: bool,
 }
 
-/// The part of a bracket that is on one line.
+/// The kinds of parts of a bracket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BracketPart {
     /// The first line of the bracket.
@@ -79,7 +80,7 @@ pub enum BracketPart {
     Bottom,
 }
 
-/// The lines of a branch pair.
+/// A branch pair, by the lines of its two halves.
 struct LinePair {
     top: u32,
     bottom: u32,
@@ -93,7 +94,7 @@ impl LinePair {
     }
 }
 
-/// Maximum number of columns for brackets; deeper ones aren't drawn.
+/// Maximum number of columns for brackets; brackets that would need further columns aren't drawn.
 const MOST_COLUMNS: usize = 6;
 
 /// Returns at most `height` lines of a file, from line `first` on.
@@ -111,12 +112,12 @@ pub fn code(session: &Session, file: u32, first: u32, height: usize) -> CodePane
     CodePane { file: source.name.clone(), is_included: file > 0, total, lines }
 }
 
-/// An instruction of a line that has several instructions, or an instruction that differs from the text of
-/// its line.
+/// Details of an instruction that its source line doesn't show: the line has several instructions, or its
+/// text differs from the instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Detail {
-    /// The instruction's number among the adjacent instructions of its line, counted from 1, and their
-    /// count.
+    /// The number of the instruction among the adjacent instructions of its line, counted from 1, and how
+    /// many these are.
     pub part: (usize, usize),
     /// The instruction as the machine executes it; empty if the line shows it already.
     pub instruction: String,
@@ -132,8 +133,8 @@ impl Detail {
     }
 }
 
-/// Returns the details of an instruction that its line doesn't show, for a machine running forward, or
-/// inverted. Returns `None` if the line shows the instruction.
+/// Returns the details of an instruction for a machine that runs forward, or inverted. Returns `None` if the
+/// text of the line shows the instruction.
 pub fn detail(session: &Session, at: u32, inverted: bool) -> Option<Detail> {
     let listing = session.listing();
     let part = listing.part(at);
@@ -141,23 +142,24 @@ pub fn detail(session: &Session, at: u32, inverted: bool) -> Option<Detail> {
     let known = if of_block { spell_part(session.program(), at, inverted) } else { None };
     let is_words = of_block && known.is_none();
     let instruction = known.unwrap_or_else(|| spell(session.program(), at, inverted));
-    // Operands may be spelled differently: a constant by its name, a real without its point.
+    // The operands aren't compared, because their spelling may differ: a constant by its name, a real without
+    // its point.
     let mnemonic = |text: &str| text.split(' ').next().unwrap_or_default().to_owned();
     let is_same = mnemonic(&listing.statement(listing.line(at))) == mnemonic(&instruction);
-    // For the instructions of a compound statement, the line itself is the description.
+    // For the instructions of a compound statement, the text of the line is the description.
     let is_said = is_same && (part.1 == 1 || is_words);
     let instruction = if is_said { String::new() } else { instruction };
     (part.1 > 1 || !is_said).then_some(Detail { part, instruction })
 }
 
-/// Returns the line of the selected frame's instruction: in the innermost frame the next instruction, or at
-/// the end the last one.
+/// Returns the line of the selected frame's instruction. In the innermost frame that is the next instruction;
+/// at the end of the program, the last one.
 pub fn here(session: &Session) -> Line {
     session.listing().line(session.selected_instruction())
 }
 
-/// Returns the line of the inverse program that undoes the next instruction, counted from 0. An instruction
-/// in an included file is undone by the call that leads there.
+/// Returns the line of the inverse program that undoes the next instruction, counted from 0. If the next
+/// instruction is in an included file, that line undoes the call through which control got there.
 pub fn counterpart(session: &Session) -> Option<usize> {
     let sites = session.state().calls.iter().rev().map(|call| call.site);
     let mut places = session.next_instruction().into_iter().chain(sites);
@@ -207,7 +209,8 @@ fn mark_breakpoints(session: &Session, file: u32, lines: &mut [CodeLine]) {
     }
 }
 
-/// Adds the brackets of pairs that overlap the pane, shortest first, each in the first free column.
+/// Adds the brackets of the branch pairs that overlap the pane. Pairs are processed from the shortest to the
+/// longest, and each gets the first free column.
 fn draw_brackets(session: &Session, file: u32, lines: &mut [CodeLine]) {
     let (Some(first), Some(last)) = (lines.first().map(|l| l.line), lines.last().map(|l| l.line)) else {
         return;
@@ -215,7 +218,8 @@ fn draw_brackets(session: &Session, file: u32, lines: &mut [CodeLine]) {
     let mut pairs = pairs(session, file);
     pairs.retain(|pair| pair.top <= last && pair.bottom >= first);
     pairs.sort_by_key(|pair| (pair.bottom - pair.top, pair.top, !pair.is_current));
-    // Computing and uncomputing code of one statement are on the same lines.
+    // The code that computes a statement's temporaries and the code that uncomputes them are on the same
+    // lines, so equal pairs are merged.
     pairs.dedup_by_key(|pair| (pair.top, pair.bottom));
     for (column, pairs) in columns(pairs).into_iter().enumerate() {
         for pair in pairs {
@@ -225,8 +229,8 @@ fn draw_brackets(session: &Session, file: u32, lines: &mut [CodeLine]) {
     }
 }
 
-/// Assigns the pairs to columns, so that those in one column don't overlap. If there are too many, the
-/// longest are dropped, but never the pair at the machine's position.
+/// Assigns pairs to columns, so that pairs in one column don't overlap. If there are too many, the longest
+/// pairs are dropped, but not the pair at the machine's position.
 fn columns(pairs: Vec<LinePair>) -> Vec<Vec<LinePair>> {
     let mut columns: Vec<Vec<LinePair>> = Vec::new();
     for pair in pairs {
@@ -291,7 +295,7 @@ fn pairs(session: &Session, file: u32) -> Vec<LinePair> {
     (0..).zip(code).filter_map(pair).chain(branches.filter_map(whole)).collect()
 }
 
-/// Returns true for an `if` with `else`, which has one bracket from `if` to `fi`.
+/// Returns true for an `if` with `else`. It has a single bracket, from `if` to `fi`.
 fn is_if_else(block: &Block) -> bool {
     matches!(block.kind, BlockKind::If { .. }) && block.seams.len() > 2
 }

@@ -1,13 +1,14 @@
-//! Card lines for steps that lose information: the value restored from a history, and the effect of going
-//! back on adjoints.
+//! Lines of the card for a step that loses information: how a history undoes it, and what going backward does
+//! to adjoints.
 
 use reviver_isa::card::{CardLine, CardTerm};
 use reviver_isa::names::adjoint_name;
 
-/// Suffix of formulas in the instruction set that apply only backward.
+/// Suffix of a formula in the table of instructions that applies only when going backward.
 const BACKWARD_ONLY: &str = " (backward only)";
 
-/// Describes how a lossy step is undone. Includes the restored value if the states on both sides are known.
+/// Describes how a lossy step is undone. Shows the restored value if the values before and after the step are
+/// known.
 pub fn undone(terms: &[CardTerm], is_known: bool) -> CardLine {
     let back = terms.first().filter(|_| is_known).and_then(|target| {
         let old = target.before.value.as_ref()?;
@@ -16,8 +17,8 @@ pub fn undone(terms: &[CardTerm], is_known: bool) -> CardLine {
     CardLine { formula: "only with a history: it loses information".to_owned(), numbers: back }
 }
 
-/// Describes the effect of going back on adjoints, derived from the forward lines. Includes the values
-/// before and after, if they are known.
+/// Describes what going backward over a lossy step does to adjoints. The formulas are those of the forward
+/// lines. Shows the adjoints before and after, if they are known.
 pub fn carried_back(rule: &[CardLine], terms: &[CardTerm]) -> Vec<CardLine> {
     let line = |line: &CardLine| {
         let formula = line.formula.trim_end_matches(BACKWARD_ONLY).to_owned();

@@ -1,13 +1,13 @@
-//! Movements described in sentences, for beginners. For a single step, the effect of the instruction is
-//! described with its values, as on the instruction card.
+//! Describes movements in sentences, for beginners. A single step is described by the effect of its
+//! instruction, with values, as on the instruction card.
 
 use reviver_vm::Travel;
 
 use super::card::{CardView, Topic};
 use crate::outcome::Motion;
 
-/// Describes a movement in a sentence, or returns `None` if nothing moved. `before` and `after` are the
-/// cards of the next instruction before and after the movement.
+/// Describes a movement in a sentence. Returns `None` if the session hasn't moved. `before` is the card of
+/// the next instruction before the movement, `after` the one after it.
 pub fn described(motion: &Motion, before: Option<&CardView>, after: Option<&CardView>) -> Option<String> {
     let (from, to) = (motion.from, motion.to);
     let passed = match motion.travel {
@@ -44,7 +44,7 @@ fn single(card: &CardView, travel: Travel) -> String {
         text = format!("{text}: {}", line.formula);
         text.extend(line.numbers.iter().map(|numbers| format!("; here {numbers}")));
     }
-    // The first adjoint lines of the card belong to the session's direction.
+    // The adjoint lines for the session's direction come before the others.
     if card.carries_adjoints() && lines.first().is_some_and(|(topic, _)| is_of_way(*topic)) {
         let carried = lines.iter().filter(|(topic, _)| *topic == Topic::Adjoint);
         text.extend(carried.map(|(_, line)| format!("; adjoint: {}", line.formula)));
@@ -56,7 +56,7 @@ fn first_sentence(doc: &str) -> &str {
     doc.split_once(". ").map_or(doc, |(first, _)| first).trim_end_matches('.')
 }
 
-/// Converts a sentence for use inside another one, with a lower-case first letter.
+/// Returns a sentence with its first letter in lower case, for use inside another sentence.
 fn within(sentence: &str) -> String {
     let mut rest = sentence.chars();
     rest.next().map_or_else(String::new, |first| first.to_lowercase().chain(rest).collect())

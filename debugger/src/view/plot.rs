@@ -2,18 +2,18 @@
 
 use crate::session::{SampleRange, Samples};
 
-/// A plot of one cell. The samples contain all plotted cells.
+/// A plot of one cell in the line mode. Its samples also contain the other plotted cells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plot {
     /// The name of the cell as the user wrote it.
     pub name: String,
-    /// Index of the cell among the values of a sample.
+    /// Index of the cell's value in each sample.
     pub number: usize,
     /// Samples of all plotted cells, by column.
     pub samples: Samples,
 }
 
-/// Width and height of the chart, in characters.
+/// Width (`COLUMNS`) and height (`ROWS`) of the chart, in characters.
 const COLUMNS: usize = 60;
 const ROWS: usize = 7;
 
@@ -23,8 +23,8 @@ impl Plot {
         self.ranges().map(|(_, range)| range).reduce(SampleRange::and)
     }
 
-    /// Returns the rows of the chart, from the maximum down to the minimum. Each column shows the whole
-    /// range of its values.
+    /// Returns the rows of the chart, from the maximum down to the minimum. A column is filled from the
+    /// minimum to the maximum of the cell in that column.
     pub fn rows(&self) -> Vec<String> {
         let Some(whole) = self.range() else { return Vec::new() };
         let row = |value: f64| {
@@ -41,7 +41,7 @@ impl Plot {
         rows.into_iter().map(|row| row.into_iter().collect::<String>().trim_end().to_owned()).collect()
     }
 
-    /// Returns the ranges of the cell with the numbers of their columns.
+    /// Returns the columns in which the cell has values, each with its number and the range of values.
     fn ranges(&self) -> impl Iterator<Item = (usize, SampleRange)> {
         let columns = self.samples.columns.iter().enumerate();
         columns.filter_map(|(n, sample)| Some((n, (*sample.values.get(self.number)?)?)))

@@ -1,4 +1,4 @@
-//! The call stack, the typed stacks and the tapes.
+//! Data of the calls and tapes panes: open calls, stacks and tapes.
 
 use reviver_isa::instruction::{Base, Class};
 use reviver_isa::module::{Parameter, Shape};
@@ -24,7 +24,7 @@ pub struct FrameView {
     pub procedure: String,
     /// True if the procedure runs inverted.
     pub inverted: bool,
-    /// The current instruction of the frame: the next one, or its open call.
+    /// The current instruction of the frame: the next one for the innermost frame, otherwise the open call.
     pub instruction: String,
     /// The source line of the current instruction.
     pub line: Line,
@@ -39,14 +39,14 @@ pub struct FrameView {
 pub struct ArgumentView {
     /// The name of the parameter.
     pub name: String,
-    /// The argument: a cell or a constant, or `first..last` for a slice.
+    /// The cell or constant that was passed, or `first..last` for a slice.
     pub stands_for: String,
     /// The current value of the argument; `None` for a slice.
     pub value: Option<String>,
 }
 
 impl FrameView {
-    /// Renders the call with its arguments; `shortened` formats the values.
+    /// Renders the call with its arguments. `shortened` formats each value.
     pub fn call(&self, shortened: impl Fn(&str) -> String) -> String {
         call_text(&self.procedure, &self.arguments, shortened)
     }
@@ -73,7 +73,7 @@ impl ArgumentView {
     }
 }
 
-/// Returns at most `count` open procedures, innermost first, after skipping `skip` of them.
+/// Returns at most `count` open procedures, innermost first. The first `skip` of them are skipped.
 pub fn frames(session: &Session, skip: usize, count: usize) -> Vec<FrameView> {
     let depth = session.state().calls.len();
     let depths = (0..=depth).rev().skip(skip).take(count);
@@ -93,7 +93,7 @@ fn frame(session: &Session, depth: usize) -> Option<FrameView> {
         Some(call) => (call.site, call.inverted),
         None => (session.next_instruction().unwrap_or(procedure.exit), state.inverted),
     };
-    // Main's end has no line; the last line is used.
+    // At the end of main, the instruction has no line, so the last line is used.
     let is_end = depth == state.calls.len() && session.next_instruction().is_none();
     let line = if is_end { here(session) } else { session.listing().line(at) };
     Some(FrameView {
@@ -108,8 +108,8 @@ fn frame(session: &Session, depth: usize) -> Option<FrameView> {
     })
 }
 
-/// Returns the arguments of an open procedure in a state. Length parameters added by lowering are omitted:
-/// slices show their length.
+/// Returns the arguments of an open procedure in a state. The length parameters that lowering adds for slices
+/// are omitted, because slices are shown with their first and last element.
 pub fn arguments(memory: &Memory, state: &State, open: OpenFrame) -> Vec<ArgumentView> {
     let Some(procedure) = memory.program().module().procedures.get(open.procedure) else { return Vec::new() };
     let argument = |(n, parameter): (u32, &Parameter)| {

@@ -11,7 +11,7 @@ use crate::timeline::{BranchNumber, StepSpan};
 pub struct Status {
     /// The current step of the timeline.
     pub step: i64,
-    /// The range of steps of the branch.
+    /// The range of steps of the current branch.
     pub span: StepSpan,
     /// The position in the branch, in percent; `None` while the end of the branch is unknown.
     pub percent: Option<f64>,
@@ -25,17 +25,17 @@ pub struct Status {
     pub depth: usize,
     /// The reason why the last movement stopped.
     pub reason: Option<Reason>,
-    /// Memory used by residues, in bytes; 0 for integers and fixed point.
+    /// Memory used by residues, in bytes; 0 on lossless branches.
     pub history_bytes: usize,
-    /// Memory used by checkpoints, in bytes; 0 for integers and fixed point.
+    /// Memory used by checkpoints, in bytes; 0 on lossless branches.
     pub checkpoint_bytes: usize,
     /// Bits discarded so far by `erase` and `overwrite`.
     pub erased_bits: u64,
-    /// Bits of floats that were vacated within the tolerance but weren't 0, so far.
+    /// Number of bits discarded so far when floats were vacated that weren't 0 but within the tolerance.
     pub discarded_bits: u64,
     /// True while gradient mode is on.
     pub gradient_mode: bool,
-    /// Number of nonzero adjoints that were discarded with their cells.
+    /// Number of nonzero adjoints discarded so far, because their cells were vacated.
     pub drops: u64,
 }
 

@@ -1,5 +1,5 @@
-//! The timeline pane: a bar over the whole branch with its events, and the branches that leave it. Plots
-//! use [`Session::samples`], which a front end may cache.
+//! Data of the timeline pane: the bar over the whole branch with its events, and the other branches. Plots
+//! use [`Session::samples`], whose result a front end may cache.
 
 use crate::scale::column_of;
 use crate::session::{Event, Session};
@@ -10,7 +10,7 @@ use crate::timeline::{BranchNumber, CallSegment, Calls, Fork, StepSpan};
 pub struct TimelinePane {
     /// The range of steps of the branch.
     pub span: StepSpan,
-    /// The range of steps shown by the bar: all, or a part.
+    /// The range of steps that the bar shows: the whole branch, or a part of it.
     pub shown: (i64, i64),
     /// The current step of the timeline.
     pub step: i64,
@@ -35,19 +35,19 @@ pub struct Column {
     pub marks: Vec<String>,
     /// True if a fence is in this column.
     pub fence: bool,
-    /// Branches that begin here.
+    /// Numbers of the branches that leave the current branch here.
     pub forks: Vec<usize>,
-    /// Calls entered and left. On a long branch, calls of an adjacent column may be included; none is
-    /// omitted.
+    /// Calls entered and left in this column. On a long branch, calls of an adjacent column may be included,
+    /// but no call is omitted.
     pub calls: Calls,
 }
 
-/// The events of the current branch, as a short list.
+/// The events of the current branch, in a list of limited length.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Events {
-    /// The last stops, marks, fences and forks, by steps.
+    /// The latest stops, marks, fences and forks with their steps, in ascending order.
     pub time_points: Vec<(i64, Happening)>,
-    /// Number of earlier ones that are omitted.
+    /// Number of earlier events of these kinds that are omitted.
     pub more_time_points: usize,
     /// Number of calls entered and left on the branch.
     pub calls: Calls,
@@ -132,7 +132,7 @@ pub fn timeline(session: &Session, extent: (i64, i64), width: usize) -> Timeline
     TimelinePane { span, shown: extent, step: time_point.step, columns, forks }
 }
 
-/// Returns columns with only the flag for reached steps set.
+/// Returns columns in which only `is_reached` is set.
 fn reached(session: &Session, extent: (i64, i64), width: usize) -> Vec<Column> {
     let (first, last) = session.timeline().branch().extent();
     let edge = |step: i64| match column_of(extent, step, width) {

@@ -1,5 +1,5 @@
-//! Effects of keys on the screen, without a terminal. Programs and helpers shared with other tests of the
-//! screen are here too.
+//! Tests of the effects of keys on the screen, without a terminal. Other tests of the screen use the programs
+//! and functions in this file, too.
 
 use reviver_files::UsedFiles;
 use std::time::Duration;
@@ -111,7 +111,7 @@ fn an_included_file_is_shown_when_it_is_entered() {
     let mut screen = Screen::open(support::subject(&support::text("complex_multiply.rasm")), 120, 40);
     screen.keys("s");
     assert!(screen.text().contains("code lib/complex.rasm"), "{}", screen.text());
-    // The cursor is in the visible file, and so is the new breakpoint.
+    // The cursor and the new breakpoint are in the file that is shown.
     screen.keys("Down Down b");
     let said: Vec<&str> = screen.app.messages().iter().map(|message| message.text.as_str()).collect();
     assert!(said.contains(&"breakpoint 1: lib/complex.rasm:11"), "{said:?}");
@@ -143,7 +143,7 @@ fn the_inverse_program_follows_the_current_line() {
         text.lines().find(|row| row.contains('◄')).unwrap_or_default().to_owned()
     };
     assert!(marked(&screen).contains("uncall complex_multiply_add("), "{}", screen.text());
-    // Code in the library is undone by the call.
+    // Code of an included file is undone by the call that leads there.
     screen.keys("s s");
     assert!(marked(&screen).contains("uncall complex_multiply_add("), "{}", screen.text());
     screen.keys("End S");
@@ -159,12 +159,13 @@ fn the_bracket_of_the_current_line_is_drawn() {
     let screen = Screen::open(support::subject(&text), 80, 41);
     let rows = screen.text();
     let at = |word: &str| rows.lines().find(|row| row.contains(word)).unwrap_or_default().to_owned();
-    // The outermost pair is the longest, but it is drawn because the machine is at it.
+    // The outermost pair is the longest, so it would be dropped first. It is drawn, because the machine is at
+    // it.
     assert!(at("if a == 0").contains('┌') && at("fi a == 0").contains('└'), "{rows}");
     assert!(!at("if a == 1 ").contains('┌'), "{rows}");
 }
 
-/// Two consecutive calls with variables at the same addresses.
+/// A program with two consecutive calls. Their variables have the same addresses.
 pub const CALLS: &str = ".out a\n\
                      \x20       call  p(a)\n\
                      \x20       call  q(a)\n\

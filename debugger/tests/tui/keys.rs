@@ -1,4 +1,4 @@
-//! The committed key list equals the generated one, and the help contains every key.
+//! Tests that the key list in `docs` is the generated one, and that the help contains every key.
 
 use reviver_files::UsedFiles;
 use std::path::Path;
@@ -53,8 +53,8 @@ fn user_defined_keys_are_in_the_help() {
     assert!(help::lines(&keys.unwrap()).contains(&entry));
 }
 
-/// Lines of one command with different effects have different help texts, except for panes, which differ by
-/// name.
+/// If lines of one command have different effects, they have different help texts. Panes are the exception:
+/// their lines differ only by the pane's name.
 #[test]
 fn every_line_has_its_own_help() {
     for preset in Preset::ALL {

@@ -1,4 +1,5 @@
-//! Screen layouts: every pane has one place at each size, and the content determines the sizes.
+//! Tests of screen layouts: every pane is in exactly one slot at each screen size, and the content determines
+//! the sizes of slots.
 
 use ratatui::layout::Rect;
 use reviver_debugger::tui::layout::{ScreenContent, divide};
@@ -54,7 +55,8 @@ fn slots_do_not_overlap() {
     }
 }
 
-/// Returns the height of a pane in rows. The flag is false if the panes of cells and arrays share its slot.
+/// Returns the height of a pane's slot in rows, and a flag. The flag is false if cells and arrays share a
+/// slot.
 fn place_of(pane: PaneKind, size: (u16, u16), content: ScreenContent) -> (u16, bool) {
     let slots = divide(Rect::new(0, 0, size.0, size.1), false, content).slots;
     let slot = slots.into_iter().find(|slot| slot.panes.contains(&pane)).unwrap();
@@ -89,7 +91,7 @@ fn arrays_get_the_remaining_rows_of_the_cells() {
         let content = ScreenContent { cells, arrays, ..ScreenContent::default() };
         (place_of(Cells, (80, 24), content).0, place_of(Arrays, (80, 24), content).0)
     };
-    // Cases: room for both, few cells, few elements, too many of both.
+    // The cases are: room for both, few cells, few elements, too many of both.
     let expected = [(12, 3), (4, 11), (14, 1), (10, 5)];
     assert_eq!([rows(6, 3), rows(4, 40), rows(40, 1), rows(40, 40)], expected);
 }

@@ -1,5 +1,5 @@
-//! Command lines: keys are bound to them, `:` accepts them, and `@` in them is replaced by the selected
-//! item.
+//! Tests of command lines: keys are bound to them, the prompt `:` accepts them, and `@` in them is replaced
+//! by the selected item.
 
 use crate::behaviour::{commands, fib, said};
 use crate::screen::Screen;
@@ -58,7 +58,7 @@ fn the_selected_item_replaces_placeholders() {
     assert_eq!(commands(&screen)[..2], ["watch a if $new > 20", "print a + 1"]);
     assert!(commands(&screen)[2].starts_with("break "), "{:?}", commands(&screen));
     assert_eq!(commands(&screen)[3], "delete 2");
-    // Toggling removes an item that is set, regardless of its options.
+    // Toggling removes an item that is set, even if it was set with other options.
     screen
         .command("toggle watch @ any")
         .command("toggle watch @ any")
@@ -75,7 +75,7 @@ fn the_selected_item_replaces_placeholders() {
     );
 }
 
-/// Watchpoints are compared by the watched cells, not by their text.
+/// Toggling a watchpoint compares the watched cells and not the texts.
 #[test]
 fn a_watched_slice_is_removed_as_a_whole() {
     let mut screen = Screen::open(support::subject(&support::text("sort.rasm")), 80, 24);
@@ -153,7 +153,7 @@ fn key_hints_match_the_context() {
         "{}",
         screen.text()
     );
-    // On a low screen, the panes use the row of the key bar.
+    // On a screen with few rows, the panes get the row of the key bar.
     screen.resize(80, 23);
     assert!(!screen.text().contains("TRAPPED"), "{}", screen.text());
 }

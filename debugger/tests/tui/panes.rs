@@ -1,11 +1,11 @@
-//! Every pane can be focused, drawn at any size, navigated and opened.
+//! Tests that every pane can be focused, drawn at any size, navigated and opened.
 
 use crate::screen::Screen;
 use crate::support;
 use reviver_debugger::tui::event::Gesture;
 use reviver_debugger::tui::panes::PaneKind;
 
-/// Screen sizes from empty to large, at least one for each layout.
+/// Screen sizes in columns and rows, from empty to large. Each layout is used for at least one.
 const SIZES: [(u16, u16); 8] = [(0, 0), (1, 1), (14, 4), (40, 10), (80, 24), (120, 40), (170, 40), (200, 60)];
 
 #[test]
@@ -95,7 +95,7 @@ fn adjoints_in_arrays_have_a_heading_above_them() {
     let mut plain = Screen::open(support::subject(one), 120, 40);
     plain.command("focus arrays").keys("z");
     assert!(columns_of(&plain, "A'").is_empty());
-    // The first element is below the heading, for clicks and for cursor movements.
+    // The first element is below the heading. A click and a cursor movement both find it there.
     let other = screen.app.session().unwrap().step_number();
     screen.mouse(Gesture::Press, 8, row as u16).command("print @");
     assert_eq!(screen.step(), other);

@@ -1,4 +1,5 @@
-//! Pictures of the screen: every character at its position, in its colour, as well-formed XML.
+//! Tests of pictures of the screen: every character is at its position and in its colour, and the XML is
+//! well-formed.
 
 use std::path::{Path, PathBuf};
 
@@ -63,7 +64,7 @@ fn unescaped(text: &str) -> String {
     text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
 }
 
-/// Parses the elements of an XML text in order. Fails unless each is closed correctly.
+/// Parses an XML text, and returns its elements in order. Panics if an element isn't closed correctly.
 fn elements(xml: &str) -> Vec<Element> {
     let mut open: Vec<usize> = Vec::new();
     let mut found: Vec<Element> = Vec::new();
@@ -95,8 +96,8 @@ fn is_drawn(c: &str) -> bool {
     c.chars().all(|c| ('─'..='▓').contains(&c) && !"▲▼◆●○►◄▷".contains(c))
 }
 
-/// Compares a picture with a frame: each text character is at its position, in its colour and weight, and
-/// there are no others.
+/// Compares a picture with a frame. Each character that is drawn as text must be at its position, in its
+/// colour and weight, and the picture must contain no other text.
 fn check(picture: &str, frame: &Buffer, rows: usize) {
     let elements = elements(picture);
     let width = usize::from(frame.area.width);
@@ -126,8 +127,8 @@ fn check(picture: &str, frame: &Buffer, rows: usize) {
     assert_eq!(found, expected);
 }
 
-/// Returns the picture that the screen draws of itself, and the frame before. The picture's last row shows
-/// the command being typed.
+/// Executes `picture` on a screen. Returns the picture and the frame before the command; in the picture, the
+/// last row shows the command.
 fn pictured(screen: &mut Screen, name: &str, options: &str) -> (String, Buffer) {
     let frame = screen.terminal.backend().buffer().clone();
     let file = file(name);

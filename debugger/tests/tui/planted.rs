@@ -1,5 +1,5 @@
-//! Six programs with typical mistakes. Each mistake is located with at most six keys after opening the
-//! program.
+//! Tests with six programs that contain a typical mistake. After the program is opened, at most six keys are
+//! needed to find the mistake.
 
 use crate::screen::Screen;
 use crate::support;
@@ -7,7 +7,7 @@ use reviver_debugger::outcome::Reason;
 use reviver_debugger::session::Session;
 use reviver_vm::Travel;
 
-/// Maximum number of keys after opening the program.
+/// Maximum number of keys to be pressed after opening the program.
 const MOST_KEYS: usize = 6;
 
 /// Comment that marks the line of the mistake.
@@ -32,7 +32,7 @@ fn is_found(text: &str, keys: &str) {
     }
 }
 
-/// Runs the program without its mistake to the end.
+/// Corrects the mistake in a program, and runs the program to its end.
 fn recomputed(text: &str, wrong: &str, right: &str) -> Session {
     assert!(text.contains(wrong), "{wrong}");
     let mut session = Session::at_begin(support::subject(&text.replace(wrong, right))).unwrap();
@@ -60,7 +60,7 @@ fn a_wrong_fi() {
 
 #[test]
 fn a_wrong_sign() {
-    // The kinetic energy minus the potential energy, instead of their sum.
+    // The mistake: the kinetic energy minus the potential energy, instead of their sum.
     let text = ".out energy: real
 .in  v: real default 2, x: real default 3
         local kinetic = square(v)
@@ -76,7 +76,7 @@ fn a_wrong_sign() {
 
 #[test]
 fn off_by_one() {
-    // Each element is to become the sum of those up to it.
+    // Each element should become the sum of all elements up to it.
     let text = ".const N = 5
 .inout A[N] default {1, 2, 3, 4, 5}
         for i in 1..N+1 ; here
@@ -84,7 +84,7 @@ fn off_by_one() {
         rof
 ";
     assert_eq!(value(&recomputed(text, "1..N+1", "1..N"), "A[4]"), "15");
-    // The last executed line has set i to 5.
+    // The line executed last has set i to 5.
     is_found(text, "c");
 }
 
@@ -144,6 +144,7 @@ fn a_wrong_adjoint_rule() {
     right.gradient("y").unwrap();
     right.goto_start();
     assert_eq!(value(&right, "x'"), "0.6666666666666666");
-    // Shows the origin of the adjoint of x: an instruction of the rule, which ran while going back.
+    // The keys ask for the origin of the adjoint of x. It is an instruction of the rule, which was executed
+    // when going back.
     is_found(text, "End G Home a y Enter");
 }

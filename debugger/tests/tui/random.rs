@@ -1,4 +1,4 @@
-//! Random keys, clicks, texts, times and sizes must not cause a panic.
+//! Tests that random keys, clicks, texts, times and sizes don't cause a panic.
 
 use reviver_files::UsedFiles;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use reviver_debugger::tui::event::{Gesture, InputEvent, Mouse};
 use reviver_debugger::tui::keys::{BareKey, Key, KeyMap, Preset};
 use reviver_debugger::tui::theme::{Theme, ThemeName};
 
-/// Xorshift (Marsaglia 2003), with the same events on every machine.
+/// A random number generator (xorshift, Marsaglia 2003) that produces the same events on every machine.
 struct Random(u64);
 
 impl Random {
@@ -147,7 +147,7 @@ fn random_keys_and_sizes_do_not_panic() {
     }
 }
 
-/// Events that arrive while the session is away are kept, and none is lost.
+/// Sends random events while a background task owns the session. The events are stored, and none is lost.
 #[test]
 fn random_events_during_runs_do_not_panic() {
     let mut random = Random(77);

@@ -1,4 +1,4 @@
-//! Long runs and playback: the screen meanwhile, the effects of keys, and interruption.
+//! Tests of long runs and playback: the screen during a run, the effects of keys, and interrupts.
 
 use crate::behaviour::{LONG, SHOWS, fib, status};
 use crate::screen::Screen;
@@ -14,7 +14,7 @@ fn the_screen_updates_during_a_long_run_and_an_interrupt_ends_it() {
     screen.event(InputEvent::Tick(Duration::from_millis(700)));
     let expected = "running `continue`  step 0  0.7 s  history 0 B  Ctrl-C stops it";
     assert!(screen.text().contains(expected), "{}", screen.text());
-    // Typed keys wait for the session; an interrupt drops them.
+    // Keys are stored until the run has ended; an interrupt drops them.
     screen.keys("Down q");
     screen.resize(100, 30);
     let running = std::thread::spawn(move || background_task.perform());

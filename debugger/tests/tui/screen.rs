@@ -1,4 +1,5 @@
-//! A screen without a terminal: types keys, runs background tasks at once, and reads the drawn text.
+//! A screen without a terminal, for tests. Tests type keys and read the drawn text; background tasks are
+//! performed at once.
 
 use reviver_files::UsedFiles;
 use std::collections::VecDeque;
@@ -19,7 +20,7 @@ pub struct Screen {
     pub app: App,
     pub terminal: Terminal<TestBackend>,
     pub has_quit: bool,
-    /// Time after which the user interrupts a command.
+    /// Time after which a command is interrupted.
     pub patience: Duration,
 }
 
@@ -54,7 +55,7 @@ impl Screen {
         self
     }
 
-    /// Handles an event, executes its effect, and draws.
+    /// Handles an event, executes the effects that it causes, and draws a frame.
     pub fn event(&mut self, event: InputEvent) {
         let effect = self.app.handle(event);
         self.carry_out(effect);
@@ -83,7 +84,7 @@ impl Screen {
         }
     }
 
-    /// Handles an event, and returns its background task without running it.
+    /// Handles an event that causes a background task, and returns the task without performing it.
     pub fn send(&mut self, event: InputEvent) -> BackgroundTask {
         match self.app.handle(event) {
             Some(Effect::Run(background_task)) => background_task,

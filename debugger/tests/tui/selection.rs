@@ -1,4 +1,4 @@
-//! Selections in panes, by keys and by the mouse, and their persistence.
+//! Tests of selections in panes, by keys and by the mouse: cells stay selected while frames open and close.
 
 use crate::behaviour::{CALLS, commands, said};
 use crate::screen::Screen;
@@ -41,7 +41,7 @@ fn adjoints_can_be_chosen_watched_and_plotted() {
     screen.keys("3 a");
     assert!(screen.last_row().contains("there are no adjoints yet"), "{}", screen.text());
     screen.command("goto end").command("gradient out").command("reverse-step 250");
-    // Below nu, an integer, is the real z.
+    // The row below `nu`, an integer, contains the real `z`.
     screen.keys("3 Ctrl-Home Down > v d e");
     assert!(screen.last_row().starts_with(":set z' ="), "{}", screen.text());
     screen.keys("Esc < v d Up a v");
@@ -80,7 +80,7 @@ fn the_selected_cell_is_the_same_across_calls() {
     let mut screen = Screen::open(support::subject(&support::text("besselj.rasm")), 80, 24);
     screen.keys("3 / d i r t Enter w w w w");
     assert_eq!(commands(&screen), ["next-write dirt"; 4]);
-    // `term` of main has the same name in `imul`, in another row.
+    // Both main and `imul` have a cell `term`, in different rows.
     screen.keys("/ t e r m Enter w");
     assert!(screen.text().contains("│› term") || screen.text().contains("│* term"), "{}", screen.text());
     screen.keys("w w");
@@ -135,7 +135,7 @@ fn an_element_passed_to_a_call_stays_selected() {
     // A global array has the same name in every frame.
     screen.keys("4 > s s e");
     assert!(screen.last_row().starts_with(":set A[1] ="), "{}", screen.text());
-    // An element of a frame's array is a scalar in a call that receives it.
+    // An element of an array in a frame is a scalar in the call to which it is passed.
     let text = ".out a\n.ancilla z\n        call p(a)\n.proc p(inout u)\n.ancilla B[3]\n        add B[1], 5\n\
                 \x20       call q(B[1], u)\n        sub B[1], 5\n.end\n.proc q(inout v, inout w)\n        add w, v\n.end\n";
     let mut screen = Screen::open(support::subject(text), 120, 40);
@@ -167,7 +167,7 @@ fn the_cell_of_a_trap_is_selected() {
     }
 }
 
-/// A search without a result leaves the machine at the trap, and the failure pane visible.
+/// After a search without a result, the machine is still at the trap, and the failure pane is visible.
 #[test]
 fn a_search_that_finds_nothing_keeps_the_failure() {
     let text = ".inout a default 3, b\n.out q\n        add a, 1\n        add.div q, a, b\n";
@@ -213,7 +213,7 @@ fn all_arrays_are_shown_if_they_fit_and_can_be_clicked() {
     let column = screen.text().lines().nth(row.into()).unwrap().chars().position(|c| c == '1').unwrap();
     screen.mouse(Gesture::Press, column as u16, row).keys("v");
     assert!(said(&screen).iter().any(|line| line.starts_with("watchpoint 1: P[1]")), "{:?}", said(&screen));
-    // A click on an array's name selects no element.
+    // A click on the name of an array selects no element.
     screen.mouse(Gesture::Press, column as u16, row_of(&screen, "A[6]")).keys("v");
     assert!(said(&screen).iter().any(|line| line.starts_with("deleted")), "{:?}", said(&screen));
     // There is no room for a large array after the others.
@@ -224,7 +224,7 @@ fn all_arrays_are_shown_if_they_fit_and_can_be_clicked() {
     assert!(screen.text().contains("│ array B[90] (3 of 3)"), "{}", screen.text());
     screen.command("array P");
     assert!(screen.text().contains("│ 2 of 3 arrays ─"), "{}", screen.text());
-    // If the first array is large, a part of it is shown alone.
+    // If the first array is too large, only a part of that array is shown.
     let large = support::text("sort.rasm").replace("N = 6", "N = 60").replace("{5, 2, 9, 1, 5, 6}", "7");
     let large = large.replace("{0, 1, 2, 3, 4, 5}", "0");
     let large: String =
@@ -233,7 +233,7 @@ fn all_arrays_are_shown_if_they_fit_and_can_be_clicked() {
     assert!(screen.text().contains("│ array A[60] (1 of 2)"), "{}", screen.text());
 }
 
-/// The next call is shown with the values of its arguments.
+/// A call that comes next is shown with the values of its arguments.
 #[test]
 fn the_next_call_shows_its_argument_values() {
     let mut screen = Screen::open(support::subject(&support::text("hanoi.rasm")), 120, 40);
@@ -241,7 +241,7 @@ fn the_next_call_shows_its_argument_values() {
     screen.command("until 29");
     assert!(screen.text().contains("          move(source=0, target=1) "), "{}", screen.text());
     assert!(screen.text().contains("(source=0, target=1)│"), "{}", screen.text());
-    // If there is no room in the code pane, the card shows the call.
+    // If the code pane has no room for the call, the card shows it.
     screen.resize(80, 24);
     screen.command("until 28").keys("s s");
     assert!(screen.text().contains("tower(disks="), "{}", screen.text());

@@ -1,6 +1,6 @@
-//! Snapshots of the screen: every pane, and some programs in various states, at 80×24 and 120×40.
-//! `INSTA_UPDATE=always cargo test -p reviver-debugger --test tui snapshots` writes them again; changes
-//! must be reviewed.
+//! Snapshots of the screen: every pane, and several programs in various states, at 80×24 and 120×40.
+//! `INSTA_UPDATE=always cargo test -p reviver-debugger --test tui snapshots` writes the snapshots again.
+//! Review the changes.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use crate::support;
 
 const SIZES: [(u16, u16); 2] = [(80, 24), (120, 40)];
 
-/// Opens a program at both sizes, executes `play` on each screen, and compares the pictures.
+/// Opens a program at both sizes, calls `play` for each screen, and compares the screens with the snapshots.
 fn picture(name: &str, open: impl Fn() -> Session, play: impl Fn(&mut Screen)) {
     for (width, height) in SIZES {
         let app = App::new(open(), UsedFiles::default(), KeyMap::default(), Theme::new(ThemeName::Dark));
@@ -195,7 +195,7 @@ fn adjoints() {
     );
 }
 
-/// Travels to the end, and back in gradient mode.
+/// Travels to the end of the program, begins a gradient, and travels back.
 fn walk_back(screen: &mut Screen, gradient: &str, back: &str) {
     screen.command("goto end").command(gradient).command(back);
 }
@@ -217,8 +217,8 @@ fn a_small_screen() {
     }
 }
 
-/// Without colours, attributes show selections, changes and reads: B bold, D dim, I italic, U underlined, R
-/// reversed.
+/// Without colours, attributes show selections, changes and reads. In the snapshot, letters denote them: B
+/// bold, D dim, I italic, U underlined, R reversed.
 #[test]
 fn attributes_without_colours() {
     let app =

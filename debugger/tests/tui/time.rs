@@ -1,4 +1,4 @@
-//! The status line, the timeline bar, its events and plots.
+//! Tests of the status line, and of the timeline bar with its events and plots.
 
 use crate::behaviour::{CALLS, fib, status};
 use crate::screen::Screen;
@@ -59,7 +59,8 @@ fn keys_move_between_events() {
     assert!(screen.text().contains("├┤ call") && screen.text().contains("├──"), "{}", screen.text());
 }
 
-/// An edit doesn't change the scale of the bar, so later steps can be dragged to at once.
+/// An edit doesn't change the scale of the timeline bar, so the user can drag the present to later steps at
+/// once.
 #[test]
 fn a_new_branch_keeps_the_length_of_its_parent() {
     let mut screen = fib();
@@ -162,7 +163,7 @@ fn the_time_bar_shows_its_zoom() {
     assert!(axis.contains("100 ") && axis.contains(" 200 ") && axis.ends_with("300"), "{axis}");
     screen.keys("9 Ctrl-End Enter");
     assert_eq!(screen.step(), 300);
-    // The shown part follows the present.
+    // The shown part of the branch follows the present.
     screen.keys("s");
     assert!(bar(&screen).0.contains("timeline 188..388 of 0..388"), "{}", bar(&screen).0);
     screen.command("goto 200").keys("i");

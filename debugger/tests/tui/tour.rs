@@ -1,5 +1,5 @@
-//! The tour: its pages fit with all key maps. It records tried commands, describes each step, and covers no
-//! pane.
+//! Tests of the tour: its pages fit on the screen with all key maps. The tour records the commands that were
+//! tried, describes each step, and covers no pane.
 
 use reviver_debugger::session::Session;
 use reviver_debugger::tui::app::App;
@@ -12,7 +12,7 @@ use reviver_files::UsedFiles;
 use crate::screen::Screen;
 use crate::support;
 
-/// Upper bound on the number of pages of a tour.
+/// More pages than any tour has, to end loops over pages.
 const MOST: usize = 20;
 
 fn on_tour(name: &str, preset: Preset, width: u16, height: u16) -> Screen {
@@ -109,7 +109,7 @@ fn tried_keys_are_marked_and_pages_can_be_skipped_and_revisited() {
     assert_eq!(heading(&screen), "tour 1 of 14: the screen");
 }
 
-/// Following the instructions of the pages marks each page with a command as tried.
+/// If the user follows the instructions of the pages, each page with a command is marked as tried.
 #[test]
 fn the_pages_can_be_followed_key_by_key() {
     let keys = [
@@ -130,7 +130,7 @@ fn the_pages_can_be_followed_key_by_key() {
     ];
     let mut screen = on_tour("fib.rasm", Preset::Gdb, 80, 24);
     for (page, keys) in keys.into_iter().enumerate() {
-        // The key for a blank has a name.
+        // Keys are separated by blanks; the key for a blank has a name.
         for key in keys.split(' ').filter(|key| !key.is_empty()) {
             screen.event(InputEvent::Key(key.parse().unwrap()));
         }
@@ -182,7 +182,7 @@ fn nothing_is_hidden_and_every_size_is_drawn() {
     }
 }
 
-/// The book shows rows of the tour, after comments with the keys that lead to them.
+/// The book shows rows of the tour. A comment before them contains the keys that lead to them.
 #[test]
 fn the_book_shows_the_current_tour() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../course/book/src/02-debugger.md");

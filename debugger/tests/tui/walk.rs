@@ -1,5 +1,5 @@
-//! Navigation of answers: trees of origins and lists of time points, in which Enter travels and the answer
-//! stays.
+//! Tests of answers: trees of origins and lists of time points. Enter travels to the row's time point, and
+//! the answer stays.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ fn the_origin_of_a_value_is_a_tree() {
     assert!(first[0].starts_with("▾ sum  0.11490348492980633  add sum, term"), "{first:?}");
     assert!(first[0].ends_with("79 @191") && first[1].starts_with("  ▸ sum  0.114903485333478"), "{first:?}");
     assert_eq!(first.len(), 3, "{first:?}");
-    // The tree can be unfolded further than the two links of the answer.
+    // The answer has two links; the tree can be unfolded further.
     screen.keys("Down Right Down Right Down Right Down Right Down Right");
     let deep = rows(&screen);
     assert!(deep[5].starts_with("          ▾ sum  0.125  add sum, term"), "{deep:?}");
@@ -100,7 +100,7 @@ fn a_history_list_can_be_extended() {
     screen.keys("Ctrl-Home Right");
     let more = rows(&screen);
     assert!(more.len() == 24 && more[0] == "▸ more" && more[21..] == seen[1..], "{more:?}");
-    // The cursor stays at the row that was first before.
+    // The cursor stays at the row that was first before rows were added.
     screen.keys("Enter");
     let step = screen.step();
     assert!(more[20].ends_with(&format!("@{}", step + 1)), "{step} {more:?}");
@@ -127,7 +127,8 @@ fn lists_of_time_points_are_navigable() {
     assert!(screen.text().contains("►1 → rotate"), "{}", screen.text());
 }
 
-/// Step numbers of another branch have another meaning, so the answer first leads to its branch.
+/// Step numbers have another meaning on another branch, so opening a row first switches to the answer's
+/// branch.
 #[test]
 fn an_answer_of_another_branch_switches_to_it_first() {
     let mut screen = fib();
@@ -181,7 +182,7 @@ fn rows_of_tables_and_differences_link_to_time_points() {
     assert_eq!(screen.step(), 27, "{}", screen.text());
     screen.command("diff 10 27");
     assert!(screen.text().contains("from step 10 to step 27:"), "{}", screen.text());
-    // The destination is the step before the last write of a cell.
+    // The row leads to the step before the last write of its cell.
     screen.keys("Enter");
     assert_eq!(screen.step(), 24, "{}", screen.text());
 }
@@ -195,7 +196,7 @@ fn the_heading_of_a_table_stays_while_its_rows_are_scrolled() {
     screen.keys("Ctrl-End");
     assert!(screen.text().contains(heading) && screen.text().contains("47  34"), "{}", screen.text());
     screen.keys("Ctrl-Home");
-    // The wheel scrolls to the last row, and clicks select the row at their position.
+    // The wheel scrolls to the last row, and a click selects the row at its position.
     let row = screen.text().lines().position(|row| row.contains(heading)).unwrap() as u16;
     (0..5).for_each(|_| _ = screen.mouse(Gesture::ScrollDown, 5, row + 1));
     assert!(screen.text().contains(heading) && screen.text().contains("47  34"), "{}", screen.text());

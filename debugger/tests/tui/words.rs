@@ -1,4 +1,4 @@
-//! Texts on the screen: replies, messages, help, completion, diagnostics.
+//! Tests of texts on the screen: replies, messages, help, completion, diagnostics.
 
 use crate::behaviour::{SHOWS, fib, said};
 use crate::screen::Screen;
@@ -71,7 +71,7 @@ fn a_failed_script_keeps_its_effects() {
     let expected = [">> step 2", "step 2, line 29: add   a, b", ">> print nosuch"];
     assert!(said.windows(3).any(|lines| lines == expected), "{said:?}");
     assert!(said.iter().any(|line| line.starts_with("error: line 2: `print nosuch`")), "{said:?}");
-    // `quit` in a script closes the screen, too.
+    // `quit` in a script also closes the screen.
     std::fs::write(&path, "step\nquit\n").unwrap();
     assert!(!screen.has_quit);
     screen.command(&format!("source {}", path.display()));

@@ -17,7 +17,7 @@ pub struct GivenWords {
     pub real: Option<RequestedReals>,
     /// The width of integers that `word=` requests; `None` keeps the program's own.
     pub word: Option<Word>,
-    /// True if a history keeps what floats lose and what is erased.
+    /// True if the run keeps a history of the bits that floats lose and that the program erases.
     pub exact: bool,
 }
 
@@ -28,12 +28,12 @@ pub enum RequestedReals {
     F64,
     /// Floats of 32 bits, `real=f32`.
     F32,
-    /// Fixed point, with as many fraction bits as the program has if it is in fixed point itself.
+    /// Fixed point. A program in fixed point keeps its number of fraction bits; others get the default number.
     Fixed,
 }
 
 impl RequestedReals {
-    /// Returns the number system for a program with the given one.
+    /// Returns the requested number system for a program whose own is `own`.
     pub fn over(self, own: RealSystem) -> RealSystem {
         match (self, own) {
             (RequestedReals::F64, _) => RealSystem::F64,
@@ -45,12 +45,13 @@ impl RequestedReals {
 }
 
 impl GivenWords {
-    /// The word that requests a history.
+    /// The word `exact`, which requests a history.
     pub const EXACT: &'static str = "exact";
 
     /// Parses the words before the arrow.
     ///
-    /// # Errors Returns an error for a word that isn't an input, or for an input that occurs twice.
+    /// # Errors
+    /// A word that isn't an input, or an input that occurs twice.
     pub fn parse<'t>(words: impl IntoIterator<Item = &'t str>) -> Result<GivenWords, GrammarError> {
         let mut given = GivenWords::default();
         let mut names = BTreeSet::new();
@@ -75,7 +76,7 @@ impl GivenWords {
     }
 }
 
-/// Returns the values of a list; the empty list of `path=` is an empty stack.
+/// Returns the comma-separated values of an input. The empty text, as in `path=`, is an empty stack.
 fn texts(values: &str) -> Vec<String> {
     values.split(',').filter(|text| !text.is_empty()).map(str::to_owned).collect()
 }

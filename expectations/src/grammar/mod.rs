@@ -1,5 +1,5 @@
-//! The grammar of expectations: a line as data. It is independent of programs; the check finds out if a cell
-//! of a name exists.
+//! Grammar of expectations: parses a line to data. The grammar doesn't depend on a program; later checks find out
+//! whether its cells exist.
 
 mod error;
 mod given;
@@ -20,13 +20,13 @@ pub use same_as::{DrawnInput, SameAs};
 /// An expectation in parsed form.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expectation {
-    /// A run to its end, and back: `run` or `back`.
+    /// A run to its end and back: a line `run` or `back`.
     Run(ExpectedRun),
-    /// A derivative, compared with its expected values: `grad`, `hessian` or `jacobian`.
+    /// Derivatives and their expected values: a line `grad`, `hessian` or `jacobian`.
     Derivative(ExpectedDerivative),
-    /// A comparison with another program on random inputs: `same as`.
+    /// A comparison with another program on random inputs: a line `same as`.
     SameAs(SameAs),
-    /// A property of all runs or of the text, such as `restored`.
+    /// A property of all runs or of the text: a line such as `restored`.
     Property(Property),
 }
 
@@ -72,11 +72,11 @@ pub enum DerivativeKind {
 /// The expected outcome: the part of a line after the arrow.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExpectedEnd<R> {
-    /// The expected results. Without any, the line only requires success.
+    /// The expected results. If there are none, the line only requires that the run succeeds.
     Results(Vec<R>),
-    /// A trap with a message that contains the text, or with this code.
+    /// A trap that has this code, or a message that contains this text.
     Trap(String),
-    /// A rejection of the inputs, with a message that contains the text.
+    /// An error before the run, with a message that contains this text.
     Refused(String),
 }
 
@@ -95,7 +95,7 @@ impl<R> ExpectedEnd<R> {
         words.iter().map(|word| result(word)).collect::<Result<_, _>>().map(ExpectedEnd::Results)
     }
 
-    /// Returns the expected results; a trap or a rejection has none.
+    /// Returns the expected results; empty for a trap or an error.
     pub fn results(&self) -> &[R] {
         match self {
             ExpectedEnd::Results(results) => results,
@@ -104,9 +104,10 @@ impl<R> ExpectedEnd<R> {
     }
 }
 
-/// Parses a line, without its mark.
+/// Parses a line, given without its mark.
 ///
-/// # Errors Returns an error with the unexpected text and the expected syntax.
+/// # Errors
+/// The unexpected text, with the expected syntax.
 pub fn parse(text: &str) -> Result<Expectation, GrammarError> {
     match text.split_whitespace().next().unwrap_or_default() {
         "run" => run(text, Travel::Forward).map(Expectation::Run),
@@ -141,7 +142,7 @@ fn derivative(text: &str) -> Result<ExpectedDerivative, GrammarError> {
     Ok(ExpectedDerivative { kind, given: GivenWords::parse(given)?, end: ExpectedEnd::parse(behind, parse)? })
 }
 
-/// Returns the words before the arrow, and the text after it.
+/// Returns the words before the arrow `->`, and the text after it.
 fn sides(text: &str) -> Result<(Vec<String>, &str), GrammarError> {
     let (before, behind) = text.split_once("->").ok_or(GrammarError::NoArrow)?;
     Ok((words::words(before), behind.trim()))

@@ -1,5 +1,4 @@
-//! Numbers in expectations, written as in the language: `1_000`, `0x3e8`, `-0b101`. This module is
-//! independent of cells.
+//! Numbers in expectations, written as in programs: `1_000`, `0x3e8`, `-0b101`. This module knows no cells.
 
 use super::GrammarError;
 
@@ -42,7 +41,7 @@ pub(super) fn whole(text: &str) -> Option<i128> {
     Some(if is_negative { -value } else { value })
 }
 
-/// Returns true if the number has a minus, and the text after the sign.
+/// Splits a minus sign off: returns true if there is one, and the text after it.
 fn unsigned(text: &str) -> (bool, &str) {
     match text.strip_prefix('-') {
         Some(rest) => (true, rest),

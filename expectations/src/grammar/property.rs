@@ -14,13 +14,13 @@ use super::numbers::count;
 /// A condition that must hold for every run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Property {
-    /// The run can be undone to its initial state, bit for bit.
+    /// Each run can be undone, and restores its initial state bit for bit.
     Restored,
-    /// Only results remain at the end; not even declared garbage does.
+    /// Only results remain at the end. Cells declared as garbage must be at their initial values, too.
     NoGarbage,
     /// No run erases a bit, for example by `overwrite`, `erase` or `fi forgotten`.
     ErasesNothing,
-    /// The run can be undone without a history.
+    /// Each run can be undone without a history.
     NoHistory,
     /// The maximum number of steps in one direction.
     AtMost(u64),
@@ -28,7 +28,7 @@ pub enum Property {
     UsesNo(String),
 }
 
-/// The properties that consist of fixed words.
+/// The properties whose lines consist of fixed words.
 const FIXED: [(&str, Property); 4] = [
     ("restored", Property::Restored),
     ("no garbage", Property::NoGarbage),
@@ -36,7 +36,7 @@ const FIXED: [(&str, Property); 4] = [
     ("history 0 bytes", Property::NoHistory),
 ];
 
-/// The beginnings of lines, for suggestions after a typo.
+/// Beginnings of valid lines, for suggestions after a typo.
 const BEGINNINGS: [&str; 12] = [
     "run",
     "back",
@@ -71,7 +71,7 @@ pub(super) fn parse(text: &str) -> Result<Property, GrammarError> {
     }
 }
 
-/// Returns a word without the backquotes that names of the language have in prose.
+/// Returns a word without surrounding backquotes, with which documents write names of the language.
 fn plain(word: &str) -> Result<&str, GrammarError> {
     let plain = word.strip_prefix('`').and_then(|word| word.strip_suffix('`')).unwrap_or(word);
     if plain.contains('`') { Err(GrammarError::UsesNo) } else { Ok(plain) }

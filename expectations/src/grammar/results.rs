@@ -13,7 +13,7 @@ pub enum RunResult {
         /// The values as text, separated by commas; empty for an empty stack.
         values: String,
     },
-    /// Values to 9 digits: `x~0.5`.
+    /// Values that agree to 9 digits: `x~0.5`.
     Near {
         /// The name of a cell or an array.
         name: String,
@@ -24,9 +24,9 @@ pub enum RunResult {
     Tape(String),
     /// The number of erased bits: `erases=64`.
     Erases(u64),
-    /// The undone run misses its initial state, within the tolerance.
+    /// After the backward run the initial state isn't exact, but within the tolerance.
     Drifts,
-    /// The undone run misses its initial state by more than the tolerance.
+    /// The backward run doesn't restore the initial state within the tolerance.
     Unrestored,
 }
 
@@ -53,11 +53,11 @@ pub enum DerivativeResult {
         /// The expected entries of the block.
         values: Vec<f64>,
     },
-    /// The number of drops: `drops=3`.
+    /// The number of dropped adjoints: `drops=3`.
     Drops(u64),
-    /// The number of reports: `reported=1`.
+    /// The number of reports about lost values: `reported=1`.
     Reported(u64),
-    /// The gradient differs from the derivative.
+    /// The gradient differs from the derivative that tangents and differences give.
     Disagrees,
     /// The reverse sweep was repeated with a history.
     Mended,
@@ -107,7 +107,7 @@ impl DerivativeResult {
     }
 }
 
-/// Returns the two names around the first comma outside of brackets.
+/// Splits a text at the first comma outside of brackets: `A[1,2],x` are `A[1,2]` and `x`.
 fn pair(names: &str) -> Option<(&str, &str)> {
     let is_between = |at: &usize| {
         let before = names.get(..*at).unwrap_or_default();

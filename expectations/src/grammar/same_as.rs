@@ -3,7 +3,7 @@
 use super::GrammarError;
 use super::numbers::{count, real, whole};
 
-/// The expectation that the results equal those of another program.
+/// Expectation that a program has the same results as a reference program, on random inputs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SameAs {
     /// The path of the reference, relative to the folder of the file that names it.
@@ -25,14 +25,15 @@ pub struct DrawnInput {
     pub from: f64,
     /// The exclusive upper bound.
     pub to: f64,
-    /// The bounds for integers, if both are integers.
+    /// The bounds as integers, if both are integers.
     pub integers: Option<(i128, i128)>,
 }
 
 /// The seed of lines that don't specify one.
 const USUAL_SEED: u64 = 1;
 
-/// The maximum number of runs. The limits apply to each run separately, so this bounds the time of a line.
+/// The maximum number of runs in a line. It bounds the line's time, because other limits apply to each run
+/// separately.
 const MOST_RUNS: u64 = 1_000_000;
 
 pub(super) fn parse(text: &str) -> Result<SameAs, GrammarError> {

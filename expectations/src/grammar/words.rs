@@ -1,10 +1,10 @@
-//! Words of a line, and quoted texts. Any number of blanks separates words. This module is independent of the
-//! meanings of words.
+//! Splits a line into words and quoted texts. Any number of blanks separates words. This module doesn't interpret the
+//! words.
 
 use super::GrammarError;
 
-/// Returns the words of a line. Blanks around a sign don't separate its operands: `n = 10` is `n=10`, and
-/// `A=1, 2` is `A=1,2`. A comma between two words that each have a sign belongs to neither of them.
+/// Returns the words of a line. Blanks around `=`, `~` and commas don't separate words: `n = 10` is `n=10`, and
+/// `A=1, 2` is `A=1,2`. A comma between two complete words, as in `a=1, b=2`, belongs to neither.
 pub(super) fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -20,18 +20,19 @@ pub(super) fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// Returns true if two pieces belong to one word. No word begins with a number, so a number after a sign is a
-/// value. The word after an empty stack (`path=`) is separate. A name after a comma is the second one of an
-/// entry, `y, x~2`.
+/// Returns true if two pieces belong to one word, because the second continues the first. No word begins with a
+/// number, so a number after a sign is its value. After an empty stack (`path=`), a new word begins. A name after a
+/// comma is the second name of an entry: `y, x~2`.
 fn goes_on(last: &str, next: &str) -> bool {
     let is_value = next.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
     let is_name = last.ends_with(',') && !last.contains(['=', '~']) && !next.contains('=');
     next.starts_with(['=', '~', ',']) || last.ends_with(['=', '~', ',']) && is_value || is_name
 }
 
-/// Returns the quoted text after a word, or `None` if the line doesn't begin with that word.
+/// Returns the quoted text after a word. Returns `None` if the line doesn't begin with that word.
 ///
-/// # Errors Returns an error if the word isn't followed by exactly one quoted text.
+/// # Errors
+/// The word isn't followed by exactly one quoted text.
 pub(super) fn quoted(line: &str, word: &'static str) -> Result<Option<String>, GrammarError> {
     let Some(rest) = line.strip_prefix(word) else { return Ok(None) };
     if !rest.starts_with(|c: char| c.is_whitespace() || c == '"') {

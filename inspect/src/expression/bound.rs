@@ -1,5 +1,5 @@
-//! Bound expressions: their names keep referring to the cells of one frame, also when they are evaluated in
-//! another frame. A watchpoint on an expression watches a bound expression.
+//! Bound expressions: each name keeps referring to the cells that it had where the expression was bound, even
+//! if the expression is evaluated in another frame. A watchpoint on an expression watches a bound expression.
 
 use super::bound_name::BoundName;
 use super::evaluate::is_mode;
@@ -17,7 +17,7 @@ pub struct BoundExpression {
 }
 
 impl BoundName {
-    /// Returns the cells of the name in a state.
+    /// Returns the cells that the name is bound to, at their addresses in the scene's state.
     pub fn storage(&self, scene: &Scene<'_>) -> Result<Storage, ExpressionError> {
         let Some(first) = self.first else { return Ok(self.storage) };
         let cell = scene.memory.resolve(scene.state, first);
@@ -31,8 +31,8 @@ impl BoundExpression {
     /// # Errors
     /// - A name is unknown in the scene.
     /// - The expression has no names, so its value never changes.
-    /// - The expression uses the machine's own numbers, which change at nearly every step.
-    /// - The expression has no value, and no change of a cell can give it one.
+    /// - The expression contains `$step`, `$depth` or `$position`, which change at nearly every step.
+    /// - The expression has no value here for a reason that doesn't depend on the values of cells.
     pub fn bind(expression: ConsoleExpression, scene: Scene<'_>) -> Result<BoundExpression, ExpressionError> {
         if let Some(name) = expression.root.special(Special::is_restless) {
             return Err(ExpressionError::Restless(name.name()));
@@ -57,7 +57,7 @@ impl BoundExpression {
         }
         let bound = BoundExpression { expression, names, reads_mode };
         match bound.expression.evaluate(scene) {
-            // These errors may disappear when the cells hold other values.
+            // Other values of the cells may avoid these errors.
             Ok(_) | Err(ExpressionError::DivisionByZero | ExpressionError::Index { .. }) => Ok(bound),
             Err(error) => Err(error),
         }
@@ -68,7 +68,7 @@ impl BoundExpression {
         self.expression.text()
     }
 
-    /// Returns all cells that can change the value.
+    /// Returns all cells on which the value depends. For an array, these are all its elements.
     pub fn cells(&self) -> Vec<CellSet> {
         let own = self.names.iter().flat_map(|bound| {
             let first = bound.first.into_iter();
@@ -79,8 +79,8 @@ impl BoundExpression {
         own.chain(self.reads_mode.then(|| Target::Static(MODE_BIT).into())).collect()
     }
 
-    /// Evaluates the expression in the state of a scene. Returns `None` while a frame of one of its names
-    /// isn't open.
+    /// Evaluates the expression in the state of a scene. Returns `None` if a name is bound to a cell of a
+    /// frame that isn't open.
     pub fn evaluate(&self, scene: Scene<'_>) -> Option<Result<Computed, ExpressionError>> {
         let mut targets = self.names.iter().filter_map(|bound| bound.first);
         let is_open = |target| scene.memory.resolve(scene.state, target).is_some();

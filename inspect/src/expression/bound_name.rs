@@ -9,7 +9,7 @@ pub(super) struct BoundName {
     pub storage: Storage,
     /// The first of the cells; `None` if there are no cells.
     pub first: Option<Target>,
-    /// The parts that the expression reads: values, adjoints, or both.
+    /// The expression reads values (`reads_value`), adjoints (`reads_adjoint`), or both.
     pub reads_value: bool,
     pub reads_adjoint: bool,
 }

@@ -1,4 +1,4 @@
-//! Evaluation of expressions in a scene: name resolution and arithmetic. Parsing is done elsewhere.
+//! Evaluates expressions in a scene: resolves names, and computes. Parsing is done elsewhere.
 
 use std::cmp::Ordering;
 
@@ -11,7 +11,7 @@ use super::{Computed, ExpressionError, ExpressionNode, Hint, IndexNode, Scene, S
 use crate::memory::{Cell, MODE_BIT, Storage};
 
 impl Scene<'_> {
-    /// Returns the cells that a name refers to, or their adjoints.
+    /// Returns the cells to which a name refers, or their adjoints.
     pub(super) fn cells(&self, name: &str, adjoint: bool) -> Result<Storage, ExpressionError> {
         let storage = match self.bound.iter().find(|bound| bound.name == name) {
             Some(bound) => bound.storage(self),
@@ -23,7 +23,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Resolves a name in this scene, ignoring bound names.
+    /// Resolves a name in this scene, without regard to names bound to fixed cells.
     pub(super) fn named(&self, name: &str) -> Result<Storage, ExpressionError> {
         let in_frame = |depth| Some((depth, self.memory.own(self.state, depth, name)?));
         let here = || Some((self.depth, self.memory.base(self.state, self.depth, name)?));
@@ -65,8 +65,7 @@ impl Scene<'_> {
         storage.element(&indices).map_err(|error| ExpressionError::Index { name: name.to_owned(), error })
     }
 
-    /// Returns a value, or its adjoint, of the stack that a name refers to. Returns `None` if the name
-    /// refers to something else.
+    /// Returns an entry of a stack, or the entry's adjoint. Returns `None` if the name refers to no stack.
     fn on_stack(
         &self,
         name: &str,
@@ -125,7 +124,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Returns one of the two values of the current write.
+    /// Returns the value of `$old` or `$new`, which `value` selects.
     fn written(
         &self,
         name: &'static str,
@@ -135,7 +134,8 @@ impl Scene<'_> {
         value(written).ok_or(ExpressionError::NoValue(name))
     }
 
-    /// Evaluates in real arithmetic: integers divide like reals. Indices stay integers.
+    /// Evaluates with real arithmetic: for example, 1/3 of two integers is a third. Indices are still
+    /// computed as integers.
     pub(super) fn in_reals(&self, node: &ExpressionNode) -> Result<Computed, ExpressionError> {
         match node {
             ExpressionNode::Binary(operator @ ("+" | "-" | "*" | "/"), left, right) => {
@@ -183,7 +183,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Negates a value. The program's real numbers are negated exactly.
+    /// Negates a value. Reals in the program's number system are negated exactly.
     fn negated(&self, value: Computed) -> Computed {
         let program = self.memory.program();
         match value {
@@ -198,8 +198,8 @@ impl Scene<'_> {
         }
     }
 
-    /// Compares two values: in the program's number system if both are exact there, otherwise in f64.
-    /// Returns `None` if one of them is NaN.
+    /// Compares two values. Uses the program's number system if it represents both values exactly, otherwise
+    /// f64. Returns `None` if a value is NaN.
     fn order(&self, a: Computed, b: Computed) -> Option<Ordering> {
         match (self.bits(a), self.bits(b)) {
             (Some(a), Some(b)) => self.memory.program().compare(a, b),
@@ -207,7 +207,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Returns the bits of a value that is exact in the program's number system.
+    /// Returns the bits of a value in the program's number system, or `None` if the value isn't exact there.
     fn bits(&self, value: Computed) -> Option<u64> {
         match value {
             Computed::Bits(bits) => Some(bits),
@@ -237,7 +237,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Converts a value for a cell of a class, in the program's number system.
+    /// Converts a value to a value for a cell of this class, in the program's number system.
     ///
     /// # Errors
     /// The value doesn't fit into the cell.

@@ -6,8 +6,8 @@
 //! - `&&`, `||` and `!` are other spellings of `and`, `or` and `not`.
 //! - `x'` and `A'[i]` are adjoints, `mode` is the gradient mode bit.
 //! - `$step`, `$depth` and `$position` are the machine's own numbers.
-//! - `$old` and `$new` are the values of a watched cell before and after its write, in program order, in
-//!   both directions of travel.
+//! - `$old` and `$new` are the values of a watched cell before and after a write, in program order. They are
+//!   the same whether the session travels forward or backward.
 //!
 //! Commands that take several cells accept the language's slices: `A[2..5]` has the elements 2, 3 and 4,
 //! and `M[.., j]` is a column. A slice has no value.
@@ -37,7 +37,7 @@ pub const SPECIALS: [&str; 3] = ["$step", "$depth", "$position"];
 /// Names of the two values of a write, which only watchpoints have.
 pub const WRITTEN: [&str; 2] = ["$old", "$new"];
 
-/// The reason why a text is no expression, or has no value here.
+/// The reason why a text is no valid expression, or why an expression has no value here.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[expect(missing_docs, reason = "each message explains its variant and fields")]
 pub enum ExpressionError {
@@ -104,7 +104,8 @@ pub enum Hint {
     Frame {
         /// The name of the procedure that declares the name.
         procedure: String,
-        /// Distance of its frame from the selected one, in calls; negative for a frame further in.
+        /// Distance of that frame from the selected one, in calls: positive if it is further out, negative if
+        /// further in.
         outward: isize,
     },
 }
@@ -135,7 +136,7 @@ enum ExpressionNode {
 #[derive(Clone, Debug, PartialEq)]
 enum IndexNode {
     At(ExpressionNode),
-    /// A slice `from..to step by`. Missing parts default to the whole dimension.
+    /// A slice `from..to step by`. A missing part has its default, as in a slice of the whole dimension.
     Span {
         from: Option<ExpressionNode>,
         to: Option<ExpressionNode>,
@@ -152,7 +153,7 @@ enum Special {
     New,
 }
 
-/// The watched value before and after a step, in program order; `None` where it had no value.
+/// The watched value before and after a step, in program order; `None` if there was no value.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WrittenValues {
     /// The value before the step: `$old`.
@@ -182,7 +183,7 @@ impl From<Value> for Computed {
 }
 
 impl Computed {
-    /// Returns true if both values are bitwise equal.
+    /// Returns true if both values are of the same kind and bitwise equal.
     pub fn is(self, other: Computed) -> bool {
         match (self, other) {
             (Computed::Float(a), Computed::Float(b)) => a.to_bits() == b.to_bits(),
@@ -198,20 +199,21 @@ pub struct Scene<'a> {
     pub memory: &'a Memory,
     /// The state from which cells are read.
     pub state: &'a State,
-    /// The value of `$step`: the timeline's step, not the state's.
+    /// The value of `$step`: the step number on the timeline, which `state` doesn't contain.
     pub step: i64,
     /// The call depth at which names are resolved.
     pub depth: usize,
-    /// The call depth of a frame. Its variables and parameters take precedence over names at `depth`.
+    /// The call depth of another frame, if any. Variables and parameters of that frame take precedence over
+    /// names at `depth`.
     pub before: Option<usize>,
-    /// The values of `$old` and `$new`, if a watched cell was accessed.
+    /// The values of `$old` and `$new`; `None` unless a watched cell was accessed.
     pub written: Option<WrittenValues>,
-    /// Names bound to fixed cells, which take precedence over the scene.
+    /// Names that are bound to fixed cells. They take precedence over all names of the scene.
     bound: &'a [BoundName],
 }
 
 impl<'a> Scene<'a> {
-    /// Creates the scene of the frame at a call depth; `step` is the state's step on the timeline.
+    /// Creates the scene of the frame at a call depth. `step` is the step number of `state` on the timeline.
     pub fn new(memory: &'a Memory, state: &'a State, step: i64, depth: usize) -> Scene<'a> {
         Scene { memory, state, step, depth, before: None, written: None, bound: &[] }
     }
@@ -222,13 +224,14 @@ impl<'a> Scene<'a> {
         Scene { depth, ..self }
     }
 
-    /// Returns the scene with the own names of another frame taking precedence.
+    /// Returns the scene in which variables and parameters of the frame at depth `before` take precedence.
+    /// `None` means no such frame.
     #[must_use]
     pub fn after_names_of(self, before: Option<usize>) -> Scene<'a> {
         Scene { before, ..self }
     }
 
-    /// Returns the scene with the values of a write.
+    /// Returns the scene with these values of `$old` and `$new`.
     #[must_use]
     pub fn with_written(self, old: Option<Computed>, new: Option<Computed>) -> Scene<'a> {
         Scene { written: Some(WrittenValues { old, new }), ..self }
@@ -258,8 +261,8 @@ impl ConsoleExpression {
         scene.evaluate(&self.root)
     }
 
-    /// Evaluates the expression for a cell of a class. For a real cell, integers divide like reals: 1/3 is
-    /// a third.
+    /// Evaluates the expression for a cell of a class. For a real cell, integers are divided like reals: 1/3
+    /// is a third.
     ///
     /// # Errors
     /// The same errors as [`ConsoleExpression::evaluate`].
@@ -282,8 +285,8 @@ impl ConsoleExpression {
         places
     }
 
-    /// Returns the first of `$old` and `$new` in the expression. Such an expression has a value only at a
-    /// write.
+    /// Returns the first use of `$old` or `$new` in the expression, if any. Such an expression has a value
+    /// only at a write.
     pub fn written(&self) -> Option<&'static str> {
         self.root.special(Special::is_written).map(Special::name)
     }
@@ -296,7 +299,8 @@ impl ConsoleExpression {
         self.evaluate(scene).map(|value| scene.number(value) != 0.0)
     }
 
-    /// Returns the values of both sides as text, if the expression is a comparison.
+    /// Returns the values of both sides as text, if the expression is a comparison and both sides have
+    /// values.
     pub fn sides(&self, scene: Scene<'_>) -> Option<(String, String)> {
         match &self.root {
             ExpressionNode::Binary(operator, left, right) if evaluate::is_comparison(operator) => {
@@ -319,7 +323,7 @@ impl ConsoleExpression {
     }
 
     /// Returns the cells that the expression names: one cell, an array, or a slice. Returns `None` if the
-    /// expression is more than a name.
+    /// expression isn't just a name, with or without indices.
     ///
     /// # Errors
     /// The name is unknown, or the elements don't exist.
@@ -332,13 +336,14 @@ impl ConsoleExpression {
         }
     }
 
-    /// Returns true if the expression is a name with indices that contain no names.
+    /// Returns true if the expression is a name whose indices contain no names. It then refers to the same
+    /// element in every state.
     pub fn is_fixed(&self) -> bool {
         matches!(&self.root, ExpressionNode::Place { .. }) && self.names().len() == 1
     }
 
-    /// Returns the array, or its adjoints, that the expression names without an index. Returns `None` for
-    /// any other expression.
+    /// Returns the array that the expression names without an index, or the adjoints of the array. Returns
+    /// `None` for any other expression.
     ///
     /// # Errors
     /// The name is unknown, or adjoints of integers are requested.
@@ -356,7 +361,8 @@ impl ConsoleExpression {
 }
 
 impl ExpressionNode {
-    /// Returns the first special name in the expression that `wants` accepts.
+    /// Returns the first special name (`$step`, `$old` and so on) in the expression for which `wants` returns
+    /// true.
     fn special(&self, wants: fn(Special) -> bool) -> Option<Special> {
         match self {
             ExpressionNode::Int(_) | ExpressionNode::Real(_) => None,
@@ -369,7 +375,7 @@ impl ExpressionNode {
         }
     }
 
-    /// Adds the names in the expression, each with a flag that is true for adjoints.
+    /// Appends the names in the expression to `names`, each with a flag that is true for adjoints.
     fn add_names<'a>(&'a self, names: &mut Vec<(&'a str, bool)>) {
         match self {
             ExpressionNode::Int(_) | ExpressionNode::Real(_) | ExpressionNode::Special(_) => {}
@@ -407,12 +413,12 @@ impl Special {
         }
     }
 
-    /// Returns true for the values of a write.
+    /// Returns true for `$old` and `$new`.
     fn is_written(self) -> bool {
         matches!(self, Special::Old | Special::New)
     }
 
-    /// Returns true for the machine's own numbers, which change at nearly every step.
+    /// Returns true for `$step`, `$depth` and `$position`, which change at nearly every step.
     fn is_restless(self) -> bool {
         !self.is_written()
     }

@@ -2,14 +2,14 @@
 
 use super::{ExpressionError, ExpressionNode, IndexNode, Special};
 
-/// Maximum nesting of brackets and signs: bounds the recursion.
+/// Maximum nesting of brackets and signs, because the parser is recursive.
 const DEEPEST: usize = 100;
 
 /// Maximum number of binary operators in an expression, because evaluation is recursive too.
 const MOST_OPERATORS: usize = 1_000;
 
-/// Binary operators with their precedence. An operator precedes its own prefixes, so that the longer one
-/// matches first.
+/// Binary operators with their precedence; a higher number binds more tightly. Of two operators with a common
+/// beginning, the longer one is first, because the first match is used.
 const BINARY: &[(&str, u8)] = &[
     ("or", 1),
     ("||", 1),
@@ -59,7 +59,7 @@ pub(super) fn whole(text: &str) -> Result<ExpressionNode, ExpressionError> {
 }
 
 impl<'a> ExpressionParser<'a> {
-    /// Parses an expression of operators with a precedence above `least`.
+    /// Parses operands and binary operators as long as the operators have a precedence above `least`.
     fn binary(&mut self, least: u8) -> Result<ExpressionNode, ExpressionError> {
         let mut left = self.unary()?;
         while let Some((operator, strength)) = self.operator().filter(|&(_, strength)| strength > least) {
@@ -151,7 +151,7 @@ impl<'a> ExpressionParser<'a> {
         Ok(ExpressionNode::Special(special))
     }
 
-    /// Parses a number without its sign, and applies `sign` to it.
+    /// Parses a number. Its sign has been parsed already and is passed as `sign`.
     fn number(&mut self, sign: &str) -> Result<ExpressionNode, ExpressionError> {
         let (text, rest) = self.rest.split_at(length_of_number(self.rest));
         self.rest = rest;
@@ -173,7 +173,7 @@ impl<'a> ExpressionParser<'a> {
         }
         let value = match radix {
             10 => format!("{sign}{digits}").parse().ok(),
-            // Other bases denote bits.
+            // A number in another base denotes the bits of the integer.
             _ => u64::from_str_radix(digits, radix).ok().map(|bits| match sign {
                 "" => bits as i64,
                 _ => (bits as i64).wrapping_neg(),
@@ -222,7 +222,8 @@ impl<'a> ExpressionParser<'a> {
     }
 }
 
-/// Returns the length of the number at the start of a text. Two points end a number, as in `2..5`.
+/// Returns the length of the number at the start of a text, in bytes. The number ends before two points, as
+/// in `2..5`.
 fn length_of_number(text: &str) -> usize {
     let is_based = ["0x", "0b", "0o"].iter().any(|prefix| text.starts_with(prefix));
     let mut before = ' ';

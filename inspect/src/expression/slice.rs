@@ -1,4 +1,5 @@
-//! Resolution of names with slices in their brackets. Slices are half open, as in the language.
+//! Resolves names with slices in their brackets, such as `A[2..5]`. As in the language, a slice doesn't
+//! contain its end.
 
 use reviver_isa::module::Shape;
 
@@ -8,7 +9,8 @@ use crate::cell_set::{Axis, CellSet};
 use crate::memory::{Cell, MODE_BIT, Storage};
 use reviver_vm::lookup::IndexError;
 
-/// The elements of one dimension: first index, count, and distance.
+/// The elements that a slice selects in one dimension: first index, number of elements, and distance between
+/// them.
 #[derive(Clone, Copy)]
 struct ElementSpan {
     from: i64,
@@ -17,7 +19,7 @@ struct ElementSpan {
 }
 
 impl Scene<'_> {
-    /// Returns the cells of a whole array, of a slice, or of one element.
+    /// Returns the cells of a whole array, a slice, or one element.
     pub(super) fn slice(
         &self,
         name: &str,
@@ -47,7 +49,7 @@ impl Scene<'_> {
         self.set(name, storage, &spans)
     }
 
-    /// Returns the cells at the intersections of the spans.
+    /// Returns the cells that all spans select, one span for each dimension.
     fn set(&self, name: &str, storage: Storage, spans: &[ElementSpan]) -> Result<CellSet, ExpressionError> {
         let failed = |error| ExpressionError::Index { name: name.to_owned(), error };
         let from: Vec<i64> = spans.iter().map(|span| span.from).collect();

@@ -1,4 +1,5 @@
-//! Converts the effects of a step to the lines of a card, each with names and with numbers. Knows no row.
+//! Converts the effects of a step to the lines of a card. Each line has a formula with names and, if known,
+//! one with numbers. This module doesn't depend on particular rows.
 
 use super::writing::{AFTER, StepEffect, Writing};
 use super::{CardDirection, CardLine, CardTerm, TermRole};
@@ -8,7 +9,7 @@ use crate::instruction::Class;
 use crate::step::Operation;
 use crate::update::{OperandShape, Update};
 
-/// An instruction described in one direction.
+/// The effects of an instruction in one direction, from which the lines of a card are written.
 pub(super) struct Lines<'a> {
     formulas: &'a Formulas,
     operation: Operation,
@@ -18,15 +19,15 @@ pub(super) struct Lines<'a> {
     names: Names,
 }
 
-/// The spelling of leaves in a formula.
+/// The text by which operands appear in a formula.
 #[derive(Clone, Copy)]
 enum Reading {
-    /// By name, in an equation of values.
+    /// The operand's name, in an equation of values.
     Values,
-    /// By name, in an equation of adjoints. A target's value is marked as old or new; an adjoint is the
-    /// current one after the preceding lines.
+    /// The operand's name, in an equation of adjoints. The value of a target is marked as old or new:
+    /// `y_old`, `y_new`. The name of an adjoint denotes its value after the preceding lines.
     Adjoints,
-    /// By the numbers that the operands hold.
+    /// The number that the operand holds, before or after the step.
     Numbers,
 }
 
@@ -59,8 +60,8 @@ impl<'a> Lines<'a> {
         lines
     }
 
-    /// Returns the effects on adjoints, only the last one for each adjoint. Empty if the instruction doesn't
-    /// propagate adjoints.
+    /// Returns the effects on adjoints that change something, for each adjoint only the last one. Returns
+    /// none if the instruction doesn't propagate adjoints: a target isn't real, or an operand is an adjoint.
     fn those_that_act(&self) -> Vec<StepEffect> {
         let targets = self.targets();
         let is_plain = targets.iter().any(|term| term.class != Class::Real)
@@ -101,7 +102,7 @@ impl<'a> Lines<'a> {
         self.operands.get(..count).unwrap_or_default()
     }
 
-    /// Returns the description, and the definitions of named parts of its formulas.
+    /// Returns the card's part for one direction, and the definitions of named parts of its formulas.
     pub fn described(&self) -> (CardDirection, Vec<CardLine>) {
         let known = self.operands.iter().all(|term| term.before.value.is_some());
         let equation = line(self.equation(Reading::Values), known.then(|| self.numbers()).flatten());
@@ -117,7 +118,7 @@ impl<'a> Lines<'a> {
     }
 
     fn equation(&self, reading: Reading) -> String {
-        // Loss of information is listed last, although it happens first.
+        // The sentence about lost information comes last on the card, although it is the step's first effect.
         let lost = |effect: &&StepEffect| matches!(effect, StepEffect::Says { after: " is lost", .. });
         let first = self.values.iter().filter(|effect| !lost(effect));
         let last = self.values.iter().filter(lost);
@@ -130,7 +131,8 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Returns the equation with numbers; for a condition, only the comparison.
+    /// Returns the equation with numbers instead of names. For a condition it is only the comparison; for
+    /// `always` it is `None`.
     fn numbers(&self) -> Option<String> {
         match self.operation.update.shape() {
             OperandShape::Condition | OperandShape::Branch if self.operation.function == Function::Always => {
@@ -152,7 +154,8 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Groups effects into clauses: assignments to two targets form one clause.
+    /// Groups effects into clauses. The assignments of an instruction with two targets form one clause:
+    /// `x, y ← y, x`.
     fn clauses<'d>(&self, effects: &[&'d StepEffect]) -> Vec<Vec<&'d StepEffect>> {
         let of_target = |effect: &StepEffect| matches!(effect, StepEffect::Sets { operand, .. } if *operand < 2 && self.targets().len() == 2);
         let mut clauses: Vec<Vec<&StepEffect>> = Vec::new();
@@ -167,7 +170,7 @@ impl<'a> Lines<'a> {
         clauses
     }
 
-    /// Returns one clause as text: `y ← y + a·b`.
+    /// Returns one clause as text: `y ← y + a·b`, with numbers `y ← 1 + 2·3 = 7`.
     fn clause(&self, effects: &[&StepEffect], of_adjoints: bool, reading: Reading) -> String {
         let (mut left, mut right, mut results) = (Vec::new(), Vec::new(), Vec::new());
         let zero = self.formulas.leaf("0");
@@ -200,7 +203,7 @@ impl<'a> Lines<'a> {
     fn adjoint(&self, with_numbers: bool) -> Vec<CardLine> {
         let effects: Vec<&StepEffect> = self.adjoints.iter().collect();
         let clauses = self.clauses(&effects);
-        // The effect on a stack or tape and the effect on the adjoint form one line.
+        // The line for a stack or tape combines the effect on its entry and the effect on the adjoint.
         let moves = self.operation.update.moves_values()
             || matches!(self.operation.update.shape(), OperandShape::Single);
         let spell = |reading| {
@@ -217,9 +220,9 @@ impl<'a> Lines<'a> {
         formulas.into_iter().zip(numbers).map(|(formula, numbers)| line(formula, numbers)).collect()
     }
 
-    /// Returns true if the adjoints of all operands that have one are known before and after. An irreversible
-    /// instruction propagates adjoints only in the reverse sweep, which needs a history; then this returns
-    /// false.
+    /// Returns true if lines with numbers can be written for adjoints: those of all real operands are known
+    /// before and after. Returns false for an irreversible instruction, because it propagates adjoints only
+    /// in a reverse sweep with a history.
     fn is_carried(&self) -> bool {
         let mut cells = self.operands.iter().filter(|t| t.role == TermRole::Cell && t.class == Class::Real);
         self.operation.update.is_reversible()
@@ -230,7 +233,7 @@ impl<'a> Lines<'a> {
         self.formulas.spell_with(expr, &self.names, &|leaf| self.leaf(leaf, reading)).text
     }
 
-    /// Returns a leaf as text.
+    /// Returns the text that replaces a name in a formula.
     fn leaf(&self, leaf: &str, reading: Reading) -> String {
         let (name, is_after) = match leaf.strip_suffix(AFTER) {
             Some(name) => (name, true),

@@ -1,5 +1,6 @@
-//! The text reading of steps: an engine with operands as cells and formulas as numbers. It records the
-//! effects of a step in order. Knows no page layout and no values of cells.
+//! The text reading of steps: an engine whose cells are the operands of a card and whose numbers are
+//! formulas. It records the effects of a step in order. It doesn't depend on page layout or on values of
+//! cells.
 
 use std::collections::HashMap;
 
@@ -11,15 +12,15 @@ use crate::instruction::Class;
 use crate::step::{AnyFunction, Engine, Failed, Operation, step};
 use crate::update::{Action, Direction, Erasure, Store, TaskBound};
 
-/// The suffix of a name that denotes the value of a cell or adjoint after the step.
+/// The suffix of a name that denotes the value of a cell or an adjoint after the step, not before it.
 pub(super) const AFTER: char = '\u{1}';
 
 /// One effect of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum StepEffect {
-    /// An operand or its adjoint is assigned a value.
+    /// An assignment to the operand with this index, or to its adjoint if the effect is one on adjoints.
     Sets { operand: usize, value: Expr },
-    /// Another effect, in words around a value.
+    /// Any other effect: the words `before`, the formula `about` and the words `after`.
     Says { before: &'static str, about: Option<Expr>, after: &'static str },
 }
 
@@ -29,9 +30,9 @@ pub(super) struct Writing<'a> {
     operands: &'a [CardTerm],
     /// The number of targets among the operands; targets come first.
     targets: usize,
-    /// True if the function is arbitrary: f, with the derivative ∂f/∂a.
+    /// True if the function is left open: its value is f, and its derivative ∂f/∂a.
     is_any: bool,
-    /// The formulas after the names of new target values.
+    /// For each name of a target's new value, the formula of that value.
     named: HashMap<Expr, Expr>,
     /// Effects on values, in order.
     pub values: Vec<StepEffect>,
@@ -138,12 +139,14 @@ impl<'a> Writing<'a> {
         self.adjoints.push(StepEffect::Sets { operand: 0, value: self.formulas.leaf(adjoint) });
     }
 
-    /// Returns the operand's value before the step. A missing operand is never evaluated.
+    /// Returns the name of the operand's value before the step. For a missing operand it is `?`, which no
+    /// step evaluates.
     fn name(&self, operand: usize) -> Expr {
         self.formulas.leaf(self.operands.get(operand).map_or("?", |term| &term.name))
     }
 
-    /// Returns the name by which the rest of the step refers to the new value of a target.
+    /// Returns a name for the new value of a target, which later formulas of the step use instead of the
+    /// formula `value`. Operands that aren't targets keep their formula.
     fn after(&mut self, operand: usize, name: &str, value: Expr) -> Expr {
         if operand >= self.targets {
             return value;
@@ -262,8 +265,8 @@ impl<'a> Engine for Writing<'a> {
         self.adjoints.push(StepEffect::Sets { operand, value });
     }
 
-    /// Always true, because the card of a backward step assumes a history. Kept values have no formulas, so
-    /// `give_back` returns false and adjoints are still propagated.
+    /// Always true, because the card of a backward step assumes a history. Nothing is restored from it:
+    /// `give_back` returns false, so that the step propagates adjoints and their formulas are recorded.
     fn is_kept(&self) -> bool {
         true
     }

@@ -59,7 +59,7 @@ pub(super) static ELSE_IF_PARTED: CodeAccount = CodeAccount {
     title: "a statement is between the two `fi` of an `else if`",
     meaning: "An `else if` is an `if` within the other body, and has another `fi`. The two `fi` follow each \
               other at once: a statement between them would belong to the outer body only.",
-    cure: "Write `else`, and the inner `if … fi` on separate lines.",
+    cure: "Write the `else` and the inner `if … fi` on separate lines.",
     evidence: programs(
         trial(
             "check FILE",

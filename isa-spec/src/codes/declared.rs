@@ -136,8 +136,8 @@ pub(super) static SECOND_STACK: CodeAccount = CodeAccount {
 
 pub(super) static OUT_OF_RANGE: CodeAccount = CodeAccount {
     title: "a setting or a length is out of range",
-    meaning: "Words have 8, 16, 32 or 64 bits, fixed point 16 to 56 bits of fraction. Lengths and steps are 1 or \
-              above, limits 0 or above up to a bound. A tolerance is finite.",
+    meaning: "Words have 8, 16, 32 or 64 bits. Fixed point has 16 to 56 bits of fraction. Lengths and steps are \
+              at least 1, limits at least 0 and at most the bound that the message names. A tolerance is finite.",
     cure: "Choose a number in the range that the message names.",
     evidence: programs(
         trial(

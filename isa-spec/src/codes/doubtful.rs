@@ -4,8 +4,8 @@ use super::{CodeAccount, programs, trial};
 
 pub(super) static LEFT_OVER: CodeAccount = CodeAccount {
     title: "a cell doesn't end at the value that it must have",
-    meaning: "An `.in` cell ends at 0, and a `.var` ends at its initial value: then the end of the run has all \
-              values that running backward needs. This one ends at another value for all inputs.",
+    meaning: "An `.in` cell must end at 0, and a `.var` at its initial value, so that the final state has all \
+              values that running backward needs. This cell ends at another value for all inputs.",
     cure: "Undo the statements that changed it, in the opposite order, or declare it as a result: `.inout`, \
            `.out`, or `.garbage`.",
     evidence: programs(

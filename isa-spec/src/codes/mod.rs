@@ -22,7 +22,7 @@ pub use problem::ProblemCode;
 pub struct CodeEntry {
     /// The code, a letter and digits: `T20`.
     pub code: &'static str,
-    /// The name of the code: words joined by hyphens.
+    /// The name of the code in words joined by hyphens, for example `declared-twice`.
     pub words: &'static str,
     /// The explanation of the code, which `reviver explain` prints.
     pub account: &'static CodeAccount,
@@ -70,7 +70,7 @@ impl CodeEntry {
         format!("{}.rasm", self.words)
     }
 
-    /// Returns true if `name` is the code or its name, in any letter case.
+    /// Returns true if `name` is the code (`E20`) or its name in words, in any letter case.
     pub fn is_called(&self, name: &str) -> bool {
         self.code.eq_ignore_ascii_case(name) || self.words.eq_ignore_ascii_case(name)
     }
@@ -83,7 +83,7 @@ impl CodeTrial {
     }
 }
 
-/// Returns an example that triggers a code, with its corrected form.
+/// Returns the example of a code: the program that triggers it, and the corrected program.
 #[doc(hidden)]
 pub const fn programs(shown: CodeTrial, recomputed: CodeTrial) -> CodeEvidence {
     CodeEvidence::Programs { shown, recomputed }

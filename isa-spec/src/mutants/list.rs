@@ -32,7 +32,8 @@ fn values(function: Function) -> impl Iterator<Item = Mutant> {
     slips.into_iter().flatten().map(move |slip| Mutant::Value(function, slip))
 }
 
-/// Returns true if a function isn't symmetric in its sources. Determined by evaluating the row.
+/// Returns true if exchanging the two sources changes the function's value. Determined by evaluating the row
+/// at samples.
 fn is_ordered(function: Function) -> bool {
     let numbers = Arithmetic { words: Wide, reals: F64 };
     function.arity() == 2
@@ -90,7 +91,8 @@ fn lookalike(function: Function) -> Option<Function> {
     })
 }
 
-/// Returns true if a row computes a value over an implemented number system.
+/// Returns true if an update computes a new value (it isn't a move, a test or a jump) over an implemented
+/// number system.
 fn computes(update: Update) -> bool {
     let exists = |over: &Over| matches!(over, Over::Integers | Over::AdditiveReals);
     let computes =
@@ -108,8 +110,8 @@ fn partials(function: Function) -> impl Iterator<Item = Mutant> {
     (0..count).map(move |source| Mutant::Partial(function, source))
 }
 
-/// Returns an update that doesn't undo this one: the update itself or, for an involution, another one of its
-/// kind.
+/// Returns an update that doesn't undo the given one. That is the given update itself, unless it is an
+/// involution; for an involution it is a similar update.
 fn wrong_inverse(update: Update) -> Update {
     match update {
         _ if update.inverse() != update => update,

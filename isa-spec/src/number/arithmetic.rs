@@ -1,4 +1,5 @@
-//! Words and reals combined: the reading of the rows that machines compute with.
+//! Words and reals combined: the implementation of [`Arith`] with plain numbers, which the interpreter
+//! computes with.
 
 use super::reals::Reals;
 use super::words::Words;

@@ -1,4 +1,5 @@
-//! Fixed-point numbers as decimal text: parsed exactly, written in the shortest form. Handles digits only.
+//! Fixed-point numbers as decimal text: parsed exactly, written in the shortest form. This module handles
+//! digits only.
 
 /// Returns the shortest decimal that [`parse`] converts to the same number.
 ///
@@ -9,7 +10,7 @@ pub fn shortest(raw: i64, fraction_bits: u32) -> String {
     let sign = if raw < 0 { "-" } else { "" };
     let unit = 1u128 << fraction_bits;
     let mut text = format!("{sign}{}.", magnitude / unit);
-    // All quantities are doubled, so that half a unit in the last place is an integer.
+    // All quantities are multiplied by 2, so that half a unit in the last place is an integer.
     let scale = 2 * unit;
     let (mut rest, mut half) = (2 * (magnitude % unit), 1u128);
     loop {
@@ -43,7 +44,8 @@ pub fn parse(text: &str, fraction_bits: u32) -> Option<i64> {
     i64::try_from(signed).ok()
 }
 
-/// Returns the decimal digits of an unsigned number, and the position of the decimal point among them.
+/// Returns the decimal digits of an unsigned number, and the position of its decimal point: the number of
+/// digits before the point, plus the exponent. Returns `None` if the text isn't such a number.
 fn digits(text: &str) -> Option<(Vec<u8>, i64)> {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
@@ -55,7 +57,8 @@ fn digits(text: &str) -> Option<(Vec<u8>, i64)> {
     sound.then(|| (digits, whole.len() as i64 + i64::from(exponent)))
 }
 
-/// 0.d₁d₂… · 10^point · 2^fraction_bits, rounded to even.
+/// Returns 0.d₁d₂… · 10^point · 2^fraction_bits, rounded to the nearest integer, ties to even; `None` if it
+/// is too large.
 fn scaled(digits: &[u8], point: i64, fraction_bits: u32) -> Option<i128> {
     let leading = digits.iter().take_while(|&&d| d == 0).count();
     let (digits, point) = (&digits[leading..], point - leading as i64);

@@ -1,6 +1,6 @@
 //! Evaluation of a function of plain values, in a word width and a number system that are chosen at run time.
-//! The assembler's constants and the explanations of traps use it to get the machine's values. Knows no
-//! operands and no cells.
+//! The assembler's constant evaluation and the explanations of traps call it, to get the same results as the
+//! machine.
 
 use super::reals::Reals;
 use super::words::Narrow;
@@ -10,7 +10,7 @@ use crate::fault::Eval;
 use crate::function::{Function, Signature};
 use crate::module::{RealSystem, Word};
 
-/// A value that isn't stored in a cell.
+/// A value outside of cells, such as a constant or an intermediate result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlainValue {
     /// An integer of the current word width.

@@ -19,7 +19,7 @@ pub struct F32;
 /// 2⁶³, the first real above the 64-bit integers.
 const INT_END: f64 = 9_223_372_036_854_775_808.0;
 
-/// Returns the 64-bit integer that equals a float, or `None` if there is none.
+/// Returns the 64-bit integer that is equal to a float, or `None` if the float isn't such an integer.
 pub fn whole(value: f64) -> Option<i64> {
     F64.to_int(value).ok().filter(|whole| *whole as f64 == value)
 }
@@ -112,7 +112,7 @@ macro_rules! float {
             }
 
             fn powi(&self, a: $float, exponent: i64) -> Eval<$float> {
-                // The float nearest to the exponent, at most 2⁶³, and the difference to the exponent.
+                // The exponent as the nearest float, at most 2⁶³, and the rest of the exponent.
                 let nearest = exponent as $float;
                 // Small exponents are exact floats. They skip the conversions of 128-bit integers, which are
                 // slow.

@@ -12,9 +12,10 @@ pub struct FixedForReaders {
     pub units: Option<i64>,
 }
 
-/// Formats a fixed-point number, given as [`Reals::text`] writes it. A consumer of f64 gets exactly this
-/// number if an f64 equals it; a consumer of fixed point always does. Returns `None` if the text isn't such a
-/// number.
+/// Formats a fixed-point number for output; `text` is the result of [`Reals::text`]. A consumer that parses
+/// f64 reads exactly this number if an f64 equals it. A consumer that knows fixed point always reads exactly
+/// this number: from `units` if present, otherwise from `text`. Returns `None` if the text isn't a number of
+/// this system.
 pub fn fixed_for_readers(fraction_bits: u8, text: &str) -> Option<FixedForReaders> {
     let reals = FixedPoint::new(fraction_bits);
     let raw = reals.parse(text)?;
@@ -23,7 +24,8 @@ pub fn fixed_for_readers(fraction_bits: u8, text: &str) -> Option<FixedForReader
     if (nearest * f64::from(fraction_bits).exp2()) as i128 != i128::from(raw) {
         return Some(FixedForReaders { text: text.to_owned(), units: Some(raw) });
     }
-    // The shortest text identifies the number among fixed-point numbers, but may denote a neighbouring float.
+    // The shortest text identifies the number among the fixed-point numbers. Parsed as an f64, it might
+    // denote a neighbouring float; then the float's own text is used.
     let text = if text.parse() == Ok(nearest) { text.to_owned() } else { format!("{nearest:?}") };
     Some(FixedForReaders { text, units: None })
 }

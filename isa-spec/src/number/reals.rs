@@ -39,7 +39,8 @@ pub trait Reals: Copy + 'static {
     fn of_bits(&self, bits: Self::Bits) -> Self::Cell;
     /// Returns the width of a cell in bits.
     fn width(&self) -> u32;
-    /// Returns the value if a cell may hold it; faults otherwise.
+    /// Returns the value unchanged if a cell may hold it, otherwise a fault. A cell of a float system must
+    /// not hold an infinity or NaN.
     fn admit(&self, a: Self::Cell) -> Eval<Self::Cell>;
     /// Returns the distance from |a| to the next greater representable number, as an f64.
     fn ulp(&self, a: Self::Cell) -> f64;
@@ -48,7 +49,7 @@ pub trait Reals: Copy + 'static {
     fn tangent(&self, _a: Self::Cell, _orders: usize) -> f64 {
         0.0
     }
-    /// Returns the number without its derivatives: a constant.
+    /// Returns the number as a constant: all its derivatives are 0.
     fn primal(&self, a: Self::Cell) -> Self::Cell {
         a
     }

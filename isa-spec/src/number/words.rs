@@ -14,7 +14,7 @@ pub trait Words: Copy + 'static {
     /// Returns the width of a word in bits; results wrap to this width.
     fn bits(self) -> u32;
 
-    /// Wraps an `i64` to the word that is congruent to it.
+    /// Returns the word that is congruent to an `i64` modulo 2^width.
     fn wrap(self, value: i64) -> i64;
 
     /// Divides as specified by [`crate::arith::Arith::int_div`].

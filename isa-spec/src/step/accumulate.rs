@@ -1,4 +1,5 @@
-//! Steps y ← y ∘ f(a, b), and the contributions of y' to the sources' adjoints. Knows no row.
+//! Steps y ← y ∘ f(a, b), and the contributions of the cotangent y' to the sources' adjoints. This module
+//! depends on no particular row.
 
 use super::{Change, Changes, Engine, Failed, Int, Operation, Real};
 use crate::arith::Arith;
@@ -23,7 +24,7 @@ pub fn accumulate<E: Engine>(e: &mut E, operation: Operation, cells: [E::Cell; 3
     }
 }
 
-/// Returns the new value of an integer target.
+/// Returns the new value of an integer target, which the caller stores.
 #[inline(always)]
 pub(super) fn new_int<E: Engine>(
     e: &mut E,
@@ -33,8 +34,8 @@ pub(super) fn new_int<E: Engine>(
     let f = e.int_value(operation, [a, b])?;
     let new = operation.update.int(&e.numbers(), e.int(y), f)?;
     e.observe_sources(operation, [a, b]);
-    // A comparison yields 0 or 1, a choice like that of a branch, so it isn't a conversion that loses a
-    // derivative.
+    // Converting a real to an integer loses its derivative, which the engine reports. A comparison isn't such
+    // a conversion: its 0 or 1 is a choice like that of a branch.
     if operation.signature.source(0) == Class::Real && !operation.function.is_condition() {
         [a, b].into_iter().take(operation.function.arity()).for_each(|source| e.converts(source));
     }
@@ -83,7 +84,8 @@ fn evaluate<E: Engine>(e: &E, operation: Operation, [y, a, b]: [E::Cell; 3]) -> 
     Ok((f, e.admit(new)?))
 }
 
-/// Executes a step by restoring kept values: only adjoints may have to be computed.
+/// Executes a step by restoring the values in its history entry. Adjoints are computed only if the entry has
+/// none.
 #[inline(always)]
 fn give_back<E: Engine>(e: &mut E, operation: Operation, cells: [E::Cell; 3]) -> Result<(), Failed> {
     let changes = if E::GRADIENT && !e.keeps_adjoints() {
@@ -102,7 +104,8 @@ fn give_back<E: Engine>(e: &mut E, operation: Operation, cells: [E::Cell; 3]) ->
     Ok(())
 }
 
-/// Keeps all values that a step will change, unless undoing the step restores every bit.
+/// Adds the targets and the adjoints that a step will change to the history, unless undoing the step restores
+/// every bit.
 #[inline(always)]
 pub(super) fn keep_unless<E: Engine>(e: &mut E, is_exact: bool, targets: &[E::Cell], changes: &Changes<E>) {
     if !(is_exact && changes.is_exact()) && keeps(Rule::ResiduesAreKept) {
@@ -118,7 +121,7 @@ pub(super) struct TargetValues<E: Engine> {
     pub f: Real<E>,
 }
 
-/// Returns the changes of adjoints for an accumulation.
+/// Returns the changes of adjoints by an accumulation; none outside of gradient mode.
 #[inline(always)]
 pub(super) fn carry<E: Engine>(
     e: &mut E,
@@ -126,11 +129,11 @@ pub(super) fn carry<E: Engine>(
     [y, a, b]: [E::Cell; 3],
     values: TargetValues<E>,
 ) -> Result<Changes<E>, Failed> {
-    // The condition is the constant alone, because the compiler removes such branches before optimization.
+    // The constant is the whole condition, because the compiler removes such branches before optimization.
     if E::GRADIENT { carry_any(e, operation, [y, a, b], values) } else { Ok(Changes::nothing()) }
 }
 
-/// Returns the changes of adjoints in gradient mode.
+/// Returns the changes of adjoints by an accumulation in gradient mode; none if the target's cotangent is 0.
 #[inline(always)]
 fn carry_any<E: Engine>(
     e: &mut E,
@@ -148,7 +151,7 @@ fn carry_any<E: Engine>(
     Ok(when!(e, is_nonzero, carry_loud(e, operation, [y, a, b], values, (bar, sense))))
 }
 
-/// Returns the changes of adjoints for a nonzero cotangent.
+/// Returns the changes of adjoints by an accumulation if the target's cotangent isn't 0.
 #[inline(always)]
 fn carry_loud<E: Engine>(
     e: &mut E,
@@ -168,7 +171,8 @@ fn carry_loud<E: Engine>(
     shares(e, operation, [a, b], (weight, sense), changes)
 }
 
-/// Returns `changes` extended by the new adjoints of the sources; slot 0 is the target's change.
+/// Returns `changes` with the new adjoints of the sources in slots 1 and 2. Slot 0 contains the change of the
+/// target's adjoint, if there is one.
 #[inline(always)]
 pub(super) fn shares<E: Engine>(
     e: &mut E,
@@ -191,7 +195,7 @@ pub(super) fn shares<E: Engine>(
     Ok(changes)
 }
 
-/// Returns the new adjoint of a source (0 or 1) with its contribution.
+/// Returns the new adjoint of a source (0 or 1), after its contribution is added or subtracted.
 #[inline(always)]
 fn given_share<E: Engine>(
     e: &mut E,
@@ -204,15 +208,16 @@ fn given_share<E: Engine>(
     let share = share(e, operation, source, sources, weight)?;
     let cell = sources[usize::from(source)];
     let mut change = given(e, cell, share, sense, changes).map_err(Failed::Carried)?;
-    // If both sources are the same cell, undoing subtracts the contributions in the same order in which they
-    // were added. So floats may lose bits although each contribution alone is exact.
+    // If both sources are the same cell, the history of its adjoint is always kept. Undoing subtracts the two
+    // contributions in the order in which they were added, so floats may lose bits although undoing each
+    // contribution alone is exact.
     if source == 1 && E::HISTORY && !E::EXACT {
         change.is_exact &= !e.holds(e.is_same(sources[0], sources[1]));
     }
     Ok(Changes::one(change))
 }
 
-/// Returns the change of the target's own cotangent.
+/// Returns the change of the target's own adjoint, for updates that scale the target.
 #[inline(always)]
 fn moved<E: Engine>(
     e: &mut E,
@@ -230,8 +235,8 @@ fn moved<E: Engine>(
     Ok(Change { cell: y, value: e.adjoint_becomes(y, new), is_exact })
 }
 
-/// Returns a source's contribution: the weight times the partial derivative, which must be a number that a
-/// cell can hold.
+/// Returns a source's adjoint contribution, before the sign of the row is applied: `weight` times the partial
+/// derivative of f. Fails if the partial derivative isn't a number that a cell can hold.
 #[inline(always)]
 fn share<E: Engine>(
     e: &E,
@@ -245,7 +250,8 @@ fn share<E: Engine>(
     e.numbers().mul(weight, partial).map_err(Failed::Carried)
 }
 
-/// Returns the new value of an adjoint with a contribution.
+/// Returns the new value of a cell's adjoint: the pending value plus or minus (by `sense`) the contribution
+/// `share`.
 #[inline(always)]
 pub(super) fn given<E: Engine>(
     e: &mut E,

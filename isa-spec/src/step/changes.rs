@@ -1,4 +1,5 @@
-//! Pending changes of adjoints in a step. Knows no adjoint rule.
+//! Pending changes of adjoints in a step. They are computed first and written together at the end of the
+//! step, when nothing can fail any more.
 
 use super::{Engine, Real};
 
@@ -20,9 +21,9 @@ impl<E: Engine> Clone for Change<E> {
 
 impl<E: Engine> Copy for Change<E> {}
 
-/// Pending changes of the operands' adjoints, at most one for each operand, in order of execution. Three
-/// separate slots instead of a list keep the changes in registers: with a loop over them, a reverse sweep
-/// over particles took 1.5 times as long.
+/// Pending changes of the operands' adjoints, at most one for each operand, in the order in which they are
+/// written. Three separate slots instead of a list keep the changes in registers: with a loop over a list, a
+/// reverse sweep over particles took 1.5 times as long.
 pub struct Changes<E: Engine> {
     slots: [Option<Change<E>>; 3],
 }
@@ -42,7 +43,7 @@ impl<E: Engine> Changes<E> {
         Changes { slots: [None; 3] }
     }
 
-    /// Puts the first of other changes into a slot.
+    /// Returns the changes with one more: the change in the first slot of `changes` is put into slot `slot`.
     #[inline(always)]
     pub(super) fn with(mut self, slot: usize, changes: Changes<E>) -> Self {
         self.slots[slot] = changes.slots[0];
@@ -54,13 +55,14 @@ impl<E: Engine> Changes<E> {
         Changes { slots: [Some(change), None, None] }
     }
 
-    /// Returns the pending changes, in order of execution.
+    /// Returns the pending changes in the order in which they are written.
     #[inline(always)]
     pub fn iter(&self) -> impl Iterator<Item = &Change<E>> {
         self.slots.iter().flatten()
     }
 
-    /// Returns the same changes with other values, for an engine that doesn't know whether they are applied.
+    /// Returns the same changes with other values. A compiling engine uses it when only the run decides if
+    /// the changes apply: the new values select between new and old adjoints.
     pub fn with_values(mut self, mut value: impl FnMut(&Change<E>) -> Real<E>) -> Self {
         for change in self.slots.iter_mut().flatten() {
             change.value = value(change);
@@ -68,8 +70,8 @@ impl<E: Engine> Changes<E> {
         self
     }
 
-    /// Returns the pending value of a cell's adjoint. If two changes concern the same cell, the later one
-    /// includes the earlier one.
+    /// Returns the value that a cell's adjoint has after the pending changes; its current value if no change
+    /// concerns it. If two changes concern the cell, the later one includes the earlier one.
     #[inline(always)]
     pub(super) fn pending(&self, e: &E, cell: E::Cell) -> Real<E> {
         let after = |change: &Option<Change<E>>, value| match change {
@@ -86,7 +88,7 @@ impl<E: Engine> Changes<E> {
         self.iter().all(|change| change.is_exact)
     }
 
-    /// Sets the adjoints to their pending values, in order of execution.
+    /// Writes the pending values to the adjoints, slot by slot.
     #[inline(always)]
     pub fn write(&self, e: &mut E) {
         let mut write = |change: &Option<Change<E>>| {

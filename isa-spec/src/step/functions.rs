@@ -4,10 +4,10 @@ use crate::arith::Arith;
 use crate::fault::Eval;
 use crate::function::Function;
 
-/// The set of rows from which a step's function is selected. [`AnyFunction`] selects among all of them. A
-/// type of [`crate::function::rows`] is a single row, for engines compiled for steps with that function, so
-/// that the compiler sees no other row. Each method has the errors of the method of [`Function`] with the
-/// same name.
+/// The set of rows from which a step's function is selected. For [`AnyFunction`] these are all rows. A type
+/// of [`crate::function::rows`] is a single row; an engine that is compiled for steps with one function uses
+/// it, so that the compiler sees no other row. Each method returns the errors of the method of [`Function`]
+/// with the same name.
 pub trait Functions {
     /// The same as [`Function::int`].
     ///
@@ -51,5 +51,5 @@ pub trait Functions {
     fn d_a_int<S: Arith>(function: Function, s: &S, a: S::Real, b: S::Int) -> Eval<S::Real>;
 }
 
-/// The set of all rows: each step selects its own.
+/// The set of all rows. The row is selected by the function of each step.
 pub struct AnyFunction;

@@ -1,4 +1,5 @@
-//! Steps that lose information: overwriting and erasing on purpose, and clearing vacant cells. Knows no row.
+//! Steps that lose information: overwriting, erasing, and clearing vacant cells. This module depends on no
+//! particular row.
 
 use super::accumulate::{TargetValues, carry, evaluated, new_int, shares};
 use super::{Change, Changes, Engine, Failed, Operation};
@@ -53,7 +54,8 @@ pub(super) fn erase<E: Engine>(e: &mut E, class: Class, y: E::Cell, erasure: Era
     Ok(())
 }
 
-/// Undoes a replacement or an erasure; fails without a history.
+/// Undoes a replacement or an erasure by its history entry. Fails with [`Failed::Irreversible`] if there is
+/// none.
 #[inline(always)]
 pub(super) fn undo<E: Engine>(e: &mut E, operation: Operation, cells: [E::Cell; 3]) -> Result<(), Failed> {
     if e.is_kept() {
@@ -65,8 +67,9 @@ pub(super) fn undo<E: Engine>(e: &mut E, operation: Operation, cells: [E::Cell; 
     }
 }
 
-/// Restores the old value from the history. The adjoint of the replacing value is propagated to its sources,
-/// and is then discarded like that of a vacated cell.
+/// Restores the old value from the history entry. In gradient mode, the adjoint of a replacing value is
+/// propagated to the sources of that value. Then the cell's adjoint becomes 0, because the old value had no
+/// influence on later values.
 #[inline(always)]
 fn put_back<E: Engine>(e: &mut E, operation: Operation, cells: [E::Cell; 3]) -> Result<(), Failed> {
     let (y, class) = (cells[0], operation.class());
@@ -98,15 +101,16 @@ fn put_back<E: Engine>(e: &mut E, operation: Operation, cells: [E::Cell; 3]) -> 
     Ok(())
 }
 
-/// Returns true if the target is also a source whose adjoint receives a contribution.
+/// Returns true if the target is also one of the sources that receive an adjoint contribution.
 #[inline(always)]
 fn is_own_source<E: Engine>(e: &E, operation: Operation, [y, a, b]: [E::Cell; 3]) -> bool {
     let is_same = |source, least| operation.receivers() >= least && e.holds(e.is_same(y, source));
     E::IMMEDIATE && (is_same(a, 1) || is_same(b, 2))
 }
 
-/// Returns the sources' contributions if the target is one of them. Partial derivatives are taken at the
-/// target's old value, and the target's new adjoint is only its contribution as a source.
+/// Returns the adjoint contributions to the sources if the target is one of them. Partial derivatives are
+/// taken at the target's old value. The target's own adjoint starts from 0, so that it becomes its
+/// contribution as a source.
 #[inline(always)]
 fn shares_of_itself<E: Engine>(
     e: &mut E,
@@ -129,7 +133,8 @@ fn shares_of_itself<E: Engine>(
     found
 }
 
-/// Checks that y is vacant, and sets it to 0.
+/// Checks that y is vacant, otherwise fails with [`Failed::NotVacant`]. Sets a real y to exactly 0, and its
+/// adjoint to 0.
 #[inline(always)]
 pub(super) fn clear<E: Engine>(e: &mut E, class: Class, y: E::Cell) -> Result<(), Failed> {
     if class == Class::Real && E::HISTORY && e.is_kept() {

@@ -5,8 +5,8 @@ use super::{Change, Changes, Engine, Failed, Operation, Real};
 use crate::instruction::Class;
 use crate::mutants::{Rule, keeps};
 
-/// Executes y ← g(y). Over reals, the rows of this action are orthogonal linear maps, such as negation.
-/// Therefore adjoints are mapped in the same way as values.
+/// Executes y ← g(y). Over reals, the rows of this action are orthogonal linear maps, such as negation. The
+/// transpose of such a map is its inverse, so the step maps the adjoint of y in the same way as y.
 #[inline(always)]
 pub(super) fn map<E: Engine>(e: &mut E, operation: Operation, y: E::Cell) -> Result<(), Failed> {
     let (s, update) = (e.numbers(), operation.update);

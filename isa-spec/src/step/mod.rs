@@ -1,16 +1,19 @@
 //! Steps: the execution of the rows of an action, defined once for all engines.
 //!
-//! A template defines the order in which a step computes, checks, records history and writes. Everything that
-//! can fail comes before the first write, so a failed step has changed nothing. Templates are generic over an
-//! [`Engine`], which provides numbers and cells. In an interpreter these are values, in a compiler names of
-//! values, in the manual formulas. Engines implement everything that changes more than cells themselves:
-//! branches, calls, stacks and tapes, the mode. Templates know no address and no number system.
+//! A template is the code that executes all rows of an action. It defines the order in which a step computes,
+//! checks, records history and writes. Everything that can fail comes before the first write, so a failed
+//! step has changed nothing. Templates are generic over an [`Engine`], which provides numbers and cells:
+//! values in an interpreter, names of values in a compiler, and formulas in the manual. Engines themselves
+//! implement everything that changes more than cells: branches, calls, stacks and tapes, the mode. Templates
+//! depend on no address and on no number system.
 //!
 //! The adjoint rules are those of Liu & Zhao, "Differentiate Everything with a Reversible Domain-Specific
-//! Language" (2020), section 3: executing y += f(a) backward adds y'·∂f/∂a to a'.
+//! Language" (2020), section 3. For example, the reverse sweep over y += f(a) executes y -= f(a), and adds
+//! y'·∂f/∂a to a'.
 
-/// Evaluates to the changes that an expression finds if a bit holds, otherwise to no changes. If the engine
-/// knows the bit, the expression is expanded inline: the compiler doesn't inline closures of this size.
+/// If a truth value holds, evaluates to the changes that an expression computes, otherwise to no changes. If
+/// the engine knows the truth value, the expression is expanded inline, because the compiler doesn't inline
+/// closures of this size.
 macro_rules! when {
     ($e:ident, $bit:ident, $found:expr) => {
         if E::IMMEDIATE {
@@ -43,14 +46,14 @@ use crate::update::{Action, Update};
 /// The description of a step, independent of its cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Operation {
-    /// The update to execute; in a backward step, the inverse of the instruction's update.
+    /// The update to execute. In a backward step it is the inverse of the instruction's update.
     pub update: Update,
     /// The function; `Function::Copy` if the update takes none.
     pub function: Function,
     /// The classes of the operands. If the update takes no function, all are integers ([`Signature::Int`]) or all
     /// are reals ([`Signature::Real`]).
     pub signature: Signature,
-    /// True if the step undoes an irreversible step, by the history of that step.
+    /// True if the step undoes an irreversible step, by the history entry of that step.
     pub undoes: bool,
 }
 
@@ -133,19 +136,21 @@ impl Operation {
         }
     }
 
-    /// Returns the number of the second source; for a function of one source, that of its only one.
+    /// Returns the index of the second source among the operands' values. For a function of one source it is
+    /// that of the only one.
     #[inline(always)]
     fn second_source(self) -> usize {
         usize::from(self.function.arity() > 1)
     }
 
     /// Returns true if the partial derivative with respect to a source (0 or 1) may be infinite or undefined
-    /// where the function has a value.
+    /// although the function has a value.
     pub fn may_lack_partial(self, source: u8) -> bool {
         usize::from(source) < self.receivers() && self.function.may_lack_partial(source)
     }
 
-    /// Returns the number of sources that get adjoint contributions; these sources come first.
+    /// Returns the number of sources whose adjoints get contributions. These are the first sources of the
+    /// operation.
     #[inline(always)]
     pub fn receivers(self) -> usize {
         match self.signature {
@@ -159,7 +164,7 @@ impl Operation {
 /// The reasons why a step fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Failed {
-    /// The target's new value doesn't exist.
+    /// The target's new value doesn't exist, or no cell can hold it.
     Value(Fault),
     /// The function has a value, but its partial derivative with respect to a source (0 or 1) is no number
     /// that a cell can hold.
@@ -169,7 +174,7 @@ pub enum Failed {
         /// The reason why there is no derivative.
         fault: Fault,
     },
-    /// A propagated quantity, such as an adjoint, would leave the number system.
+    /// A propagated quantity, such as an adjoint, isn't a number that a cell can hold.
     Carried(Fault),
     /// The condition of a test doesn't hold.
     Denied,

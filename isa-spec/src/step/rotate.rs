@@ -1,5 +1,5 @@
-//! Rotation of a point by an angle. The point's adjoint is rotated, too, and the angle's adjoint gets the
-//! cross product of both. Knows no row.
+//! Rotation of a point by an angle. The point's adjoint is rotated, too. The angle's adjoint gets a
+//! contribution: the cross product of the point and its adjoint. This module depends on no particular row.
 
 use super::accumulate::{given, keep_unless};
 use super::{Change, Changes, Engine, Failed, Real};
@@ -47,8 +47,9 @@ fn is_undone<E: Engine>(e: &E, old: PlanePoint<Real<E>>, undone: Eval<PlanePoint
     }
 }
 
-/// Returns the changes of adjoints for a rotation. The cross product is computed from the unrotated point, so
-/// that both directions compute the same number.
+/// Returns the changes of adjoints by a rotation; none outside of gradient mode. The angle's contribution is
+/// computed from the point and the adjoint before `rot`, which are those after `irot`. So both directions
+/// compute the same number.
 #[inline(always)]
 fn carry<E: Engine>(
     e: &mut E,
@@ -59,7 +60,7 @@ fn carry<E: Engine>(
     if E::GRADIENT { carry_any(e, update, cells, [before, after]) } else { Ok(Changes::nothing()) }
 }
 
-/// Returns the changes of adjoints in gradient mode.
+/// Returns the changes of adjoints by a rotation in gradient mode; none if both adjoints of the point are 0.
 #[inline(always)]
 fn carry_any<E: Engine>(
     e: &mut E,
@@ -95,7 +96,8 @@ fn carry_loud<E: Engine>(
     Ok(Changes::nothing().with(at, share).with(slot, first).with(slot + 1, second))
 }
 
-/// Returns the new adjoint of the angle with the cross product of two points.
+/// Returns the new adjoint of the angle, after the cross product of the point and its adjoint is added or
+/// subtracted.
 #[inline(always)]
 fn given_product<E: Engine>(
     e: &mut E,
@@ -108,7 +110,7 @@ fn given_product<E: Engine>(
     change.map(Changes::one).map_err(Failed::Carried)
 }
 
-/// Returns the changes that rotate a point's adjoint like the point.
+/// Returns the changes that rotate a point's adjoint by the angle, in the same way as the point.
 #[inline(always)]
 fn turned<E: Engine>(
     e: &mut E,
@@ -124,7 +126,7 @@ fn turned<E: Engine>(
     Ok([first, Change { cell: y, value: e.adjoint_becomes(y, new.1), is_exact }])
 }
 
-/// The cross product of two points.
+/// The cross product of two points: p.x·q.y - p.y·q.x.
 #[inline(always)]
 fn cross<S: Arith>(s: &S, p: PlanePoint<S::Real>, q: PlanePoint<S::Real>) -> Eval<S::Real> {
     s.sub(s.mul(p.0, q.1)?, s.mul(p.1, q.0)?)

@@ -1,5 +1,5 @@
-//! Rules about recorded statements and names: they refer to existing instructions and variables, and a
-//! statement's instructions are those that it generates.
+//! Rules about recorded statements and names. They refer to existing instructions and variables, and a
+//! statement's instructions are those that lowering generates for it.
 
 use super::temporaries::computing;
 use super::{Checker, Site};
@@ -13,8 +13,8 @@ use crate::structure::{Block, BlockKind, Counting, NameScope, Seam};
 use crate::update::{OperandShape, Update};
 
 impl Checker<'_> {
-    /// Checks that every block is inside a procedure and inside a body of the enclosing block, and is well
-    /// formed.
+    /// Reports a block that isn't inside a procedure and inside a body of the enclosing block, or that is
+    /// malformed.
     pub(super) fn blocks(&mut self) {
         let module = self.module;
         let mut open: Vec<&Block> = Vec::new();
@@ -100,7 +100,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks that a recorded comparison could be tested by an `assert` of its procedure.
+    /// Reports a recorded comparison that couldn't be tested by an `assert` of its procedure.
     fn recorded_test(&mut self, procedure: &Procedure, at: u32, function: Function, sources: [&Operand; 2]) {
         let operands = sources.into_iter().cloned().collect();
         let test = Instruction { update: Update::Assert, function, operands, link: Link::None };
@@ -128,7 +128,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks that names refer to frame variables, and that their scopes are within the procedures.
+    /// Reports a name that doesn't refer to a frame variable, or has a scope that isn't within its procedure.
     pub(super) fn scopes(&mut self) {
         let module = self.module;
         let scopes = &module.structure.scopes;
@@ -155,7 +155,8 @@ impl Checker<'_> {
     }
 }
 
-/// Returns true if the seams follow each other and contain at least one instruction in total.
+/// Returns true if each seam begins at or after the end of the preceding one, and they have at least one
+/// instruction in total.
 fn is_ordered(seams: &[Seam]) -> bool {
     let ends = seams.iter().all(|seam| seam.start <= seam.end);
     let follow = seams.windows(2).all(|pair| matches!(pair, [a, b] if a.end <= b.start));
@@ -168,8 +169,8 @@ fn lies_in_body(block: &Block, outer: &Block) -> bool {
     bodies.into_iter().any(|pair| matches!(pair, [a, b] if a.end <= block.start() && block.end() <= b.start))
 }
 
-/// Returns the branch halves of a seam: (index, update, partner). If the seam tests a condition, branch pairs
-/// within the seam skip parts of the condition; they are excluded.
+/// Returns the branch halves of a seam, each with its index, update and partner. Excluded are pairs with both
+/// halves inside a seam that tests a condition: these skip parts of the condition.
 fn halves(module: &Module, kind: &BlockKind, seam: &Seam) -> Vec<(u32, Update, u32)> {
     let code = module.code.get(seam.start as usize..seam.end as usize).unwrap_or_default();
     let tests = matches!(kind, BlockKind::If { .. } | BlockKind::Loop { .. } | BlockKind::Assert { .. });
@@ -181,8 +182,8 @@ fn halves(module: &Module, kind: &BlockKind, seam: &Seam) -> Vec<(u32, Update, u
     (seam.start..).zip(code).filter_map(half).collect()
 }
 
-/// Returns true if the seams contain exactly the instructions of their statement: its branch pairs, and the
-/// instructions that open and close its variable.
+/// Returns true if the seams contain exactly the instructions that lowering generates for the statement: its
+/// branch pairs, and the instructions that open and close its variable.
 fn has_shape(module: &Module, block: &Block) -> bool {
     use Update::{Br, From};
     let halves: Vec<Vec<(u32, Update, u32)>> =
@@ -214,8 +215,9 @@ fn has_shape(module: &Module, block: &Block) -> bool {
     }
 }
 
-/// Returns true if the counter is opened before the loop and closed after it. The seams must end and begin
-/// with the counter's update, on the side where the loop performs it.
+/// Returns true if the counter of a `for` is vacated before the loop and after it, and its update is in the
+/// right place. In a reversed loop the update is the last instruction of the first seam, otherwise the first
+/// one of the last seam.
 fn counts(module: &Module, block: &Block, counting: &Counting, top: u32, (at, back): (u32, u32)) -> bool {
     let [head, tail] = block.seams.as_slice() else { return false };
     let (before, behind) = (u32::from(counting.reversed), u32::from(!counting.reversed));
@@ -226,7 +228,7 @@ fn counts(module: &Module, block: &Block, counting: &Counting, top: u32, (at, ba
     top == back && vacates(top.checked_sub(2)) && vacates(at.checked_add(2))
 }
 
-/// Returns the frame variable that an instruction vacates.
+/// Returns the frame variable that an instruction vacates, or `None` for other instructions.
 fn vacated(module: &Module, at: u32) -> Option<u32> {
     let instruction = module.code.get(at as usize).filter(|i| i.update == Update::Vacate)?;
     match instruction.operands.first()? {
@@ -235,7 +237,8 @@ fn vacated(module: &Module, at: u32) -> Option<u32> {
     }
 }
 
-/// Returns true if the second seam uncomputes what the first seam computes, and both change only temporaries.
+/// Returns true if the second seam contains the inverses of the first seam's instructions in reverse order,
+/// and all of these compute or vacate temporaries.
 fn computes_and_uncomputes(module: &Module, block: &Block) -> bool {
     let [first, second] = block.seams.as_slice() else { return false };
     let of = |seam: &Seam| module.code.get(seam.start as usize..seam.end as usize).unwrap_or_default();
@@ -258,7 +261,7 @@ fn computes_and_uncomputes(module: &Module, block: &Block) -> bool {
     computed.len() == uncomputed.len() && computed.iter().zip(uncomputed.iter().rev()).all(undoes)
 }
 
-/// Returns true if exactly one of the instructions is an `assert`.
+/// Returns true if a block contains exactly one `assert`.
 fn asserts_once(module: &Module, block: &Block) -> bool {
     let code = module.code.get(block.start() as usize..block.end() as usize).unwrap_or_default();
     code.iter().filter(|instruction| instruction.update == Update::Assert).count() == 1

@@ -1,4 +1,5 @@
-//! Rules about calls: the callee exists, and the arguments fit its parameters and each other.
+//! Rules about calls. The callee exists, the arguments fit its parameters, and arguments that may change
+//! share no cells.
 
 use super::overlap::PassedPlaces;
 use super::{Checker, Site};
@@ -192,7 +193,7 @@ impl<'a> Checker<'a> {
                     self.report(ProblemCode::OutOfRange, site, "the step of a slice is at least 1");
                     return false;
                 }
-                // `to` is exclusive, so it may be one past the end.
+                // `to` is exclusive, so it may be equal to the length.
                 let end = match array.extent {
                     Extent::Cells(shape) => Some(shape.cells().min(u64::from(u32::MAX) - 1) as u32 + 1),
                     Extent::Slice | Extent::Matrix => None,
@@ -223,7 +224,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Checks that arguments that certainly overlap are both `in`; other overlaps are checked at the call.
+    /// Reports two arguments that certainly share cells, unless both are `in`. Overlaps that depend on values
+    /// are checked when the call is executed.
     fn overlap(&mut self, at: u32, call: &'a Call, callee: &'a Procedure) {
         let mut passed = PassedPlaces::default();
         for ((n, argument), parameter) in (0..).zip(&call.arguments).zip(&callee.parameters) {

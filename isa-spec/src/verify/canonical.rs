@@ -1,5 +1,5 @@
-//! Rules about canonical form. Each program text has exactly one module. So the disassembly of an image
-//! assembles to the same image, byte for byte.
+//! Rules about canonical form. Of all modules with the same text, only one is valid. So the disassembly of an
+//! image assembles to the same image, byte for byte.
 
 use crate::codes::ProblemCode;
 use std::collections::{HashMap, HashSet};
@@ -24,7 +24,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Checks that an inverse program has no garbage: such globals are inputs there.
+    /// Reports garbage globals in an inverse program: there they must be inputs.
     fn garbage_of_inverses(&mut self) {
         let module = self.module;
         let garbage = (0..).zip(&module.globals).filter(|(_, global)| global.role == Role::Garbage);
@@ -34,10 +34,10 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Checks that values that are all 0 are stored as an empty list.
+    /// Reports a list of values that are all 0, because it must be stored as an empty list.
     fn zeros(&mut self) {
         let module = self.module;
-        // For a stack, the list of zeros is the only record of its length.
+        // Stacks are excluded: for a stack, the list of zeros is the only record of the number of entries.
         let cells = (0..).zip(&module.globals).filter(|(_, global)| global.shape != Shape::Stack);
         for (n, global) in cells {
             for values in std::iter::once(&global.initial).chain(&global.default) {
@@ -56,7 +56,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Checks that labels are recorded for every branch half or for none, and for no other instruction.
+    /// Reports labels that are recorded for some branch halves but not for all, or for other instructions.
     fn labels_of_branches(&mut self) {
         let labels = &self.module.structure.labels;
         let is_half =
@@ -80,8 +80,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Checks that no variable has the name of a global, or of a register that could still be declared. Such
-    /// a variable must have a name with a number, as `t$2`.
+    /// Reports a frame variable with the name of a global, or of a register (which may become a global
+    /// later). Such a variable must have a name with a number, such as `t$2`.
     fn shared_names(&mut self, n: u32, procedure: &'a Procedure, globals: &HashMap<&str, u32>) {
         let is_shared = |name: &str| globals.contains_key(name) || register_class(name).is_some();
         for variable in procedure.frame.iter().filter(|variable| is_shared(&variable.name)) {
@@ -91,7 +91,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Checks that a global isn't used where a parameter with the same name hides it.
+    /// Reports the use of a global in a procedure that has a parameter with the same name, because the
+    /// procedure's text couldn't name the global.
     fn hidden_uses(&mut self, number: u32, procedure: &'a Procedure, globals: &HashMap<&str, u32>) {
         let names = procedure.parameters.iter().map(|parameter| parameter.name.as_str());
         let hidden: HashSet<u32> = names.filter_map(|name| globals.get(name).copied()).collect();

@@ -10,7 +10,7 @@ use crate::operator::BinaryOperator;
 use crate::text::TextRenderer;
 use crate::update::OperandShape;
 
-/// The conversion that makes a function fit the classes of its operands.
+/// The conversion of an operand or a result by which an instruction becomes valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conversion {
     /// The source with this number must be converted to this class.
@@ -44,7 +44,8 @@ pub fn conversion(function: Function, target: Class, sources: &[Class]) -> Resul
     let wanted = making
         .first()
         .and_then(|signature| misfit(*signature).map(|n| Conversion::Source(n, signature.source(n))));
-    // `copy` keeps the class of its source, so the source must be converted.
+    // If the function has a form for these sources, its result is converted. `copy` has the class of its
+    // source, so there the source is converted.
     Err(wanted.filter(|_| !fits || function == Function::Copy).unwrap_or(Conversion::Result(target)))
 }
 

@@ -1,5 +1,5 @@
-//! Rules about control flow: procedures tile the code, branches are paired, and no instruction is unreachable
-//! after a jump.
+//! Rules about control flow. The procedures cover the code without gaps or overlaps, branches are paired, and
+//! every instruction can be reached.
 
 use super::{Checker, Site};
 use crate::codes::ProblemCode;
@@ -9,7 +9,8 @@ use crate::module::Procedure;
 use crate::update::{OperandShape, Update};
 
 impl<'a> Checker<'a> {
-    /// Checks that the procedures tile the code in order, each from its `enter` to its `exit`.
+    /// Reports procedures that don't cover the code in order and without gaps, each from its `enter` to its
+    /// `exit`. Returns true if they do.
     pub(super) fn layout(&mut self) -> bool {
         let module = self.module;
         let mut next = 0u64;
@@ -45,7 +46,7 @@ impl<'a> Checker<'a> {
         is(procedure.entry, Update::Enter) && is(procedure.exit, Update::Exit)
     }
 
-    /// Checks that the halves of a branch pair refer to each other, within one procedure.
+    /// Reports a branch half unless its partner refers back to it and is in the same procedure.
     pub(super) fn pair(&mut self, procedure: &'a Procedure, at: u32, instruction: &'a Instruction) {
         let Link::Partner(partner) = instruction.link else { return };
         if instruction.update.shape() != OperandShape::Branch {
@@ -66,8 +67,9 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Checks unconditional branches. `br …, always` never reaches the next instruction, so that must be a
-    /// `from …, always`. Conversely, the instruction before a `from …, always` must not continue into it.
+    /// Reports misplaced unconditional branches. The instruction after `br …, always` can't be reached from
+    /// it, so that must be a `from …, always`. Conversely, the instruction before a `from …, always` must not
+    /// continue into the `from`.
     pub(super) fn one_way(&mut self, at: u32, instruction: &'a Instruction) {
         let code = &self.module.code;
         if is_always(instruction, Update::Br)

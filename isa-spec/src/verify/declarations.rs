@@ -82,7 +82,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Checks that each class has at most one stack.
+    /// Reports every stack of a class except the first one.
     fn stacks(&mut self) {
         for class in [Class::Int, Class::Real] {
             let is_one = |global: &Global| global.shape == Shape::Stack && global.class == class;
@@ -118,7 +118,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Checks that only inputs are shared between lanes.
+    /// Reports a global that is shared between lanes, unless it is an input and not a stack.
     fn sharing(&mut self, site: Site, global: &'a Global) {
         if !global.is_shared {
             return;
@@ -142,7 +142,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Checks that a stack starts empty unless it is given, and that given values are within the limit.
+    /// Reports a stack with initial values, with an empty default, or with more default values than
+    /// `.limit stack` allows.
     fn stack_values(&mut self, site: Site, global: &'a Global) {
         let name = &global.name;
         if !global.initial.is_empty() {
@@ -172,7 +173,7 @@ impl<'a> Checker<'a> {
     }
 
     fn values(&mut self, site: Site, global: &'a Global, values: &'a Values) {
-        // Source text gives values for all cells or for none.
+        // A module contains values for all cells of a global or for none, like source text.
         let complete = match global.shape {
             Shape::Stack => true,
             shape => values.is_empty() || values.len() as u64 == shape.cells(),
@@ -244,7 +245,8 @@ impl<'a> Checker<'a> {
         self.total(site, "the frame", shapes);
     }
 
-    /// Checks that main's frame hides no global, because main can access all of them.
+    /// Reports a variable in main's frame with the name of a global, because main's text must be able to name
+    /// all globals.
     fn hidden_globals(&mut self, site: Site, main: &'a Procedure) {
         let globals: HashSet<&str> = self.module.globals.iter().map(|g| g.name.as_str()).collect();
         for variable in main.frame.iter().filter(|v| globals.contains(v.name.as_str())) {
@@ -256,7 +258,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Checks that a custom adjoint takes the same parameters as its procedure.
+    /// Reports a custom adjoint rule that doesn't exist, or that has other parameters than its procedure.
     fn rule(&mut self, site: Site, procedure: &'a Procedure) {
         let Some(rule) = procedure.rule else { return };
         let facts = |p: &'a Procedure| p.parameters.iter().map(|q| (q.class, q.passing, q.rank));
@@ -299,7 +301,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Returns "integers" or "reals", for messages.
+/// Returns "integers" or "reals", the plural of a class for messages.
 fn plural(class: Class) -> &'static str {
     match class {
         Class::Int => "integers",

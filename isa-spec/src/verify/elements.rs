@@ -1,15 +1,16 @@
-//! Analysis of constant arguments: the elements of a global array that an argument certainly names, and their
-//! intersection with another argument. Also whether an argument is the same in every iteration. Knows
-//! constants only; cases that depend on values are checked at the call.
+//! Analysis of constant arguments. It determines which elements of a global array an argument certainly
+//! names, whether two arguments share an element, and whether an argument is the same in every iteration of a
+//! loop. It uses constants only; cases that depend on values are checked at the call.
 
 use crate::instruction::{Argument, Base, Index, Operand, Place, Range, Slice, Term};
 use crate::module::{Module, Shape};
 
-/// Upper bound on cells compared, for the argument with fewer cells. Overlaps of further cells are detected
-/// at run time.
+/// The maximum number of cells for which two arguments are compared. If the smaller argument has more cells,
+/// overlaps of its further cells are detected at run time.
 const MOST_CELLS: u64 = 4096;
 
-/// `count` cells of a global at a constant distance `step`.
+/// The elements of a global array that an argument names: `count` cells from `first` on, at the constant
+/// distance `step`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CertainElements {
     global: u32,
@@ -19,8 +20,8 @@ pub(super) struct CertainElements {
 }
 
 impl CertainElements {
-    /// Returns the elements of an argument; `None` if they depend on values or there are none. Indices out of
-    /// bounds are reported elsewhere.
+    /// Returns the elements that an argument names, or `None` if they depend on values or the argument is
+    /// empty. Also returns `None` for indices out of bounds, which other rules report.
     pub(super) fn of(module: &Module, argument: &Argument) -> Option<CertainElements> {
         match argument {
             Argument::Scalar(Operand::Place(Place { base: Base::Global(global), adjoint: false, index })) => {
@@ -37,7 +38,8 @@ impl CertainElements {
         }
     }
 
-    /// Returns true if both certainly share a cell.
+    /// Returns true if both sets of elements share a cell. Some overlaps of more than [`MOST_CELLS`] cells
+    /// are missed.
     pub(super) fn meet(&self, other: &CertainElements) -> bool {
         if self.global != other.global {
             return false;
@@ -55,7 +57,7 @@ impl CertainElements {
     }
 }
 
-/// Returns true if an argument names the same cells in every execution of the call, and at least one cell.
+/// Returns true if an argument names the same cells in every execution of its call, and at least one cell.
 pub(super) fn is_fixed(argument: &Argument) -> bool {
     let is_constant = |term: Term| term.cell.is_none();
     match argument {
@@ -91,7 +93,7 @@ fn element(shape: Shape, index: &Index) -> Option<u64> {
     }
 }
 
-/// Returns the first element, the distance of elements, and their number.
+/// Returns the first element of a slice, the distance between elements, and the number of elements.
 fn elements(shape: Shape, range: Range) -> Option<(u64, u64, u64)> {
     match (shape, range) {
         (_, Range::Whole) => Some((0, 1, shape.cells())),

@@ -22,8 +22,8 @@ use crate::codes::ProblemCode;
 use crate::instruction::{Base, Class, Instruction};
 use crate::module::{Declaration, Module, Procedure};
 
-/// The maximum number of cells of one class. It applies to the cells of all globals and of main's frame, to
-/// those of one procedure's frame, and at run time to those of all open frames together with the globals.
+/// The maximum number of cells of one class. It limits three sums: the cells of all globals and of main's
+/// frame, the cells of one procedure's frame, and, at run time, the cells of the globals and all open frames.
 pub const MAX_CELLS: u64 = 1 << 28;
 /// The greatest value of `.limit depth`.
 pub const MAX_DEPTH: u32 = 1 << 24;
@@ -39,7 +39,8 @@ pub const MAX_VALUES: u64 = 1 << 24;
 pub enum Site {
     /// An index in `Module::code`.
     Instruction(u32),
-    /// An operand of an instruction, by instruction index and operand number from 0; for calls the argument.
+    /// An operand of an instruction, by the index of the instruction and the number of the operand from 0.
+    /// For a call it is the number of the argument.
     Operand(u32, u32),
     /// An index in `Module::globals`.
     Global(u32),
@@ -66,8 +67,8 @@ pub struct Violation {
 
 /// Returns every broken rule of a module, in the order of the code. The list is empty for a valid program.
 ///
-/// Messages contain names and expressions. So if a name is malformed, or an expression is cyclic, only that
-/// is reported. If the procedures don't tile the code, instructions can't be checked, and only that is
+/// Messages contain names and expressions. So if a name is malformed or an expression is cyclic, only that is
+/// reported. Instructions are checked only if the procedures cover the code; otherwise only that violation is
 /// reported.
 pub fn verify(module: &Module) -> Vec<Violation> {
     let mut checker = Checker { module, violations: Vec::new() };
@@ -88,7 +89,7 @@ pub fn verify(module: &Module) -> Vec<Violation> {
     checker.violations
 }
 
-/// The collector of violations; each submodule adds the rules of its subject.
+/// Collects the violations of a module. Each submodule adds methods for the rules of its subject.
 struct Checker<'a> {
     module: &'a Module,
     violations: Vec<Violation>,
@@ -120,7 +121,8 @@ impl<'a> Checker<'a> {
         self.one_way(at, instruction);
     }
 
-    /// Checks that an instruction's operands fit its form and its procedure.
+    /// Reports an instruction with a wrong form or wrong operands, or with operands of wrong classes. Returns
+    /// false if the form or an operand is wrong.
     fn legal(&mut self, procedure: &'a Procedure, at: u32, instruction: &'a Instruction) -> bool {
         let is_formed = self.form(at, instruction) && self.places(procedure, at, instruction);
         if is_formed {

@@ -51,7 +51,7 @@ impl Checker<'_> {
             self.report(
                 ProblemCode::MalformedImage,
                 Site::Procedure(number),
-                format!("`{}` brings the length of no parameter", name.escape_debug()),
+                format!("`{}` isn't the length of any parameter", name.escape_debug()),
             );
         }
     }

@@ -7,12 +7,13 @@ use crate::instruction::{Base, Class, Index, Instruction, Link, Operand, Place, 
 use crate::module::{Declaration, Extent, Procedure, Shape as Cells};
 use crate::update::{OperandShape, Over};
 
-/// The greatest offset of an index. It exceeds all array lengths, and is small enough that a wrapping sum of
-/// a cell and an offset can't be in bounds again.
+/// The maximum offset of an index. It exceeds all array lengths, but is so small that the sum of a cell and
+/// an offset, if it wraps, isn't in bounds.
 const MAX_OFFSET: u64 = 1 << 62;
 
 impl<'a> Checker<'a> {
-    /// Checks that the number of operands, the function and the link fit the update's shape.
+    /// Reports an instruction whose function, link or number of operands doesn't fit its update. Returns true
+    /// if all of them fit.
     pub(super) fn form(&mut self, at: u32, instruction: &'a Instruction) -> bool {
         let Instruction { update, function, operands, link } = instruction;
         let sources = function.arity();
@@ -34,7 +35,7 @@ impl<'a> Checker<'a> {
         let is_test = matches!(update.shape(), OperandShape::Condition | OperandShape::Branch);
         let function_fits = match (update.takes_function(), is_test) {
             (true, true) => function.is_condition(),
-            // `always` is a condition and no value: source text can't contain `add.always y`.
+            // `always` is a condition without a value: source text can't contain `add.always y`.
             (true, false) => *function != Function::Always,
             (false, _) => *function == Function::Copy,
         };
@@ -47,7 +48,8 @@ impl<'a> Checker<'a> {
         fits
     }
 
-    /// Checks that every place exists and is indexed as declared, and that constant indices are in bounds.
+    /// Reports operands that don't exist, have other indices than their declaration requires, or have a
+    /// constant index out of bounds. Returns true if there are none.
     pub(super) fn places(&mut self, procedure: &'a Procedure, at: u32, instruction: &'a Instruction) -> bool {
         let mut sound = true;
         for (n, operand) in instruction.operands.iter().enumerate() {
@@ -98,7 +100,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Reports a stack as operand: it has no cells that an operand could name. Returns false.
+    /// Reports a stack that is used as an operand: a stack has no cells that an operand could name. Returns
+    /// false.
     pub(super) fn names_stack(&mut self, site: Site, name: &str) -> bool {
         self.report(
             ProblemCode::StackAsOperand,
@@ -147,7 +150,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Checks an index: its cell is an integer scalar, and a constant index is below the length, if known.
+    /// Reports an invalid index and returns false: a cell that isn't an integer scalar, a constant that is
+    /// negative or not below the length (if that is known), or an offset beyond every array.
     pub(super) fn term(
         &mut self,
         procedure: &'a Procedure,
@@ -263,8 +267,8 @@ impl<'a> Checker<'a> {
         };
     }
 
-    /// Checks that targets are cells that may be changed. No target may also be a source of the instruction,
-    /// unless the target's old value is lost anyway.
+    /// Reports targets that aren't cells or that the procedure must not change. Also reports a target that is
+    /// a source of the same instruction, unless the update loses the target's old value.
     pub(super) fn targets(&mut self, procedure: &'a Procedure, at: u32, instruction: &'a Instruction) {
         let shape = instruction.update.shape();
         let count = shape.targets();
@@ -328,7 +332,7 @@ fn same_cell(a: &Place, b: &Place) -> bool {
     a == b
 }
 
-/// Returns true if this cell is an index of a place.
+/// Returns true if a cell occurs in the index of a place.
 fn reads_as_index(place: &Place, cell: Base) -> bool {
     place.index.as_ref().is_some_and(|index| index.terms().any(|term| term.cell == Some(cell)))
 }

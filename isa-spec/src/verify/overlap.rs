@@ -1,15 +1,16 @@
-//! Detection of arguments of a call that certainly name the same cells. Knows arguments only, no parameters:
-//! each argument is added with a flag whether it may be changed. Overlaps that depend on values are checked
-//! at the call.
+//! Detection of arguments of a call that certainly name the same cells. Callers add the arguments one by one,
+//! each with a flag that is true if the callee may change it. Overlaps that depend on values are checked at
+//! the call.
 //!
-//! Every argument is looked up among the preceding ones by its place, so the cost is linear in the number of
+//! A hash table finds the preceding arguments with the same place, so the cost is linear in the number of
 //! arguments.
 
 use std::collections::HashMap;
 
 use crate::instruction::{Argument, Base, Operand, Place, Range, Slice};
 
-/// The first arguments that name a place: among all, and among those that may be changed.
+/// The numbers of the first two arguments that name a place: the first of all, and the first that may be
+/// changed.
 #[derive(Clone, Copy, Default)]
 struct Earliest {
     any: Option<u32>,
@@ -24,8 +25,8 @@ impl Earliest {
         }
     }
 
-    /// Returns the first argument that must not share cells with a new one. `changed` is true if the new one may
-    /// be changed.
+    /// Returns the first argument with which a new argument must not share cells. `changed` is true if the
+    /// new argument may be changed: then any argument conflicts, otherwise only one that may be changed.
     fn against(self, changed: bool) -> Option<u32> {
         if changed { self.any } else { self.changed }
     }
@@ -35,17 +36,17 @@ impl Earliest {
 #[derive(Default)]
 pub(super) struct PassedPlaces<'a> {
     cells: HashMap<&'a Place, Earliest>,
-    /// Single cells, by declaration.
+    /// Arguments that are single cells, by declaration.
     cells_of: HashMap<Base, Earliest>,
     slices: HashMap<&'a Slice, Earliest>,
-    /// Slices, by array: all slices, and those of the whole array.
+    /// Arguments that are slices, by array; `wholes` has those that are the whole array.
     slices_of: HashMap<Base, Earliest>,
     wholes: HashMap<Base, Earliest>,
 }
 
 impl<'a> PassedPlaces<'a> {
     /// Adds the argument with the number `n`. Returns the first preceding argument that certainly shares
-    /// cells with it, if one of the two may be changed.
+    /// cells with it if one of the two may be changed, otherwise `None`.
     pub(super) fn add(&mut self, n: u32, argument: &'a Argument, changed: bool) -> Option<u32> {
         match argument {
             Argument::Scalar(Operand::Place(place)) => self.add_cell(n, place, changed),

@@ -1,5 +1,5 @@
-//! Rules about custom adjoints: a procedure that replaces another's adjoint reads the state and changes only
-//! adjoints and its own frame. While either runs, gradient mode is off and stays off.
+//! Rules about custom adjoints. A procedure that is another one's custom adjoint may read the state, but
+//! changes only adjoints and its own frame. While either of the two runs, gradient mode is off and stays off.
 
 use crate::codes::ProblemCode;
 use std::collections::HashSet;
@@ -23,7 +23,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns a procedure and all procedures that it reaches by calls.
+    /// Returns a procedure and all procedures that it calls, directly or indirectly.
     fn reached_from(&self, procedure: &'a Procedure) -> Vec<&'a Procedure> {
         let mut reached = vec![procedure];
         let mut seen = HashSet::from([procedure.entry]);
@@ -59,8 +59,9 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Checks that a rule changes only its own frame and adjoints. Procedures that it calls may change their
-    /// arguments, which are in the rule's frame.
+    /// Reports instructions by which a custom adjoint changes something other than adjoints and its own
+    /// frame. `reached` is the custom adjoint `rule` itself, or a procedure that it calls. The latter may
+    /// change its `inout` arguments, which are in the rule's frame.
     fn changes_adjoints_only(&mut self, rule: &'a Procedure, reached: &'a Procedure) {
         let is_rule = rule.entry == reached.entry;
         for (at, instruction) in self.body(reached).collect::<Vec<_>>() {

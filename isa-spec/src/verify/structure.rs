@@ -1,4 +1,4 @@
-//! Rules about the optional debug information: it refers to existing instructions.
+//! Rules about the optional debug information: it refers to existing instructions, files and paths.
 
 use crate::codes::ProblemCode;
 use std::collections::HashSet;
@@ -31,7 +31,7 @@ impl Checker<'_> {
         }
         self.files();
         self.labels();
-        // Further checks assume instructions that break no rules.
+        // The following checks assume that all instructions are valid.
         if self.violations.is_empty() {
             self.blocks();
             self.scopes();

@@ -1,6 +1,6 @@
-//! Rules about tasks: a `fork` has its `join`; between them there are only calls and instructions that count
-//! the calls. No task certainly accesses a cell that another one changes. Cases that depend on values are
-//! checked when the `fork` is executed.
+//! Rules about tasks. Every `fork` has its `join`. Between them there are only calls, and instructions that
+//! count the calls. No task certainly accesses a cell that another task changes. Cases that depend on values
+//! are checked when the `fork` is executed.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,16 +14,13 @@ use crate::module::{Parameter, Passing, Procedure};
 use crate::tasks::{MisplacedBound, TaskRegion, regions};
 use crate::update::{Action, TaskBound};
 
-/// Upper bound on globals visited, over all procedures, before the analysis gives up.
-const MOST_WORK: usize = 1 << 24;
-
-/// The maximum number of arguments that are compared element by element; conflicts of further ones are
+/// The maximum number of arguments that are compared element by element. Conflicts with further arguments are
 /// detected at run time.
 const MOST_ELEMENTS: usize = 64;
 
-/// The elements that an argument certainly names.
+/// An argument of a task, with the array elements that it certainly names.
 struct PassedElements {
-    /// The argument's number among those of all tasks.
+    /// The index of the argument in the list of all tasks' arguments.
     n: u32,
     elements: CertainElements,
     may_change: bool,
@@ -41,11 +38,11 @@ impl<'a> Checker<'a> {
     pub(super) fn tasks(&mut self) {
         let code = &self.module.code;
         let opens = |instruction: &Instruction| matches!(instruction.update.action(), Action::Tasks(_));
-        // Further checks assume calls that break no rules.
+        // The following checks assume that all instructions are valid.
         if !self.violations.is_empty() || !code.iter().any(opens) {
             return;
         }
-        let Some(effects) = Effects::of(self.module, &mut { MOST_WORK }) else {
+        let Some(effects) = Effects::of(self.module) else {
             self.report(
                 ProblemCode::TooMuch,
                 Site::Module,
@@ -93,7 +90,7 @@ impl<'a> Checker<'a> {
             match instruction.update.action() {
                 Action::Call(_) => {
                     let task = self.task(at, instruction);
-                    // For several calls of one procedure, only the first is reported.
+                    // If several tasks call the same procedure, only the first is reported.
                     let is_first = |task: &CalledTask<'_>| {
                         tasks.iter().all(|other: &CalledTask<'_>| other.call.procedure != task.call.procedure)
                     };
@@ -124,7 +121,7 @@ impl<'a> Checker<'a> {
         Some(CalledTask { at, call, callee })
     }
 
-    /// Checks that a task uses nothing except cells: no stack, tape or mode.
+    /// Reports a task that uses a stack, a tape or gradient mode, which all tasks share.
     fn unfit(&mut self, CalledTask { at, call, callee }: CalledTask<'_>, effects: &Effects) {
         let Some(unfit) = effects.unfit_for_tasks(call.procedure) else { return };
         let what = self.module.code.get(unfit as usize).map_or("this", |unfit| unfit.update.name());
@@ -136,7 +133,7 @@ impl<'a> Checker<'a> {
             Some("keep the values in cells that are passed, or call it outside of the `par`".into());
     }
 
-    /// Checks that a branch between `fork` and `join` doesn't leave that region.
+    /// Reports a branch between `fork` and `join` whose partner is outside of that region.
     fn branch_of_tasks(&mut self, region: TaskRegion, at: u32, instruction: &Instruction) {
         let Link::Partner(partner) = instruction.link else { return };
         if !region.contains(partner) {
@@ -149,7 +146,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns true if an instruction changes only scalars of the procedure's own frame, as counting does.
+    /// Returns true if an instruction changes only scalars of the procedure's own frame, as the instructions
+    /// do that count the tasks of a `par for`.
     fn counts_tasks(&self, instruction: &Instruction) -> bool {
         let targets = instruction.update.shape().targets();
         let is_own = |operand: &Operand| {
@@ -171,8 +169,8 @@ impl<'a> Checker<'a> {
             Some("only calls are, and statements that count them in variables of the procedure; move the rest into the callees".into());
     }
 
-    /// Checks that no task names a global that another one changes. In a loop, a call is also compared with
-    /// itself.
+    /// Reports the first global that one task changes and another task names. In a loop, each call is several
+    /// tasks, so it is also compared with itself.
     fn globals_of_tasks(&mut self, tasks: &[CalledTask<'a>], is_straight: bool, effects: &Effects) {
         let uses = uses_of_globals(tasks, effects);
         let Some((global, at, other)) = uses.iter().find_map(|(&global, uses)| {
@@ -193,7 +191,7 @@ impl<'a> Checker<'a> {
         violation.help = Some("pass each task separate cells, or different elements".into());
     }
 
-    /// Checks that in a loop, an argument that is the same cell in each iteration is `in`.
+    /// Reports an `inout` argument of a task in a loop if the argument is the same cell in each iteration.
     fn same_cell_of_each_task(&mut self, tasks: &[CalledTask<'a>]) {
         let found = tasks.iter().find_map(|task| {
             let arguments = task.call.arguments.iter().zip(&task.callee.parameters);
@@ -208,7 +206,7 @@ impl<'a> Checker<'a> {
             Some("pass each task separate cells; cells that tasks only read can be `in`".into());
     }
 
-    /// Checks that arguments of two tasks that certainly share cells are `in` in both.
+    /// Reports arguments of two tasks that certainly share cells, unless both are `in`.
     fn same_cells_of_tasks(&mut self, tasks: &[CalledTask<'a>]) {
         let mut passed = PassedPlaces::default();
         let mut numbers: Vec<(u32, u32)> = Vec::new();
@@ -246,7 +244,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// The first two tasks with some property.
+/// The instruction indices of the first two tasks that use a global in some way.
 #[derive(Clone, Copy, Default)]
 struct FirstTwo([Option<u32>; 2]);
 
@@ -264,21 +262,21 @@ impl FirstTwo {
     }
 }
 
-/// The tasks that use a global, by kind of use.
+/// The tasks that use a global, separately for each kind of use.
 #[derive(Clone, Copy, Default)]
 struct GlobalUses {
-    /// Tasks that reach an instruction that changes the global by name.
+    /// Tasks whose procedure may change the global by its name.
     change: FirstTwo,
-    /// Tasks that reach an instruction that names the global.
+    /// Tasks whose procedure names the global.
     name: FirstTwo,
-    /// Tasks that are passed a part of the global, changeable or not.
+    /// Tasks that are passed the global or a part of it, as an `in` or `inout` argument.
     are_passed: FirstTwo,
     may_change_passed: FirstTwo,
 }
 
 impl GlobalUses {
-    /// Returns the calls of two tasks of which one changes what the other accesses. Passed parts aren't
-    /// compared here, because they may be disjoint.
+    /// Returns the instruction indices of two tasks of which one changes the global and the other accesses
+    /// it. Two tasks that are both passed parts of the global don't count, because the parts may be disjoint.
     fn conflict(&self, is_straight: bool) -> Option<(u32, u32)> {
         let pair = |changing: FirstTwo, touching: FirstTwo| {
             let touching = || touching.iter();
@@ -299,7 +297,7 @@ fn uses_of_globals(tasks: &[CalledTask<'_>], effects: &Effects) -> BTreeMap<u32,
         let callee = task.call.procedure;
         let of_callee = seen.entry(callee).or_default();
         of_callee.note(task.at);
-        // A procedure has the same effects in all of its calls, so two calls suffice.
+        // All calls of a procedure have the same effects on globals, so recording two of them suffices.
         if of_callee.iter().any(|at| at == task.at) {
             effects.of_call(callee).for_each(|global| uses.entry(global).or_default().change.note(task.at));
             effects.named_by(callee).for_each(|global| uses.entry(global).or_default().name.note(task.at));

@@ -1,5 +1,5 @@
-//! Rules about the variables that hold values of expressions: their recorded expressions are valid in the
-//! procedure, and finite.
+//! Rules about temporaries, the frame variables that hold values of expressions: their recorded expressions
+//! are valid in the procedure, and finite.
 
 use super::{Checker, Site};
 use crate::codes::ProblemCode;
@@ -8,12 +8,13 @@ use crate::module::Shape;
 use crate::structure::Temporary;
 use crate::update::Update;
 
-/// The maximum number of functions in an expression including its parts; a part that occurs several times
-/// counts each time.
+/// The maximum number of functions in an expression, including its subexpressions. A subexpression that
+/// occurs several times counts each time.
 pub const MOST_FUNCTIONS: u32 = 1024;
 
 impl Checker<'_> {
-    /// Checks that the expressions of the temporaries are finite, so that they can be written as text.
+    /// Reports a temporary whose expression contains itself or is too long, because it couldn't be written as
+    /// text. Returns true if there is none.
     pub(super) fn temporaries_end(&mut self) -> bool {
         let temporaries = &self.module.structure.temporaries;
         let key = |temporary: &Temporary| (temporary.procedure, temporary.variable);
@@ -37,7 +38,8 @@ impl Checker<'_> {
         true
     }
 
-    /// Returns the number of functions in an expression; `None` if it contains itself or has too many.
+    /// Returns the number of functions in a temporary's expression; `None` if it contains itself or has too
+    /// many. `weights` are the numbers for the temporaries before this one.
     fn weight(&self, temporary: &Temporary, weights: &[u32]) -> Option<u32> {
         let temporaries = &self.module.structure.temporaries;
         let mut weight = Some(1u32);
@@ -46,7 +48,8 @@ impl Checker<'_> {
             let key = (temporary.procedure, variable);
             let known = temporaries.binary_search_by_key(&key, |other| (other.procedure, other.variable));
             if let Ok(known) = known {
-                // A temporary that doesn't have a smaller index has no weight yet.
+                // A source that is a temporary must have a smaller index; otherwise it has no weight yet, and
+                // the result is `None`.
                 weight = weight.zip(weights.get(known)).and_then(|(own, other)| own.checked_add(*other));
             }
         };
@@ -54,8 +57,8 @@ impl Checker<'_> {
         weight.filter(|weight| *weight <= MOST_FUNCTIONS)
     }
 
-    /// Checks that each temporary is a scalar of a frame, and that an instruction of its procedure could
-    /// compute it.
+    /// Checks that each temporary is an unnamed scalar of its procedure's frame, and that `add` with the
+    /// recorded expression as its sources would be a valid instruction of the procedure.
     pub(super) fn temporaries(&mut self) {
         let module = self.module;
         for temporary in &module.structure.temporaries {

@@ -1,7 +1,7 @@
-//! Separates approximation errors from rounding errors. This reading of the functions keeps, for each float,
-//! the number that it would be without rounding. The error of that number at the end is due to polynomials
-//! and tables; the rest of the error is due to rounding. Operations on bits discard the number, so their
-//! result is an exact float.
+//! Separates approximation errors from rounding errors. This implementation of the operations keeps, for each
+//! float, the number that it would be if nothing were rounded. The error of that number at the end is due to
+//! polynomials and tables; the rest of the error is due to rounding. Operations on bits discard the number,
+//! so their result counts as exact.
 
 use std::cell::RefCell;
 

@@ -4,7 +4,7 @@ use crate::constants::trig::{greatest_far, greatest_moderate};
 use crate::real::{PRECISION, Real, Width, int, precise};
 use crate::subject::{SUBJECTS, Subject};
 
-/// Enough digits to subtract multiples of π/2 from any float.
+/// The precision, in bits, that suffices to subtract multiples of π/2 from any float.
 const DIGITS: usize = PRECISION + 1024 + 192;
 
 /// Returns the nearest multiple of π/2 as a number modulo 4, and the remainder.
@@ -92,8 +92,9 @@ fn close_to_a_multiple_of_a_quarter() {
     }
 }
 
-/// Returns the floats among the multiples of 2^exponent that are closer to multiples of π/2 than all smaller
-/// ones: denominators of the continued fraction of 2^exponent·2/π. Only the last of these are returned.
+/// Returns multiples of 2^exponent that are floats and closer to a multiple of π/2 than all smaller ones.
+/// They are the denominators of the continued fraction of 2^exponent·2/π. Only the greatest of these are
+/// returned.
 fn closest(width: Width, exponent: i32) -> Vec<f64> {
     let two_over_pi = Real::from(2).with_precision(DIGITS).value() / Real::pi(DIGITS);
     let mut rest = two_over_pi << exponent as isize;
@@ -113,8 +114,8 @@ fn closest(width: Width, exponent: i32) -> Vec<f64> {
     found
 }
 
-/// Tests rounded multiples of π/4 and π/2 with their neighbours, the ends of the reduction methods, and the
-/// smallest numbers.
+/// Tests rounded multiples of π/4 and their neighbours, arguments at which the reduction method changes, and
+/// the smallest numbers.
 #[test]
 fn angles_near_multiples_and_reduction_limits() {
     for width in Width::ALL {
@@ -122,7 +123,8 @@ fn angles_near_multiples_and_reduction_limits() {
         let greatest = greatest_moderate(width);
         let multiples = (1..200).map(|n| f64::from(n) * std::f64::consts::FRAC_PI_4);
         let tiny = width.of([f64::MIN_POSITIVE, 5e-324], [f64::from(f32::MIN_POSITIVE), 1e-45]);
-        // Arguments just below the ends, where the parts of a multiple are greatest.
+        // Arguments just below the limit of a method, where the parts of a multiple of π/2 have the most
+        // digits.
         let below = |greatest: f64| (1..200).map(move |n| greatest * (1.0 - f64::from(n) / 1000.0));
         let far = below(greatest).chain(below(greatest_far(width))).chain([greatest_far(width)]);
         for middle in multiples.chain(far).chain([greatest, 1e5]).chain(tiny).map(round) {
@@ -153,7 +155,8 @@ fn next(width: Width, value: f64) -> f64 {
     width.of(value.next_up(), f64::from((value as f32).next_up()))
 }
 
-/// Checks that values never decrease (or never increase) along a few neighbours of an argument.
+/// Checks that the values at 64 consecutive floats never decrease (`direction` 1), or never increase
+/// (`direction` -1).
 fn goes(name: &str, width: Width, from: f64, direction: f64) {
     let subject = subject(name);
     let (mut a, mut value) = (from, subject.value(width, from, 1.0));
@@ -189,7 +192,8 @@ fn arcs_are_monotone_across_interval_bounds() {
         for binade in -6..6 {
             for step in 0..64 {
                 let a = 2_f64.powi(binade) * (1.0 + f64::from(step) / 64.0);
-                // The start is below the seam, so the climb crosses it.
+                // The first argument is below the point at which the method changes, so the following floats
+                // cross it.
                 let a = a * (1.0 - width.of(7.0e-15, 3.8e-6));
                 let a = width.of(a, f64::from(a as f32));
                 goes("atan", width, a, 1.0);

@@ -10,7 +10,7 @@ fn subject(name: &str) -> &'static Subject {
     SUBJECTS.iter().find(|subject| subject.name == name).expect("a function")
 }
 
-/// Checks that a value is the same in both formats, bit for bit.
+/// Checks that a function has the same expected value in both formats, bit for bit.
 fn is(name: &str, a: f64, b: f64, expected: f64) {
     for width in Width::ALL {
         let found = subject(name).value(width, a, b);
@@ -112,7 +112,7 @@ fn powers_at_their_edges() {
     assert_eq!(subject("pow").value(Width::Single, 1e30, 1.0), f64::from(1e30_f32));
 }
 
-/// Tests integers with a power, root or length that is an integer.
+/// Tests arguments for which a power, a root or a length is an integer: the result must be that integer.
 #[test]
 fn exact_results_are_exact() {
     for width in Width::ALL {
@@ -228,8 +228,8 @@ fn arcs_at_their_edges() {
     }
 }
 
-/// Tests that sine and cosine are at most 1, and that `sin_cos` returns the same values as the separate
-/// functions.
+/// Tests that sine and cosine never exceed 1 in magnitude, and that `sin_cos` returns the same values as the
+/// separate functions.
 #[test]
 fn waves_are_at_most_one() {
     for n in 0..2000 {
@@ -277,7 +277,7 @@ fn hard_cases() {
     }
 }
 
-/// Tests that the native upper product equals the one computed from halves.
+/// Tests that the native upper word of a product equals the one computed from halves of words.
 #[test]
 fn upper_words_of_products() {
     let mut bits = 0x9e37_79b9_7f4a_7c15_u64;

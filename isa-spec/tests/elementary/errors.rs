@@ -26,7 +26,8 @@ impl Random {
         if self.bits() >> 63 == 0 { 1.0 } else { -1.0 }
     }
 
-    /// Returns any float of a range: of any exponent, of moderate size, close to 1, or evenly distributed.
+    /// Returns a random float of a range. Its distribution is chosen at random: any bits, moderate
+    /// magnitudes, values close to 1 or to 0, or evenly distributed ones.
     fn within(&mut self, width: Width, [least, greatest]: [f64; 2]) -> f64 {
         loop {
             let sign = self.sign();
@@ -47,7 +48,8 @@ impl Random {
         }
     }
 
-    /// Returns a second source: near the first, or any number, or an exponent.
+    /// Returns a second source of the kind that the function needs: one near the first source, any float, or
+    /// an exponent for which the power is likely in range.
     fn second(&mut self, width: Width, subject: &Subject, a: f64) -> f64 {
         let sign = self.sign();
         let any = self.bits() >> 62 == 0;
@@ -65,13 +67,13 @@ impl Random {
         if value.is_finite() && value != 0.0 { value } else { 1.0 }
     }
 
-    /// Returns a near or distant neighbour of a float.
+    /// Returns a float near another one, at a random distance.
     fn beside(&mut self, width: Width, a: f64) -> f64 {
         round(width, a * (1.0 + self.sign() * (self.unit() * -53.0).exp2()))
     }
 }
 
-/// Returns the logarithms of the least and the greatest power.
+/// Returns the natural logarithms of the least and the greatest result of a power.
 fn powers(width: Width) -> [f64; 2] {
     width.of([-760.0, 715.0], [-110.0, 92.0])
 }
@@ -136,7 +138,7 @@ pub fn exponent(x: &Real) -> isize {
     repr.exponent() + digits - 1
 }
 
-/// Draws random arguments of a function.
+/// Returns random arguments within the domain of a function.
 pub fn sources(random: &mut Random, width: Width, subject: &Subject) -> (f64, f64) {
     let a = random.within(width, subject.range(width));
     (a, random.second(width, subject, a))
@@ -149,7 +151,7 @@ pub struct Found {
     pub at: (f64, f64),
 }
 
-/// The number of worst arguments from which neighbours are tried.
+/// The number of worst arguments so far whose neighbours are tried.
 const WORST: usize = 16;
 
 /// Searches for the greatest error. Half of the arguments are random, the others are neighbours of the worst
@@ -173,7 +175,8 @@ pub fn search(subject: &Subject, width: Width, count: usize) -> Found {
         }
         let found = Found { error: subject.error(width, at), at };
         let place = worst.partition_point(|other| other.error >= found.error);
-        // Equal arguments, or arguments with equal errors, are kept once.
+        // Arguments with an error that is already in the list are left out, so that neighbours of one
+        // argument don't fill it.
         if place < WORST && worst.get(place.wrapping_sub(1)).is_none_or(|other| other.error > found.error) {
             worst.insert(place, found);
             worst.truncate(WORST);
@@ -197,7 +200,7 @@ fn increasing_functions_increase_between_adjacent_numbers() {
     }
 }
 
-/// Checks monotonicity along a few neighbours.
+/// Checks that a monotone function rises, or falls, from an argument to its next neighbours.
 fn climb(subject: &Subject, width: Width, [mut a, b]: [f64; 2], greatest: f64) {
     let falls = matches!(subject.domain.second, Second::Exponent | Second::Whole) && b < 0.0;
     let direction = f64::from(subject.monotone) * if falls { -1.0 } else { 1.0 };

@@ -55,7 +55,8 @@ fn line(subject: &Subject, found: [Found; 2]) -> String {
     format!("| `{}` | {} |\n", subject.name, cells.join(" | "))
 }
 
-/// The measured errors in both formats: at the listed argument, and found by a search.
+/// The measured errors in both formats: the error at the listed argument, and the greatest one that a search
+/// finds.
 type Measured = [(Found, Found); 2];
 
 fn measured(subject: &Subject, written: [Found; 2], count: usize) -> Measured {
@@ -118,7 +119,8 @@ fn the_page_states_the_greatest_errors() {
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
-/// Tests that each row's description states its bound; the default is 1 unit.
+/// Tests that the description of each function row states its error bound. A row without a statement has the
+/// bound 1 unit.
 #[test]
 fn rows_document_the_tested_bounds() {
     for subject in SUBJECTS {

@@ -1,4 +1,4 @@
-//! The measured functions in both formats, with their exact values and the arguments to try.
+//! The measured functions in both formats, each with exact values and the arguments to try.
 
 use reviver_isa::number::elementary::{
     FloatOps, NativeDouble, NativeSingle, exp, inverse_trig, log, power, roots, special, trig,
@@ -10,20 +10,21 @@ use crate::errors::exponent;
 use crate::real::{Real, Width, int, real};
 use crate::series;
 
-/// A function of up to two floats.
+/// A measured function of one or two floats.
 pub struct Subject {
     pub name: &'static str,
     pub double: fn(f64, f64) -> f64,
     pub single: fn(f32, f32) -> f32,
     pub exact: fn(&Real, &Real) -> Real,
-    /// The value, and the value without rounding.
+    /// Returns the computed float, and the number that it would be without rounding.
     pub analyzed: fn(Width, f64, f64) -> (f64, Real),
     pub domain: Domain,
     /// 1 if the function rises over its domain, -1 if it falls, 0 otherwise.
     pub monotone: i8,
     /// The documented bound of errors, in ulp. `docs/functions.md` lists the greatest errors found.
     pub bound: f64,
-    /// The minimum unit of errors: smaller values are measured in this unit.
+    /// The least unit in which errors are measured. For values with a smaller unit in the last place, this
+    /// unit is used.
     pub unit: f64,
     /// The bound of errors due to polynomials and tables, in ulp.
     pub formula: f64,
@@ -37,15 +38,15 @@ pub struct Domain {
     pub second: Second,
 }
 
-/// The kind of second source.
+/// The kind of numbers to try as the second source.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Second {
     Unused,
     /// A float of about the size of the first, or of any size.
     Beside,
-    /// An exponent that leads to a result of any size.
+    /// An exponent for which the power may have any magnitude.
     Exponent,
-    /// An exponent rounded to an integer.
+    /// The same as `Exponent`, rounded to an integer.
     Whole,
 }
 
@@ -178,7 +179,7 @@ fn limited_exp(x: Real) -> Real {
     x.min(int(900)).max(int(-900)).exp()
 }
 
-/// Returns true if a number is so tiny that a few terms of a series are needed, and yield 320 bits.
+/// Returns true if a number is so small that a few terms of a series yield 320 bits.
 fn is_tiny(x: &Real) -> bool {
     let magnitude = x.to_f64().value().abs();
     magnitude < 1e-25

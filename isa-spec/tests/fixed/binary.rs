@@ -8,7 +8,8 @@ use reviver_isa::number::fixed;
 /// The error bound of powers, in ulp.
 const POWER: f64 = 0.63;
 
-/// The error bound of correctly rounded functions, in ulp; the excess over 0.5 is the rounding of the judge.
+/// The error bound of correctly rounded functions, in ulp. The excess over 0.5 allows for the rounding of the
+/// checker itself.
 const EXACT: f64 = 0.5 + 1e-9;
 
 /// Checks a function for pairs of edges, the pairs of `special`, and 400 random pairs, with each number of
@@ -167,7 +168,7 @@ fn powi_is_close() {
             let base = base(source, frac);
             pairs.extend(exponents(source, base, frac, 0).into_iter().map(|n| (sign * base, n)));
         }
-        // The longest products of all, and some short ones.
+        // The exponents with the greatest number of multiplications, and some with few.
         let one = 1_i64 << frac;
         for base in [one + 1, one - 1, one + 2, one + 3, -one - 1, one + one / 1000] {
             for _ in 0..10 {

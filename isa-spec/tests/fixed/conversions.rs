@@ -4,7 +4,7 @@ use crate::inputs::{Random, edges};
 use reviver_isa::fault::Fault;
 use reviver_isa::number::fixed;
 
-/// Tests conversions by float arithmetic: scaling a float by a power of two is exact here.
+/// Tests conversions against float arithmetic, in which scaling by a power of two is exact.
 #[test]
 fn floats_convert_to_nearest() {
     let mut source = Random::new();

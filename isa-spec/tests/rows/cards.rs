@@ -22,7 +22,7 @@ fn numbers(lines: &[CardLine]) -> Vec<Option<&str>> {
     lines.iter().map(|line| line.numbers.as_deref()).collect()
 }
 
-/// Returns the numbers of both equations.
+/// Returns the lines with numbers of both equations of a card: the instruction's and the inverse's.
 fn both(card: &Card) -> [Option<&str>; 2] {
     [Some(&card.does), card.undone.as_ref()].map(|card_direction| {
         card_direction.and_then(|card_direction| card_direction.equation.numbers.as_deref())
@@ -107,7 +107,7 @@ fn numbers_are_on_the_right_and_link_to_the_other_side() {
     let product = card(Update::Sub, Function::Mul, &operands);
     assert_eq!(equation(&product), "A[i] ← A[i] - x·3");
     assert_eq!(both(&product), [Some("A[i] ← 1 - (-2)·3 = 7"), Some("A[i] ← 7 + (-2)·3 = 1")]);
-    // A row always has the names of adjoints; it has their numbers only in gradient mode.
+    // A card always has adjoint formulas with names, but formulas with numbers only in gradient mode.
     assert_eq!(formulas(&product.does.adjoint), ["x' ← x' + A'[i]·3"]);
     assert_eq!(numbers(&product.does.adjoint), [None]);
     let [target, source, three] = operands;
@@ -117,7 +117,7 @@ fn numbers_are_on_the_right_and_link_to_the_other_side() {
     assert_eq!(numbers(&product.undone.unwrap().adjoint), [Some("x' ← 0.5 - 0.5·3 = -1")]);
 }
 
-/// Tests an instruction that traps, which has no values after it.
+/// Tests the card of an instruction that traps: there are no values after the instruction.
 #[test]
 fn unknown_values_are_omitted() {
     let mut target = CardTerm::cell("y", Int);

@@ -77,7 +77,8 @@ impl Partial {
     }
 }
 
-/// Returns the distance of a point from places where a function may bend, jump or end.
+/// Returns the distance of a point from the places where a function may have a kink, a jump or the end of its
+/// domain; at most 1.
 fn room([a, b]: [f64; 2], source: usize) -> f64 {
     let x = [a, b][source];
     let special = [x.abs(), (x.abs() - 1.0).abs(), (2.0 * x - (2.0 * x).round()).abs() / 2.0];
@@ -138,7 +139,8 @@ fn check_forward(partial: Partial) {
     assert!(!is_frozen(partial.function) || checked > 1000, "{partial:?}: {checked} points");
 }
 
-/// Tests that all systems agree, up to their resolution, at points that every system represents.
+/// Tests that the derivatives in all number systems are equal, up to the systems' resolution. The points are
+/// exact in every system.
 fn check_systems(partial: Partial) {
     let reference = System::of(RealSystem::F64);
     for system in [RealSystem::F32, RealSystem::Fixed(43), RealSystem::Fixed(32)].map(System::of) {
@@ -162,7 +164,7 @@ fn check_systems(partial: Partial) {
     }
 }
 
-/// Returns the factor by which a function magnifies the rounding of its sources to f32.
+/// Returns the factor by which a function magnifies the rounding errors of sources that are rounded to f32.
 fn slack(partial: Partial, [a, b]: [f64; 2]) -> f64 {
     match partial.function {
         Function::Pow => 1.0 + b.abs() + (b * a.abs().max(0.1).ln()).abs(),

@@ -149,7 +149,7 @@ const CASES: &[Case] = &[
     (
         &[Powi],
         "Fixed point traps on overflow; \
-         its derivative also where the exponent has no fixed-point number",
+         its derivative also traps if the exponent is too large for fixed point",
         |f| {
             for system in System::fixed() {
                 assert_eq!(system.real_int(f, 2.0, 63), Err(Fault::Overflow));

@@ -55,7 +55,8 @@ pub fn rows() -> impl Iterator<Item = (Function, Signature)> {
     })
 }
 
-/// Returns sources within the function's domain, with some distance to points where it bends or ends.
+/// Returns sources within the function's domain, at some distance from points where the function has a kink
+/// or the domain ends.
 pub fn sources(function: Function, signature: Signature, random: &mut Random) -> [f64; 2] {
     use Function::{Acos, Asin, Floor, Ln1p, Log, LogGamma, Max, Min, Pow, Round, Sqrt, Tan};
     // Multiples of 1/64 are exact in every system.
@@ -76,8 +77,8 @@ pub fn sources(function: Function, signature: Signature, random: &mut Random) ->
     }
 }
 
-/// Returns the rows with a known textbook definition: all rows that a release has shipped, and newer ones if
-/// known.
+/// Returns the rows whose series are checked against a textbook definition: all rows of releases, and newer
+/// rows for which a definition is given.
 pub fn rows_of_textbooks() -> impl Iterator<Item = (Function, Signature)> {
     let one = precise::real(1.0);
     rows().filter(move |&(function, _)| {

@@ -8,8 +8,8 @@ use reviver_isa::{Function, Update};
 
 use crate::{bytes, derivatives, edges, integers, reals, systems, updates};
 
-/// Returns the tests that concern a mutant. `None` if the machine's tests must detect it, or if the row isn't
-/// frozen yet and may lack tests.
+/// Returns the tests that must detect a mutant. Returns `None` if the machine's tests must detect it, or if
+/// its row isn't in a release yet, so that tests may be missing.
 fn relevant_tests(mutant: Mutant) -> Option<Box<dyn Fn()>> {
     Some(match mutant {
         Mutant::Value(function, _) if !bytes::is_frozen(function) => return None,

@@ -6,8 +6,8 @@ use reviver_isa::number::{Arithmetic, F64, Wide};
 use reviver_isa::step::Operation;
 use reviver_isa::update::Update;
 
-/// Tests that a source may lose a derivative only where its row has a value and no derivative. For division,
-/// the value traps, too.
+/// Tests that the only sources that may lose a derivative are those whose row has a value but no derivative
+/// at some point. Division has no such point, because its value doesn't exist there either.
 #[test]
 fn rows_describe_missing_derivatives() {
     let sources = Function::ALL.iter().flat_map(|&function| [(function, 0), (function, 1)]);
@@ -27,7 +27,8 @@ fn rows_describe_missing_derivatives() {
     assert_eq!(lacking, expected);
 }
 
-/// Tests that comparisons that only keep numbers in range cause no kink.
+/// Tests that a row has no kink where it compares numbers only in order to keep intermediate results in
+/// range.
 #[test]
 fn rows_describe_their_kinks() {
     let numbers = Arithmetic { words: Wide, reals: F64 };

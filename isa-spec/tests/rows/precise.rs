@@ -28,8 +28,9 @@ pub fn int(value: i64) -> Real {
     Real::from(value).with_precision(PRECISION).value()
 }
 
-/// Returns a function's value by its textbook definition; `None` for functions that this file doesn't know.
-/// For [`Function::Powi`] the exponent is an integer. Angles may have an arbitrary constant offset.
+/// Returns a function's value by its textbook definition, or `None` for a function that this file doesn't
+/// define. For [`Function::Powi`] the exponent must be an integer. Angles may differ from the row's by a
+/// constant.
 pub fn textbook(function: Function, a: &Real, b: &Real) -> Option<Real> {
     use Function::*;
     let (a, b) = (a.clone(), b.clone());

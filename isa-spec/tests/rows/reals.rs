@@ -73,8 +73,8 @@ fn sample(random: &mut Random, system: System) -> f64 {
     system.real(Function::Copy, sign * value, 0.0).unwrap_or(value)
 }
 
-/// Returns the allowed distance between a value and the platform's: the errors of both. The platform's error
-/// is the smaller one except in fixed point with many bits.
+/// Returns the allowed distance between a value and the platform's value, which is the sum of both errors.
+/// The platform's error is the smaller one, except in fixed point with many bits.
 fn tolerance(system: System, value: f64) -> f64 {
     let relative = 16.0 * f64::EPSILON * value.abs();
     match system.reals {
@@ -192,8 +192,8 @@ fn cells_are_read_back_unchanged() {
     [16, 43, 56].into_iter().for_each(|bits| check(FixedPoint::new(bits)));
 }
 
-/// Tests that a negative base to an odd power is negative even for large exponents: a float can't hold their
-/// parity.
+/// Tests that a negative base to an odd power is negative even if the exponent is so large that a float
+/// doesn't represent its parity.
 #[test]
 fn the_parity_of_large_exponents_is_exact() {
     for system in System::each() {

@@ -11,7 +11,7 @@ use crate::jets::{Jet, constant, row, rows, rows_of_textbooks, series, sources};
 use crate::numbers::Random;
 use crate::precise::{self, polynomial};
 
-/// Points where rows bend, jump or end.
+/// Numbers at which rows have kinks, jumps, or the end of their domain.
 const CORNERS: [f64; 14] =
     [0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 1.5, -1.5, 2.0, -2.0, 2.5, 3.0, -3.0, 0.0000152587890625];
 
@@ -36,7 +36,8 @@ fn points(signature: Signature) -> impl Iterator<Item = [f64; 2]> {
     corners.chain(others).map(whole)
 }
 
-/// ∂f/∂a·da + ∂f/∂b·db; a term is omitted if its source doesn't change.
+/// Returns the derivative along `changes`, (da, db): ∂f/∂a·da + ∂f/∂b·db. A term is omitted if its source
+/// doesn't change.
 fn directional<R: Reals<Bits = u64>>(
     reals: R,
     (function, signature): (Function, Signature),
@@ -84,7 +85,8 @@ fn check_values<R: Reals<Bits = u64>>(reals: R, row_of: (Function, Signature)) {
                 }
                 // At the end of the range, rounding decides whether there is an overflow.
                 (Err(Fault::Overflow), _) | (_, Err(Fault::Overflow)) if R::EXACT => {}
-                // The first coefficients of a² don't show that |a| = √a² bends at 0, but the row does.
+                // |a| = √a² has a kink at 0, which the row reports. The first coefficients of a² are 0 there
+                // and don't show it.
                 (Ok([_, 0.0]), Err(_)) if lacks_derivatives(row_of.0) => {}
                 (taylor_numbers, plain) => {
                     assert_eq!(
@@ -138,7 +140,8 @@ fn kinks_have_the_derivatives_that_the_manual_states() {
     in_each_system!(check);
 }
 
-/// Tests integer powers at 0, which are polynomials, and that no unneeded derivative is computed.
+/// Tests integer powers at 0, which are polynomials. Also tests that no derivative is computed unless it is
+/// needed.
 #[test]
 fn later_coefficients_need_only_earlier_derivatives() {
     let pow = |a, b: f64| row(F64, (Function::Pow, Signature::Real), a, constant(b));
@@ -154,7 +157,8 @@ fn later_coefficients_need_only_earlier_derivatives() {
     assert!((tan.unwrap()[1] - 1.5697_f64.cos().powi(-2)).abs() < 1e-3);
 }
 
-/// Evaluates a partial derivative over dual numbers along (da, db): its tangent is a second derivative.
+/// Evaluates a partial derivative over dual numbers along (da, db). The tangent of the result is a second
+/// derivative.
 fn second<R: Reals<Bits = u64>>(
     reals: R,
     (function, signature): (Function, Signature),

@@ -1,6 +1,6 @@
 //! Tests the effects of updates on numbers, and the templates of steps, on an engine with an array of cells.
-//! Each step must preserve the pairing of adjoints and tangents, which defines the propagation of adjoints.
-//! The tangents are computed by finite differences.
+//! Each step must preserve Σ adjoint·tangent, which defines the propagation of adjoints. The tangents are
+//! computed by finite differences.
 
 use reviver_isa::fault::{Eval, Fault};
 use reviver_isa::function::{Function, Signature};
@@ -11,7 +11,8 @@ use reviver_isa::update::{Action, Erasure, Over, Update};
 
 use crate::numbers::Random;
 
-/// The engine's cells: three of each class, which are the operands.
+/// The engine's cells: three integers, and three reals with their adjoints, which the operands of a step
+/// refer to.
 #[derive(Clone, Debug, PartialEq)]
 struct Array {
     ints: [i64; 3],
@@ -187,7 +188,7 @@ fn updates_match_the_manual() {
 }
 
 /// Returns the steps that apply a function of reals, rotate, or exchange cells. Functions that round to whole
-/// numbers are omitted, because for sources below 1 they do nothing or divide by 0.
+/// numbers are omitted: for sources below 1 such a step changes nothing or divides by 0.
 fn steps_over_reals() -> Vec<Operation> {
     let is_smooth = |f: &&Function| !matches!(f, Function::Floor | Function::Round);
     let of_reals = |f: &&Function| f.signatures().any(|signature| signature == Signature::Real);
@@ -231,8 +232,8 @@ fn steps_over_reals_preserve_the_pairing_of_adjoints_and_tangents() {
     let mut random = Random::new();
     let cells: [[usize; 3]; 2] = [[0, 1, 2], [0, 1, 1]];
     for operation in steps_over_reals() {
-        // Two-target steps need distinct operands, and divisions by a - a trap; equal sources are tested only
-        // if the step succeeds.
+        // Steps with two targets need distinct operands. For other steps equal sources are tested, too,
+        // unless the step fails, as a division by a - a does.
         let equal_sources = operation.update.shape().targets() == 1
             && step(&mut some(&mut Random::new()), operation, cells[1]).is_ok();
         for cells in cells.into_iter().take(1 + usize::from(equal_sources)) {
@@ -257,8 +258,8 @@ fn steps_over_reals_preserve_the_pairing_of_adjoints_and_tangents() {
     }
 }
 
-/// Tests that each update of data, for each class, changes some state or rejects some state. A row without a
-/// meaning would do nothing.
+/// Tests that each update of cells, for each class, changes some state or fails for some state. An update
+/// whose row has no meaning would do neither.
 #[test]
 fn every_update_of_cells_has_an_effect() {
     let cell_actions = [

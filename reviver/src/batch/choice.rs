@@ -25,7 +25,7 @@ impl Device {
         Device(Arc::new(Cpu::new(threads)))
     }
 
-    /// Returns the GPU that is best for most batches; a software driver only if there is no hardware GPU.
+    /// Returns the GPU that is best for most batches; it is a software driver only if there is no hardware GPU.
     ///
     /// # Errors
     /// [`NoDevice`] if there is none, it computes inexactly, it lacks a needed feature, or this build has no GPU
@@ -42,11 +42,8 @@ impl Device {
         Device::known(name, &KeepsNothing)
     }
 
-    /// Returns the device called `name`, as [`Device::named`] does, but reuses capability probes that `keeper` has
-    /// stored.
-    ///
-    /// # Errors
-    /// The errors of [`Device::named`].
+    /// Returns the device called `name`, as [`Device::named`] does. A capability probe that `keeper` has stored is
+    /// reused, so the device needn't be probed again.
     #[cfg_attr(not(feature = "gpu"), expect(unused_variables, reason = "there is nothing to keep"))]
     pub fn known(name: &str, keeper: &dyn ProbeKeeper) -> Result<Device, NoDevice> {
         match name {
@@ -78,8 +75,8 @@ impl Device {
         }
     }
 
-    /// Returns the device that is best for most batches: a hardware GPU if there is one, and the CPU for programs and
-    /// lanes that the GPU can't execute.
+    /// Returns the device that is best for most batches: a hardware GPU if there is one. Programs and lanes that the
+    /// GPU can't execute run on the CPU.
     pub fn auto() -> Device {
         Device::named("auto").unwrap_or_default()
     }

@@ -1,5 +1,5 @@
-//! Lanes on the CPU. Threads take chunks of a block in order, each thread with its own workspace, and run lanes in
-//! SIMD groups if possible. A lane's results depend on that lane only.
+//! Lanes on the CPU. Threads take chunks of a block in ascending order, each thread with its own workspace, and run
+//! lanes in SIMD groups if possible. A lane's results don't depend on other lanes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -59,14 +59,14 @@ pub(super) struct CpuLanes {
     plan: Arc<LanePlan>,
     /// Workspaces that no thread is using.
     idle: Mutex<Vec<Workspace>>,
-    /// Code for SIMD groups, compiled for the first block with enough lanes. The inner `None` means that
-    /// the plan can't run in groups.
+    /// Code for SIMD groups; `None` until a block with enough lanes needs it. The inner `None` means that the plan
+    /// can't run in groups.
     groups: OnceLock<Option<PlanGroups>>,
 }
 
-/// Maximum number of lanes in a chunk: keeps threads balanced and progress reports frequent.
+/// Maximum number of lanes in a chunk. Short chunks balance the threads, and report progress often.
 const LONGEST_CHUNK: usize = 1024;
-/// Number of chunks for each thread in a block, if the block has that many lanes.
+/// Number of chunks for each thread in a block, if chunks don't become longer than the maximum.
 const CHUNKS: usize = 16;
 
 /// Chunk of lanes that one thread executes in sequence.
@@ -83,7 +83,7 @@ struct Work<'w, 'r> {
     inputs: &'w [&'w [u64]],
     chunks: Mutex<std::vec::IntoIter<LaneChunk<'r>>>,
     groups: Option<&'w PlanGroups>,
-    /// Smallest number of a failed lane; only set if a failure ends the batch.
+    /// Number of the first failed lane, `u64::MAX` if none failed. Only set if a failure ends the batch.
     failed: AtomicU64,
     progress: &'w LanesDone<'w>,
 }
@@ -159,9 +159,9 @@ impl CpuLanes {
         if let Some(groups) = &mut groups {
             groups.begin(chunk.lanes, &inputs);
         }
-        // Position in the order in which rows are taken.
+        // Place of the next lane to run, in the order in which the chunk's rows are taken.
         let mut place = 0;
-        // Lanes before this position run alone.
+        // Lanes at places before this one run alone, because their group was abandoned.
         let mut next_group = 0;
         while place < chunk.lanes {
             if self.plan.options.is_interrupted() {
@@ -172,7 +172,7 @@ impl CpuLanes {
             }
             let row = groups.as_ref().map_or(place, |groups| groups.row(place));
             let lane = work.first + (chunk.at + row) as u64;
-            // Lanes with smaller numbers still run, even if their places are later.
+            // Only lanes after the first failed one are skipped; lanes before it may be at later places of the order.
             if work.failed.load(Ordering::Relaxed) < lane {
                 place += 1;
                 continue;
@@ -204,7 +204,7 @@ impl CpuLanes {
         Ok(())
     }
 
-    /// Executes a lane alone, and notes its failure if it fails.
+    /// Executes a lane alone, and records its failure if it fails.
     fn alone(
         &self,
         call: &mut Workspace,
@@ -228,7 +228,8 @@ impl CpuLanes {
 }
 
 impl<'r> Work<'_, 'r> {
-    /// Returns the next chunk, in lane order. Therefore every lane before a failed lane has been started.
+    /// Returns the next chunk, in ascending order of lanes. So if a lane fails, all lanes before it have been
+    /// started, and the first failed lane is found.
     fn next(&self) -> Option<LaneChunk<'r>> {
         self.chunks.lock().unwrap_or_else(PoisonError::into_inner).next()
     }

@@ -22,7 +22,7 @@ pub trait LaneDevice: Debug + Send + Sync {
     fn prepare(&self, plan: &Arc<LanePlan>) -> Result<Box<dyn PreparedLanes>, Error>;
 }
 
-/// Plan that a device is ready to execute, from several threads at once.
+/// Plan that a device has prepared. Several threads may execute it at once.
 pub trait PreparedLanes: Debug + Send + Sync {
     /// Returns the name of the device that executes the lanes.
     fn device(&self) -> &str;
@@ -33,17 +33,13 @@ pub trait PreparedLanes: Debug + Send + Sync {
         0
     }
 
-    /// Executes the lanes of a block, and fills its columns. A lane that fails is in the outcome, and its results are
-    /// 0.
-    ///
-    /// # Errors
-    /// An error that ends the block: an interrupt, memory exhaustion, or a lost device. The contents of the columns
-    /// are then unspecified.
+    /// Executes the lanes of a block, and fills its result columns. The outcome lists the failed lanes; their results
+    /// are 0.
     fn carry_out(&self, block: LaneBlock<'_, '_>, progress: &LanesDone<'_>) -> Result<BlockOutcome, Error>;
 }
 
-/// Block of consecutive lanes. Each column of the plan is a slice with a number for each lane, as the bits that a
-/// state stores in the cell.
+/// Block of consecutive lanes. `inputs` and `results` have a slice for each column of the plan, with the number of
+/// each lane as the bits that a state stores.
 #[derive(Debug)]
 pub struct LaneBlock<'b, 'r> {
     /// Number of the first lane.
@@ -67,13 +63,13 @@ pub struct BlockOutcome {
     pub recomputed: NotedLanes,
     /// Lanes that ended with leftovers: cells, tapes or stacks that should be empty and aren't.
     pub leftovers: NotedLanes,
-    /// Number of lanes that the CPU executed because the device left them undecided.
+    /// Number of lanes that the CPU executed, because the device didn't complete them.
     pub by_processor: u64,
     /// Number of lanes differentiated in SIMD groups.
     pub in_groups: u64,
     /// Time spent compiling code that was first needed for these lanes.
     pub compile: Duration,
-    /// Time spent sending data to a device and fetching results from it; may overlap with work on other lanes.
+    /// Time spent sending data to a device. It may overlap with work on other lanes.
     pub upload: Duration,
     /// Time spent fetching results from a device.
     pub download: Duration,
@@ -82,7 +78,7 @@ pub struct BlockOutcome {
 }
 
 impl BlockOutcome {
-    /// Adds the outcome of other lanes.
+    /// Adds the outcome of other lanes in the same batch.
     pub fn add(&mut self, other: BlockOutcome) {
         self.failures.extend(other.failures);
         self.doubtful.add(other.doubtful);
@@ -96,15 +92,15 @@ impl BlockOutcome {
         self.add_work(other.worked);
     }
 
-    /// Adds the working time of another outcome.
+    /// Adds the device time of another outcome; the sum is `None` if neither has a time.
     pub(super) fn add_work(&mut self, other: Option<Duration>) {
         if let Some(other) = other {
             *self.worked.get_or_insert_default() += other;
         }
     }
 
-    /// Replaces each lane number `n` of the outcome by `numbers(n)`; used if the block's lanes were a selection from
-    /// a list.
+    /// Replaces each lane number `n` in the outcome by `numbers(n)`. Used if the block contained only some lanes of a
+    /// larger block.
     #[cfg(feature = "gpu")]
     pub(super) fn renumbered(mut self, numbers: impl Fn(u64) -> u64) -> BlockOutcome {
         self.failures.iter_mut().for_each(|failure| failure.lane = numbers(failure.lane));
@@ -136,7 +132,7 @@ impl LaneFailure {
     }
 }
 
-/// Lanes that share a remark, such as unverified derivatives.
+/// Lanes with the same remark, such as unverified derivatives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NotedLanes {
     /// Number of lanes with the remark.

@@ -1,4 +1,4 @@
-//! Lane inputs in the caller's representation, and their conversion to bits of cells. This module knows no names.
+//! Lane inputs in the caller's number types, and their conversion to bits of cells. This module knows no cell names.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use super::arrow::columns::ArrowNumbers;
 use crate::executable::Executable;
 use crate::numbers::{check_bits, check_ints, put_reals};
 
-/// Numbers of one column, or of all cells of a name.
+/// Numbers for one cell in each lane, or for all cells of a shared name.
 #[derive(Clone, Debug)]
 pub(super) enum GivenNumbers<'a> {
     Reals(Cow<'a, [f64]>),
@@ -31,8 +31,8 @@ impl GivenNumbers<'_> {
         }
     }
 
-    /// Returns the bits that a state stores for these numbers in cells of class `class`, without a copy if they are
-    /// such bits already. The error is the index of the first number that the class can't represent.
+    /// Returns the bits that a state stores for these numbers in cells of class `class`. Borrows them if the numbers
+    /// are such bits already. The error is the index of the first number that the class can't represent.
     pub fn bits(&self, executable: &Executable, class: Class) -> Result<Cow<'_, [u64]>, usize> {
         let module = executable.program().module();
         match (self, class) {

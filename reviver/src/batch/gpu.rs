@@ -1,5 +1,5 @@
-//! Lanes on a GPU, or any other device of wgpu; each pass of a lane is one shader. The CPU executes the lanes that
-//! the device leaves undecided, one by one. This module knows no shader text.
+//! Lanes on a GPU, or any other device of wgpu. A plan is a sequence of passes, each with one shader. The CPU then
+//! executes the lanes that the device didn't complete. This module knows no shader text.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -61,7 +61,7 @@ fn opened(adapters: &Adapters, info: &DeviceInfo, keeper: &dyn ProbeKeeper) -> R
     Ok(Gpu { device, name })
 }
 
-/// Opens a device, probes its capabilities, and stores the probe.
+/// Opens a device with its capability probe, and stores the probe with `keeper`.
 pub(super) fn asked(
     adapters: &Adapters,
     info: &DeviceInfo,
@@ -84,7 +84,7 @@ impl LaneDevice for Gpu {
     }
 }
 
-/// Device that uses a GPU for what it can execute, and the CPU for the rest.
+/// Device that uses a GPU for plans that it can execute, and the CPU for all others.
 #[derive(Debug)]
 pub(super) struct Auto {
     gpu: Gpu,
@@ -147,7 +147,7 @@ impl PreparedLanes for GpuLanes {
 }
 
 impl GpuLanes {
-    /// Runs one pass for all lanes of a block. Lanes that don't complete it are marked open.
+    /// Runs one pass for all lanes of a block. Lanes that the device doesn't complete are marked in `is_open`.
     fn go(
         &self,
         pass: &DevicePass,
@@ -167,7 +167,7 @@ impl GpuLanes {
         Ok(ran)
     }
 
-    /// Executes some lanes of a block on the CPU.
+    /// Executes the lanes at the given rows of a block on the CPU.
     fn by_processor(
         &self,
         first: u64,

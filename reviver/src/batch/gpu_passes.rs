@@ -1,5 +1,5 @@
-//! Translation of a plan into device passes: one shader for each pass, and where each pass's numbers come from and go
-//! to. This module knows nothing of the device's internals.
+//! Translation of a plan into device passes. Each pass is a shader, with the columns that it reads and the columns
+//! that it fills. This module knows nothing of the device's internals.
 
 use std::borrow::Cow;
 
@@ -13,19 +13,18 @@ use reviver_vm::Travel;
 
 use super::device::zeros;
 use super::lane;
-use super::no_device::NoDevice;
 use super::plan::{LaneCell, LanePlan, LaneTask, ResultSource};
 use crate::error::Error;
 use crate::loss::LossCell;
 
-/// Pass of all lanes through one shader.
+/// Execution of all lanes by one shader.
 #[derive(Debug)]
 pub(super) enum DevicePass {
-    /// From the lane inputs to some of the results. `columns` has the result column of each number that the shader
-    /// returns.
+    /// Pass from the lane inputs to results. `columns` has the index of the result column for each number that the
+    /// shader returns.
     To { lanes: DeviceLanes, columns: Vec<usize> },
-    /// From the results back to the initial state, which must be restored; `shared` are the values of cells that all
-    /// lanes share.
+    /// Second pass of a round trip: from the results to the initial state, which must be restored. `shared` has the
+    /// bits of the cells that all lanes share.
     Again { lanes: DeviceLanes, shared: Vec<u64> },
 }
 
@@ -56,7 +55,8 @@ pub(super) fn passes(device: &BatchDevice, plan: &LanePlan) -> Result<Vec<Device
     }
 }
 
-/// Returns the pass that runs from the results back to the initial state.
+/// Returns the second pass of a round trip, from the results to the initial state. `given` are the cells of the
+/// results.
 fn again(device: &BatchDevice, plan: &LanePlan, inputs: Vec<ShaderCell>) -> Result<DevicePass, Error> {
     let travel = plan.task.travel().reversed();
     let begun = plan.inputs.iter().chain(plan.shared.iter().map(|(cell, _)| cell)).map(of_cell);
@@ -76,8 +76,8 @@ fn again(device: &BatchDevice, plan: &LanePlan, inputs: Vec<ShaderCell>) -> Resu
     Ok(DevicePass::Again { lanes, shared: plan.shared.iter().map(|(_, bits)| *bits).collect() })
 }
 
-/// Returns forward and reverse sweeps for losses with the same turning point, in one pass if possible. `first` is the
-/// index of the first loss.
+/// Returns passes that compute gradients of losses with the same turning point: one pass for all if possible,
+/// otherwise one for each. `first` is the index of the first loss.
 fn slopes(
     device: &BatchDevice,
     plan: &LanePlan,
@@ -88,20 +88,19 @@ fn slopes(
         ResultSource::Adjoint { loss, cell } if own.contains(&loss) => {
             Some(RequestedNumber::Adjoint { row: loss - first, real: cell })
         }
-        ResultSource::Value { loss, .. } if own.contains(&loss) => {
-            Some(RequestedNumber::Loss { row: loss - first })
+        ResultSource::Value { loss, seeded } if own.contains(&loss) => {
+            Some(RequestedNumber::Value { row: loss - first, seeded })
         }
         ResultSource::Adjoint { .. } | ResultSource::Value { .. } | ResultSource::Cell(_) => None,
     };
     let columns = plan.results.iter().enumerate();
     let outputs = columns.filter_map(|(n, column)| Some((n, of_column(column.source)?))).collect();
-    let cells = losses.iter().map(LossCell::alone).collect::<Option<Vec<_>>>();
-    let cells = cells.ok_or(NoDevice::Seeds)?;
-    match to(device, plan, LaneRunKind::Gradient { losses: cells }, outputs) {
+    let seeds = losses.iter().map(|loss| loss.seeds.to_vec()).collect();
+    match to(device, plan, LaneRunKind::Gradient { losses: seeds }, outputs) {
         Ok(pass) => Ok(vec![pass]),
         Err(error) if losses.len() == 1 || plan.options.is_interrupted() => Err(error),
-        // One pass for all losses may fail, for example because it needs too much memory. Then each loss gets its own
-        // pass.
+        // The shader for all losses may fail, for example because it needs too much memory. Then each loss gets its
+        // own shader.
         Err(_) => {
             let alone = (first..).zip(losses.chunks(1)).map(|alone| slopes(device, plan, alone));
             Ok(alone.collect::<Result<Vec<_>, Error>>()?.into_iter().flatten().collect())
@@ -151,8 +150,8 @@ impl DevicePass {
         lanes.irreducible_loops()
     }
 
-    /// Runs the pass. Writes the lanes' numbers to `results`, and returns the status of each lane. Open lanes failed
-    /// in an earlier pass; their outcome here is ignored.
+    /// Runs the pass. Writes the lanes' numbers to `results`, and returns the status of each lane. `is_open` marks
+    /// lanes that an earlier pass didn't complete; their results and status are meaningless.
     pub fn run(
         &self,
         inputs: &[&[u64]],
@@ -194,8 +193,8 @@ impl DevicePass {
     }
 }
 
-/// Returns the results as inputs of the next pass. Open lanes have arbitrary results, so a completed lane's replace
-/// theirs.
+/// Returns the results as inputs of the second pass. Lanes in `is_open` have arbitrary results, so those of a
+/// completed lane replace them.
 fn arrived<'r>(results: &'r [&mut [u64]], is_open: &[bool]) -> Vec<Cow<'r, [u64]>> {
     let open: Vec<usize> = (0..).zip(is_open).filter(|(_, is_open)| **is_open).map(|(row, _)| row).collect();
     let closed = is_open.iter().position(|is_open| !is_open);

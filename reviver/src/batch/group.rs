@@ -1,5 +1,5 @@
-//! SIMD groups of lanes on a CPU core. A group that is abandoned leaves its lanes to run alone, so a lane's results
-//! don't depend on its neighbors. Groups compute derivatives only.
+//! SIMD groups of lanes on a CPU core. If a group is abandoned, its lanes run alone, so results of a lane don't
+//! depend on its neighbors. Groups compute derivatives only.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,29 +21,30 @@ use crate::workspace::Workspace;
 /// Maximum number of group calls to compile, because each takes time.
 const MOST_CALLS: usize = 4;
 
-/// Maximum numbers in the cells of a group. Larger groups miss the cache; single lanes need a quarter of the memory.
+/// Maximum count of numbers in the cells of a group. Larger groups would miss the cache; a lane alone needs a quarter
+/// of a group's memory.
 const MOST_NUMBERS: usize = 1 << 18;
 
-/// Minimum number of lanes that repays compiling code for groups. Builds with assertions use groups whenever
-/// possible, so that tests cover them.
+/// Minimum number of lanes in a block for which compiling group functions saves time. Builds with assertions use
+/// groups whenever possible, so that tests cover them.
 const FEWEST_LANES: usize = if cfg!(debug_assertions) { GROUP } else { 1 << 14 };
 
-/// Compiled SIMD-group code of a plan.
+/// Compiled group functions of a plan. Each differentiates some consecutive losses in all lanes of a group.
 #[derive(Debug)]
 pub(super) struct PlanGroups {
     /// For each run of consecutive losses: the index of the first loss, and its group call.
     group_calls: Vec<(usize, Arc<GroupCall>)>,
-    /// Input columns, in the order of their cells.
+    /// Indices of the input columns, in the order of their cells.
     columns: Vec<usize>,
 }
 
 impl PlanGroups {
-    /// Returns true if `lanes` lanes repay compiling the code.
+    /// Returns true if a block of `lanes` lanes is long enough for compiling group functions.
     pub fn pays_off(lanes: usize) -> bool {
         lanes >= FEWEST_LANES
     }
 
-    /// Compiles the code. Returns `None` if groups can't run the plan, or need too much memory.
+    /// Compiles the group functions. Returns `None` if groups can't run the plan, or would need too much memory.
     pub fn new(plan: &LanePlan) -> Option<PlanGroups> {
         let shared = &plan.executable.shared;
         let together: Vec<(usize, &[LossCell])> =
@@ -55,7 +56,7 @@ impl PlanGroups {
         {
             return None;
         }
-        // Sorted cells let compiled code serve any order of input columns.
+        // With sorted cells, compiled code can be reused for any order of the input columns.
         let mut input_cells: Vec<(Class, usize, usize)> =
             plan.inputs.iter().enumerate().map(|(n, cell)| (cell.class, cell.cell, n)).collect();
         input_cells.sort_unstable();
@@ -73,37 +74,37 @@ impl PlanGroups {
     }
 }
 
-/// SIMD groups of one thread. Results are buffered, so that columns are written in longer runs.
+/// SIMD groups of one thread. Results are buffered, so that several groups are written to a column at once.
 #[derive(Debug)]
 pub(super) struct ThreadGroups<'g> {
     groups: &'g PlanGroups,
     /// Memory of each group call.
     memories: Vec<GroupMemory>,
     most_steps: u64,
-    /// Number of groups begun in this order of the chunk. `undone` counts those that diverged or were abandoned.
+    /// Number of groups begun since the chunk was last reordered. `undone` of them diverged or were abandoned.
     begun: usize,
     undone: usize,
     /// Permutation of the chunk's rows. A place is a position in this order.
     order: LaneOrder,
-    /// True if no order of this chunk makes groups converge.
+    /// True if groups diverged in every order of this chunk that was tried.
     is_hopeless: bool,
     input_rows: InputRows,
     kept: KeptRows,
 }
 
-/// Decision about the first lanes from a place on: they have results, or must run alone.
+/// Outcome for the first of some lanes: that many have results in the buffer, or that many must run alone.
 pub(super) enum GroupLanes {
     Done(usize),
     Alone(usize),
 }
 
-/// Minimum number of unfinished groups before the remaining lanes are reordered; also more than half must be
-/// unfinished.
+/// Minimum number of unfinished groups after which the remaining lanes are reordered. More than half of the groups
+/// must be unfinished, too.
 const MANY: usize = if cfg!(debug_assertions) { 1 } else { 8 };
 
 impl<'g> ThreadGroups<'g> {
-    /// Creates groups that start with the state of `call`, except for lane inputs. Returns `None` if groups can't
-    /// start there, or there is no memory for them.
+    /// Creates the groups of a thread. Their lanes start with the state of `call`, except for lane inputs. Returns
+    /// `None` if groups can't start in this state, or if there is no memory for them.
     pub fn new(groups: &'g PlanGroups, plan: &LanePlan, call: &Workspace) -> Option<ThreadGroups<'g>> {
         let memory = |(first, group_calls): &(usize, Arc<GroupCall>)| {
             let own = plan.losses.get(*first..*first + group_calls.rows())?;
@@ -141,7 +142,7 @@ impl<'g> ThreadGroups<'g> {
         self.order.row(place)
     }
 
-    /// Reorders the rows from a place on if most of their groups were unfinished.
+    /// Reorders the rows from a place on, if most groups in the current order were unfinished.
     pub fn reorder(&mut self, place: usize, lanes: usize, inputs: &[&[u64]]) {
         if self.is_hopeless || self.undone < MANY || self.undone * 2 <= self.begun {
             return;
@@ -150,14 +151,15 @@ impl<'g> ThreadGroups<'g> {
         (self.begun, self.undone, self.input_rows.places) = (0, 0, 0..0);
     }
 
-    /// Executes the first of the given lanes as a group and buffers the results, or says how many must run alone.
+    /// Executes the first of the given lanes as a group and buffers their results. Otherwise returns how many lanes
+    /// must run alone.
     pub fn carry_out(&mut self, plan: &LanePlan, places: Range<usize>, inputs: &[&[u64]]) -> GroupLanes {
         if self.is_hopeless {
             return GroupLanes::Alone(places.len());
         }
         self.input_rows.read(&places, &self.order, inputs);
         let mut lanes = places.len().min(GROUP);
-        // A single lane is faster outside a group.
+        // A single lane is faster alone than in a group.
         while lanes > 1 {
             self.begun += 1;
             let end = self.go(plan, places.start, lanes);
@@ -213,12 +215,13 @@ impl<'g> ThreadGroups<'g> {
     }
 }
 
-/// Splits losses that turn at one position into those of one call each, with the number of the first.
+/// Splits losses with the same turning point into those of one group function each. Each item has the index of its
+/// first loss.
 fn in_rows((first, losses): (usize, &[LossCell])) -> impl Iterator<Item = (usize, &[LossCell])> {
     (first..).step_by(MOST_ROWS).zip(losses.chunks(MOST_ROWS))
 }
 
-/// Returns the numbers of a group, with the last number repeated for missing lanes.
+/// Returns the numbers of one cell in a group. The last number is repeated for missing lanes.
 #[inline]
 fn in_group(numbers: &[u64]) -> InGroup<u64> {
     match numbers.first_chunk() {
@@ -230,10 +233,10 @@ fn in_group(numbers: &[u64]) -> InGroup<u64> {
     }
 }
 
-/// Number of rows that are read at once, and buffered before they are written.
+/// Number of rows that are read at once, and number of rows whose results are buffered.
 const KEPT: usize = 64;
 
-/// Input numbers of rows at consecutive places.
+/// Input numbers of the rows at consecutive places, read into contiguous memory.
 #[derive(Debug)]
 struct InputRows {
     places: Range<usize>,
@@ -245,7 +248,8 @@ impl InputRows {
         Ok(InputRows { places: 0..0, columns: row_buffers(columns)? })
     }
 
-    /// Reads the rows from the start of `places` on, unless a whole group of them has already been read.
+    /// Reads the input numbers of the rows at `places`, as many as the buffer holds. Does nothing if enough rows for
+    /// a whole group have already been read.
     fn read(&mut self, places: &Range<usize>, order: &LaneOrder, inputs: &[&[u64]]) {
         let group = places.start..places.end.min(places.start + GROUP);
         if self.places.start <= group.start && group.end <= self.places.end {
@@ -270,15 +274,15 @@ impl InputRows {
     }
 }
 
-/// Allocates zeroed rows for each of some columns.
+/// Allocates a zeroed buffer of `ROWS` rows for each of `columns` columns.
 fn row_buffers<const ROWS: usize>(columns: usize) -> Result<Vec<[u64; ROWS]>, OutOfMemory> {
     ask::filled([0; ROWS], columns)
 }
 
-/// Buffered results of rows at consecutive places.
+/// Buffered results of the rows at consecutive places.
 #[derive(Debug)]
 struct KeptRows {
-    /// The first buffered place.
+    /// Place of the first buffered row.
     first: usize,
     rows: usize,
     /// Buffered rows of each column, plus space for one whole group after them.
@@ -294,14 +298,15 @@ impl KeptRows {
         self.rows >= KEPT || self.rows > 0 && self.first + self.rows != place
     }
 
-    /// Puts the numbers of a group after the buffered ones.
+    /// Stores the numbers of a group in a column, after the rows that are buffered already.
     #[inline]
     fn put(&mut self, column: usize, bits: InGroup<u64>) {
         let kept = self.columns.get_mut(column).and_then(|column| column.get_mut(self.rows..));
         kept.and_then(|rows| rows.first_chunk_mut()).into_iter().for_each(|rows| *rows = bits);
     }
 
-    /// Adds `lanes` lanes from `place` on to the buffer; [`KeptRows::put`] has already stored the numbers.
+    /// Counts the rows of a group as buffered: `lanes` rows from `place` on, whose numbers [`KeptRows::put`] has
+    /// stored.
     fn add(&mut self, place: usize, lanes: usize) {
         if self.rows == 0 {
             self.first = place;

@@ -10,8 +10,8 @@ pub struct ArrayColumns {
     pub columns: Vec<usize>,
 }
 
-/// Groups columns by their arrays, in the order of each array's first column. Cells of an incomplete array stay
-/// single columns.
+/// Groups columns by their arrays, in the order of each array's first column. If cells of an array are missing or out
+/// of order, its cells stay single columns.
 pub fn grouped(names: &[&str]) -> Vec<ArrayColumns> {
     let mut arrays: Vec<(ArrayColumns, Vec<Vec<u64>>)> = Vec::new();
     for (n, name) in names.iter().enumerate() {
@@ -28,7 +28,7 @@ pub fn grouped(names: &[&str]) -> Vec<ArrayColumns> {
     arrays.into_iter().flat_map(|(array, seen)| shaped(array, &seen, names)).collect()
 }
 
-/// Splits a column name into base and indices: `residual[1]/X[2]` becomes `residual/X` and 1, 2.
+/// Splits a column name into name and indices: `residual[1]/X[2]` becomes `residual/X` with the indices 1 and 2.
 fn split(name: &str) -> (String, Vec<u64>) {
     let (mut base, mut indices, mut number) = (String::new(), Vec::new(), None);
     for sign in name.chars() {
@@ -45,7 +45,7 @@ fn split(name: &str) -> (String, Vec<u64>) {
     (base, indices)
 }
 
-/// Returns one array if its columns are all cells in order; otherwise each column alone.
+/// Returns one array if its columns are all cells of the array in row-major order; otherwise each column alone.
 fn shaped(array: ArrayColumns, seen: &[Vec<u64>], names: &[&str]) -> Vec<ArrayColumns> {
     let depth = seen.first().map_or(0, Vec::len);
     let lengths: Vec<u64> = (0..depth)

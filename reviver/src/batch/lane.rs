@@ -1,4 +1,5 @@
-//! Execution of one lane in a workspace: set inputs, run, read results. This module knows no other lane.
+//! Executes one lane in a workspace: sets its inputs, runs it, and reads its results. This module knows no other
+//! lane.
 
 #[cfg(feature = "gpu")]
 use reviver_compile::start::RunStart;
@@ -33,7 +34,7 @@ pub(super) fn workspace(plan: &LanePlan) -> Result<Workspace, Error> {
     Ok(call)
 }
 
-/// Returns the start state of a run in direction `travel` in a workspace.
+/// Takes the start state of runs in direction `travel` out of a workspace.
 #[cfg(feature = "gpu")]
 pub(super) fn start(call: Workspace, travel: Travel) -> Option<RunStart> {
     match travel {
@@ -54,7 +55,7 @@ fn put(gifts: &mut GivenInputs, cell: &LaneCell, bits: u64) {
     }
 }
 
-/// Sets the inputs of a lane in a workspace; `number` returns the value for a column index.
+/// Sets the inputs of a lane in a workspace; `number` returns the lane's number in an input column.
 pub(super) fn give(call: &mut Workspace, plan: &LanePlan, number: impl Fn(usize) -> Option<u64>) {
     if let Some(gifts) = gifts(call, plan.task.travel()) {
         for (column, cell) in plan.inputs.iter().enumerate() {
@@ -63,7 +64,7 @@ pub(super) fn give(call: &mut Workspace, plan: &LanePlan, number: impl Fn(usize)
     }
 }
 
-/// One lane: its number, and its row in the input and result columns.
+/// One lane: its number in the batch, and the index of its row in the input and result columns.
 pub(super) struct LaneRow<'l, 'r> {
     pub lane: u64,
     pub row: usize,
@@ -140,7 +141,7 @@ fn note_leftovers(call: &Workspace, lane: u64, outcome: &mut BlockOutcome) -> Re
     Ok(())
 }
 
-/// Checks that nothing is left over, then runs back to the start, which must be restored.
+/// Checks that no cell, tape or stack has leftovers. Then runs backward to the start, which must be restored.
 fn round_trip(call: &mut Workspace) -> Result<(), Error> {
     let garbage = call.leftovers()?;
     if !garbage.is_empty() {
@@ -152,7 +153,8 @@ fn round_trip(call: &mut Workspace) -> Result<(), Error> {
     }
 }
 
-/// Notes unverified derivatives, or returns an error if the batch doesn't allow them.
+/// Records that a lane's derivatives aren't verified, if they aren't. Returns an error instead if the batch doesn't
+/// allow unverified derivatives.
 fn note_trust(
     plan: &LanePlan,
     lane: u64,
@@ -171,7 +173,7 @@ fn note_trust(
     Ok(())
 }
 
-/// Computes each loss and its derivatives.
+/// Computes each loss and its derivatives, and writes them to the result columns.
 fn differentiate(
     call: &mut Workspace,
     plan: &LanePlan,

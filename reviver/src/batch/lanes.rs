@@ -56,8 +56,8 @@ impl<'a> LaneInputs<'a> {
         self.column(cell, GivenNumbers::Ints(values.into()))
     }
 
-    /// Gives a cell of either class a number in each lane, as the bits that a state stores. Integers are in 64-bit
-    /// two's complement.
+    /// Gives a cell of either class a number in each lane, as the bits that a state stores. Integers are in two's
+    /// complement of 64 bits.
     #[must_use]
     pub fn bits_of(self, cell: &str, values: impl Into<Cow<'a, [u64]>>) -> LaneInputs<'a> {
         self.column(cell, GivenNumbers::Bits(values.into()))
@@ -75,7 +75,7 @@ impl<'a> LaneInputs<'a> {
         self.share(name, GivenNumbers::Ints(values.into()))
     }
 
-    /// Gives a name the same numbers in all lanes, as bits.
+    /// Gives a name the same numbers in all lanes, as the bits that a state stores.
     #[must_use]
     pub fn shared_bits_of(self, name: &str, values: impl Into<Cow<'a, [u64]>>) -> LaneInputs<'a> {
         self.share(name, GivenNumbers::Bits(values.into()))
@@ -110,8 +110,8 @@ impl<'a> LaneInputs<'a> {
         columns.collect()
     }
 
-    /// Returns the cells that all lanes share, with their bits. A cell that is declared `shared` and isn't given has
-    /// its `default`.
+    /// Returns the cells that all lanes share, with their bits. A cell that is declared `shared` has its `default` if
+    /// it isn't given.
     pub(super) fn shared_bits(
         &self,
         executable: &Executable,
@@ -142,7 +142,8 @@ impl<'a> LaneInputs<'a> {
     }
 }
 
-/// Returns the cells of declarations that are shared, have a `default`, and aren't given.
+/// Returns the cells of declarations that are `shared` and have a `default`, unless the cells are given; with the
+/// bits of the default.
 fn by_default(executable: &Executable, given: &[(LaneCell, u64)]) -> Vec<(LaneCell, u64)> {
     let (program, begin) = (executable.program(), &executable.shared.begin);
     let globals = program.module().globals.iter().enumerate();
@@ -192,7 +193,7 @@ pub struct LaneResults {
 struct ResultNumbers {
     name: String,
     class: Class,
-    /// True if callers can read the column; false if only its sum is requested.
+    /// True if callers can read the column. False if it only feeds a sum over the lanes.
     is_shown: bool,
     bits: Vec<u64>,
 }
@@ -226,7 +227,7 @@ impl LaneResults {
         (self.outcome, self.sums) = (outcome, sums);
     }
 
-    /// Returns every column of the plan, as bits.
+    /// Returns every column of the plan as bits, also those that only feed a sum.
     #[cfg(feature = "arrow")]
     pub(super) fn all_bits(&self) -> Vec<&[u64]> {
         self.columns.iter().map(|column| &column.bits[..]).collect()

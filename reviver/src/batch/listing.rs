@@ -15,7 +15,7 @@ pub struct ListedDevice {
     pub name: String,
     /// CPU, GPU or software driver.
     pub kind: DeviceKind,
-    /// Capability probe: questions with the device's answers.
+    /// Capability probe: pairs of a question and the device's answer.
     pub answers: Vec<(String, String)>,
     /// Reason why the device can't execute lanes; `None` if it can.
     pub unusable: Option<String>,
@@ -43,8 +43,8 @@ impl DeviceKind {
     }
 }
 
-/// Returns all available devices, the CPU first. Opens and probes each device, which takes a moment, and stores the
-/// probes with `keeper`.
+/// Returns all available devices, the CPU first. Opens and probes each device, which takes a moment. The probes are
+/// stored with `keeper`.
 pub fn devices(keeper: &dyn ProbeKeeper) -> Vec<ListedDevice> {
     std::iter::once(processor()).chain(others(keeper)).collect()
 }

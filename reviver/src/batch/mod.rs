@@ -52,9 +52,9 @@ pub struct Batch {
 pub struct BatchOptions {
     /// Maximum number of steps of a lane in each direction.
     pub most_steps: u64,
-    /// True to continue after a lane has failed. Otherwise the batch ends with the error of the lowest failed lane.
+    /// True to continue after a lane has failed. If false, the batch ends with the error of the first failed lane.
     pub keeps_going: bool,
-    /// True to return derivatives although relevant values were lost; otherwise such a lane fails with
+    /// True to return derivatives of a lane although relevant values were lost. If false, such a lane fails with
     /// [`Error::Doubtful`].
     pub allows_doubt: bool,
     /// Flag that stops the batch when set. Lanes poll it regularly, and the batch ends with [`Error::Interrupted`].
@@ -126,7 +126,7 @@ impl Batch {
     }
 
     /// Computes all derivatives of some reals by real inputs in each lane, with a reverse sweep for each output.
-    /// Column `y/x` has the derivative of `y` by `x`; each value has a column, too.
+    /// Column `y/x` has the derivative of `y` by `x`, and column `y` the value of `y`.
     ///
     /// # Errors
     /// The errors of [`Batch::run`].

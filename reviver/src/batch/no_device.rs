@@ -9,10 +9,6 @@ pub enum NoDevice {
     /// A build without the feature `gpu`.
     #[error("this build of Reviver reaches no device but the processor: the feature `gpu` adds the others")]
     Build,
-    /// Seeds are refused because a shader's reverse sweep starts with a seed of 1 for a single loss.
-    #[cfg(feature = "gpu")]
-    #[error("devices differentiate single losses, and seeds were given")]
-    Seeds,
     /// A device that is missing, or can't execute the lanes.
     #[cfg(feature = "gpu")]
     #[error("{0}")]

@@ -1,5 +1,5 @@
-//! Order in which a thread takes the lanes of a chunk: as given, or sorted by inputs. Sorting makes lanes that take
-//! the same branches neighbors. This module knows no SIMD groups.
+//! Order in which a thread takes the lanes of a chunk: as given, or sorted by inputs. Sorting puts lanes that take
+//! the same branches next to each other. This module knows no SIMD groups.
 
 use std::cmp::Ordering;
 
@@ -10,15 +10,15 @@ use super::plan::LanePlan;
 /// Maximum number of columns that are tried as the primary sort key.
 const MOST_COLUMNS: usize = 4;
 
-/// Permutation of a chunk's rows, and the sort key for the next chunk.
+/// Permutation of a chunk's rows, and the sort key for later chunks.
 #[derive(Debug)]
 pub(super) struct LaneOrder {
-    /// Input columns, integer columns first. Integers mostly have few values, and other columns sort the lanes of
-    /// each value.
+    /// Index and class of each input column, integer columns first. Integers mostly have few values; among lanes with
+    /// an equal integer, the other columns break ties.
     columns: Vec<(usize, Class)>,
     /// Index in `columns` of the primary sort key; `None` if lanes stay in their given order.
     by: Option<usize>,
-    /// True if every column was tried without success.
+    /// True if every sort key was tried without success; later chunks then stay in their given order.
     is_settled: bool,
     /// Row at each place of the order; empty if lanes stay in their given order.
     rows: Vec<usize>,
@@ -32,7 +32,7 @@ impl LaneOrder {
         LaneOrder { columns, by: None, is_settled: false, rows: Vec::new() }
     }
 
-    /// Begins a chunk of `lanes` rows, sorted by the key that was tried last.
+    /// Begins a chunk of `lanes` rows. They are sorted by the key that the last chunk used, if there is one.
     pub fn begin(&mut self, lanes: usize, inputs: &[&[u64]]) {
         self.rows.clear();
         if let Some(by) = self.by {
@@ -46,13 +46,13 @@ impl LaneOrder {
         if self.rows.is_empty() { place } else { self.rows.get(place).copied().unwrap_or(place) }
     }
 
-    /// Returns true if rows are in their given order.
+    /// Returns true if the rows are in their given order.
     pub fn is_plain(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Sorts the rows from a place on by the next key. Returns false if every key was tried; later chunks then stay
-    /// unsorted.
+    /// Sorts the rows from a place on by the next sort key. Returns false if every key was tried; later chunks then
+    /// stay unsorted.
     pub fn change(&mut self, place: usize, lanes: usize, inputs: &[&[u64]]) -> bool {
         let next = self.by.map_or(0, |by| by + 1);
         if self.is_settled || next >= self.columns.len().min(MOST_COLUMNS) {
@@ -81,7 +81,7 @@ impl LaneOrder {
                 a.cmp(&b)
             };
             let unequal = columns.iter().map(of_column).find(|order| order.is_ne());
-            // Rows with equal inputs keep their order.
+            // The index is the last sort key, so rows with equal inputs keep their order.
             unequal.unwrap_or(Ordering::Equal).then(a.cmp(b))
         };
         if let Some(rows) = self.rows.get_mut(place..) {

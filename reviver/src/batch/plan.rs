@@ -23,15 +23,15 @@ pub enum LaneTask {
     RoundTrip,
     /// Run from the results to the inputs, and forward to the results again.
     RoundTripBack,
-    /// Value of a loss, and its derivatives by some reals, or by all real inputs if `by` is empty. A seeded sum has
-    /// the values of its cells.
+    /// Computes a loss and its derivatives by some reals, or by all real inputs if `by` is empty. For a seeded sum,
+    /// each of its cells has a value column.
     Gradient {
         /// The loss or seeded sum.
         loss: LossCell,
         /// The reals to differentiate by; empty for all real inputs.
         by: Vec<RealCells>,
     },
-    /// Values of some reals, and their derivatives by others.
+    /// Computes some reals, and their derivatives by other reals.
     Jacobian {
         /// The reals to differentiate.
         of: Vec<RealCells>,
@@ -50,7 +50,7 @@ impl LaneTask {
     }
 }
 
-/// Input cell of a lane.
+/// Cell that lanes are given a number for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaneCell {
     /// Cell name, such as `x`, `A[3]`, `M[1,2]`.
@@ -63,7 +63,7 @@ pub struct LaneCell {
     pub cell: usize,
 }
 
-/// Result number of a lane.
+/// Column of results: one number for each lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResultColumn {
     /// Name of the cell, or of a derivative: `x'` for a single loss, `y/x` for a Jacobian.
@@ -81,23 +81,23 @@ impl ResultColumn {
     }
 }
 
-/// Source of a result number.
+/// Source of the numbers in a result column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResultSource {
-    /// Cell of the final state, by its index in its class.
+    /// Cell of a lane's final state, by its index among the cells of its class.
     Cell(usize),
-    /// Value of a cell of a loss.
+    /// Value of one of the loss's cells.
     Value {
         /// Index of the loss in the plan.
         loss: usize,
-        /// Index of the cell in the loss.
+        /// Index of the cell among the seeded cells of the loss.
         seeded: usize,
     },
-    /// Derivative of a loss by a real of the start state.
+    /// Derivative of a loss by a real at the start of the run.
     Adjoint {
         /// Index of the loss in the plan.
         loss: usize,
-        /// Index of the real among the cells.
+        /// Index of the real among the real cells.
         cell: usize,
     },
 }
@@ -105,9 +105,9 @@ pub enum ResultSource {
 /// Content of a column that belongs to a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LossColumn {
-    /// Value of a cell, by its index in the loss.
+    /// Value of a cell of the loss, by its index among the seeded cells.
     Value(usize),
-    /// Derivative by a real of the start state, by its cell index.
+    /// Derivative of the loss by a real at the start of the run, by the real's index.
     Adjoint(usize),
 }
 
@@ -128,19 +128,19 @@ pub struct LanePlan {
     pub losses: Vec<LossCell>,
     /// Result columns of each lane.
     pub results: Vec<ResultColumn>,
-    /// Indices of the results that are summed over all lanes: the loss, and derivatives by shared inputs. The latter
-    /// have no result column.
+    /// Indices of the result columns that are summed over all lanes: the loss, and its derivatives by shared inputs.
+    /// Callers see those derivatives only as sums.
     pub summed: Vec<usize>,
-    /// For each loss, its result columns.
+    /// Result columns of each loss: the index of the column, and its content.
     reported: Vec<Vec<(usize, LossColumn)>>,
 }
 
-/// Maximum number of losses in one reverse sweep; each needs registers.
+/// Maximum number of losses in one reverse sweep. Each loss needs an adjoint, and so a register, for each real.
 const MOST_ROWS: usize = 4;
 
 impl LanePlan {
-    /// Groups consecutive losses that one sweep may differentiate, as `may` decides for neighbors. Each item has the
-    /// index of its first loss.
+    /// Groups consecutive losses that one reverse sweep may differentiate: `may` returns true for two losses that may
+    /// be in the same group. Each item has the index of its first loss.
     pub(super) fn together(
         &self,
         may: fn(&LossCell, &LossCell) -> bool,
@@ -245,7 +245,7 @@ impl LanePlan {
         named.collect()
     }
 
-    /// Returns the cells to differentiate by, with their names.
+    /// Returns the name and the cell index of each real to differentiate by.
     fn by(&self, cells: &[RealCells]) -> Result<Vec<(String, usize)>, Error> {
         let shared = &self.executable.shared;
         let all = loss::inputs(&shared.program, shared.id, &shared.begin)?;

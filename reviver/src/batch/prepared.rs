@@ -42,11 +42,8 @@ impl PreparedBatch {
         self.lanes.switched_loops()
     }
 
-    /// Compares the derivatives of a lane with those of dual numbers and of finite differences. `inputs` and
-    /// `results` are the lane's numbers, one for each column of the plan.
-    ///
-    /// # Errors
-    /// A trap or the step limit in the run over dual numbers, memory exhaustion, or an interrupt.
+    /// Verifies the derivatives of a lane by dual numbers and by finite differences. `inputs` and `results` have the
+    /// lane's number for each column of the plan.
     pub fn check(&self, inputs: &[u64], results: &[u64]) -> Result<Check, Error> {
         let plan = &*self.plan;
         let mut call = workspace(plan)?;
@@ -76,7 +73,7 @@ impl PreparedBatch {
     }
 }
 
-/// Batch of which some lanes are done.
+/// Batch in progress: some of its lanes are done.
 #[derive(Debug)]
 pub struct RunningBatch<'b> {
     batch: &'b PreparedBatch,
@@ -97,11 +94,8 @@ pub struct SumOverLanes {
 }
 
 impl RunningBatch<'_> {
-    /// Executes the next lanes of the batch; there is a slice for each column of the plan. Unless lanes continue
-    /// after a failure, the first failed lane is the error.
-    ///
-    /// # Errors
-    /// The errors of [`super::Batch::run`].
+    /// Executes the next lanes of the batch. `inputs` and `results` have a slice for each column of the plan. Unless
+    /// lanes continue after failures, the first failed lane is returned as the error.
     pub fn block(
         &mut self,
         inputs: &[&[u64]],

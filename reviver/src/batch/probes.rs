@@ -7,7 +7,7 @@ pub trait ProbeKeeper {
     /// Returns the stored probe of a device, which is named together with its driver.
     fn kept(&self, device: &str) -> Option<String>;
 
-    /// Stores a device's probe, replacing any earlier one.
+    /// Stores the probe of a device, replacing an earlier one.
     fn keep(&self, device: &str, text: &str);
 }
 

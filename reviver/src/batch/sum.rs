@@ -1,11 +1,11 @@
-//! Pairwise sums over lanes in a fixed tree by lane number. Lanes 2k and 2k + 1 are added, then pairs of pairs, and
-//! so on. Incomplete parts at the end are added from the last to the first. Therefore the bits don't depend on
-//! threads, blocks or device.
+//! Pairwise sums over lanes, along a fixed tree of lane numbers: lanes 2k and 2k + 1 are added, then pairs of pairs,
+//! and so on. Incomplete subtrees at the end are added from the last to the first. So the bits of a sum don't depend
+//! on threads, blocks or device.
 
 use reviver_isa::module::RealSystem;
 use reviver_isa::number::{F32, F64, FixedPoint, Reals};
 
-/// Partial sum of one number over the lanes so far.
+/// Sum of one number over the lanes so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LaneSum {
     /// Complete subtrees, larger ones first: log₂ of the number of lanes, and the sum.

@@ -1,4 +1,5 @@
-//! Library results equal the machine's to the last bit, for every program of the repository at its defaults.
+//! Calls of the library give the same results as the machine, to the last bit, for every program of the repository at
+//! its defaults.
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use crate::support::{ENGINES, programs};
 /// Step limit that suffices for every program of the repository.
 const ENOUGH: u64 = 200_000_000;
 
-/// Returns the interpreter's final state, or its trap in words.
+/// Runs a program in the interpreter. Returns the final state, or the message of its trap.
 fn travelled(program: &Arc<Program>, start: State, travel: Travel) -> Result<State, String> {
     let mut machine = Machine::resume(program.clone(), start, None);
     machine.state_mut().counters.shown = ShownMark::SILENT;
@@ -28,13 +29,13 @@ fn travelled(program: &Arc<Program>, start: State, travel: Travel) -> Result<Sta
     }
 }
 
-/// Returns the globals that are cells, with their indices.
+/// Returns the globals that aren't stacks, with their indices.
 fn arrays(program: &Program) -> impl Iterator<Item = (usize, &Global)> {
     let globals = program.module().globals.iter().enumerate();
     globals.filter(|(_, global)| global.shape != Shape::Stack)
 }
 
-/// Returns every cell of a program after a call, as Rust numbers.
+/// Returns the cells of each global after a call. Reals are the bits of the nearest `f64`.
 fn read(executable: &Executable, call: &reviver::Workspace) -> Vec<Vec<u64>> {
     let each = arrays(executable.program()).map(|(_, global)| match global.class {
         Class::Int => {
@@ -53,7 +54,7 @@ fn read(executable: &Executable, call: &reviver::Workspace) -> Vec<Vec<u64>> {
     each.collect()
 }
 
-/// Returns every cell of a state, as Rust numbers.
+/// Returns the cells of each global in a state. Reals are the bits of the nearest `f64`.
 fn expected(program: &Program, state: &State) -> Vec<Vec<u64>> {
     let number = |value| match value {
         Value::Int(value) => value as u64,
@@ -104,7 +105,7 @@ fn backward_runs_have_the_same_bits() {
         let program = assembled.program();
         let start = Machine::at_begin(program.clone()).unwrap().into_state();
         let Ok(end) = travelled(program, start, Travel::Forward) else { continue };
-        // Values left on stacks and tapes can't be given as results, and adjoints aren't results.
+        // A call can't be given values on stacks and tapes as results, so programs that leave some there are skipped.
         if !(end.input.is_empty()
             && end.output.is_empty()
             && end.int_stack.is_empty()
@@ -154,7 +155,7 @@ fn give_results(executable: &Executable, call: &mut reviver::Workspace, end: &St
                     values.iter().map(|v| if let Value::Real(v) = v { *v } else { 0 }).collect();
                 let cells = executable.reals(&global.name).unwrap();
                 call.give_result_bits(cells, &bits).unwrap();
-                // Floats can be given as `f64` as well.
+                // Fixed-point numbers are given as bits only, because `f64` may not hold them.
                 if !matches!(program.module().real, RealSystem::Fixed(_)) {
                     let reals: Vec<f64> = values.iter().map(|v| program.approximate(*v)).collect();
                     call.give_result_reals(cells, &reals).unwrap();

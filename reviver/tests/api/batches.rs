@@ -13,7 +13,7 @@ use reviver_vm::{Machine, Program, ShownMark, Stop, Travel};
 
 use crate::support::{ENGINES, compiled, programs, said};
 
-/// Step limit that suffices for most lanes, even if inputs lead a program far.
+/// Step limit that suffices for most lanes; other inputs may lead a program into very long runs.
 const ENOUGH: u64 = 20_000_000;
 const LANES: usize = 6;
 
@@ -21,12 +21,12 @@ fn arrays(program: &Program) -> impl Iterator<Item = (usize, &Global)> {
     program.module().globals.iter().enumerate().filter(|(_, global)| global.shape != Shape::Stack)
 }
 
-/// Returns true if each lane has its own number for a global; shared globals have their `default`.
+/// Returns true if each lane has its own number for a global. Globals declared `shared` have their `default` instead.
 fn is_own(program: &Program, global: &Global, travel: Travel) -> bool {
     program.takes(global.role, travel) && !(global.is_shared && travel == Travel::Forward)
 }
 
-/// Returns lane inputs: the program's own numbers in lane 0, and variations in the others.
+/// Returns lane inputs: lane 0 has the program's own numbers, the other lanes have variations of them.
 fn varied(program: &Program, own: &State, travel: Travel) -> Vec<(String, Class, Vec<u64>)> {
     let mut columns = Vec::new();
     for (n, global) in arrays(program).filter(|(_, global)| is_own(program, global, travel)) {
@@ -79,7 +79,7 @@ fn start(
     state
 }
 
-/// Returns the interpreter's final state from there, or the message of its trap.
+/// Runs the interpreter from a start state. Returns the final state, or the message of its trap.
 fn single(program: &std::sync::Arc<Program>, start: State, travel: Travel) -> Result<State, String> {
     let mut machine = Machine::resume(program.clone(), start, None);
     match machine.run(travel, ENOUGH) {
@@ -238,7 +238,7 @@ fn a_lane_that_fails_fails_alone() {
     let y = results.ints("y").unwrap();
     assert_eq!((y[3], y[4], y[9999]), (0, 16, 99_980_001));
     assert_eq!(results.leftovers().count, 9_997, "`n` is never used up, but where it is 0");
-    // A batch that ends at a failure reports the first failed lane, on any number of threads.
+    // If a failure ends the batch, the error is that of the first failed lane, on any number of threads.
     for threads in [1, 2, 7] {
         let error = Batch::new(&program, Device::cpu_with(threads)).run(&lanes()).unwrap_err();
         assert!(error.to_string().starts_with("lane 3: test.rasm:3"), "{error}");
@@ -298,7 +298,8 @@ fn diverging_lanes_have_their_own_derivatives() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../programs/besselj.rasm");
     let programs =
         [EngineChoice::Jit, EngineChoice::Interp].map(|engine| open(path).unwrap().compile(engine).unwrap());
-    // Pseudorandom inputs, so that neighbors differ in their number of terms and in their function; some lanes fail.
+    // The inputs are pseudorandom, so neighboring lanes differ in their number of terms and in their function. Some
+    // lanes fail.
     let chance = |lane: usize, of: u64| (lane as u64 * of).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     let points: Vec<f64> = (0..LANES).map(|lane| 0.25 + (chance(lane, 1) % 9_000) as f64 / 1_000.0).collect();
     let orders: Vec<i64> =
@@ -332,7 +333,7 @@ fn shared_inputs_of_lanes_have_one_derivative() {
     let lanes = LaneInputs::new(x.len()).reals("x", &x[..]).reals("t", &t[..]);
     let results = batch(&program, 1).gradient(&loss, &[], &lanes).unwrap();
     assert!(results.names().eq(["loss", "x'", "t'"]), "{:?}", results.names().collect::<Vec<_>>());
-    // Sums over the tree of lane numbers, as defined.
+    // Sums along the tree of lane numbers that [`LaneResults::sums`] defines.
     fn tree(values: &[f64]) -> f64 {
         match values {
             [] => 0.0,
@@ -396,7 +397,7 @@ fn jacobians_are_gradients_of_each_result() {
     );
 }
 
-/// Maximum number of results of a program in comparisons of rows.
+/// Maximum number of results for which the rows of a Jacobian are compared.
 const ROWS: usize = 6;
 
 /// Returns the bits of a column in lanes that didn't fail.
@@ -450,7 +451,8 @@ fn rows_of_jacobians_have_the_bits_of_gradients() {
     assert!(rows > 1000, "only {rows} derivatives were compared");
 }
 
-/// A program with a middle row that can't be verified alone: rounding of `x` is significant there.
+/// Program with three results. The gradient of the middle one can't be verified alone, because rounding of `x`
+/// matters for it.
 const SENSITIVE: &str = "
 .inout x: real
 .inout z: real

@@ -60,7 +60,8 @@ fn second_derivatives_match_the_formula() {
     }
 }
 
-/// A reverse sweep with diverging comparisons of rounded numbers is recomputed, and the report says so.
+/// If comparisons of rounded numbers make a reverse sweep diverge, the sweep is repeated with a history, and the
+/// report says so.
 #[test]
 fn a_diverged_reverse_sweep_is_recomputed() {
     for engine in ENGINES {
@@ -109,7 +110,7 @@ fn erasing_a_cell_with_an_adjoint_is_reported_with_its_place() {
         let program = compiled(text, engine);
         let loss = program.loss("y").unwrap();
         let mut call = program.workspace().unwrap();
-        // Without a history the reverse sweep can't pass this instruction.
+        // Without a history, the reverse sweep can't undo this instruction.
         let said = call.gradient(&loss).unwrap_err().to_string();
         assert!(said.starts_with("test.rasm:5") && said.contains("while running backward"), "{said}");
         call.keep_history(true);
@@ -139,7 +140,7 @@ fn gradients_trap_where_the_program_does_and_heed_limits() {
             call.give_ints(n, &[1]).unwrap();
             call.gradient_at(&loss, x, &[4.0], &mut slope).unwrap();
             assert_eq!(slope, [0.25]);
-            // The value exists, its derivative doesn't.
+            // At 0 the value exists, but its derivative doesn't.
             let said = call.gradient_at(&loss, x, &[0.0], &mut slope).unwrap_err().to_string();
             assert!(said.starts_with("test.rasm:5"), "{said}");
         }
@@ -170,8 +171,8 @@ fn a_run_between_two_gradients_changes_nothing() {
     }
 }
 
-/// Program with `y` final before `uncompute`, and `z` after it: their gradients have different turning points and
-/// inlined calls.
+/// Program in which `y` is final before `uncompute`, and `z` after it. So the gradients of both have different
+/// turning points and inline different calls.
 const TURNS: &str = "
 .inout x: real default 3
 .out y: real
@@ -215,7 +216,8 @@ fn losses_with_different_turning_points_share_a_workspace() {
     }
 }
 
-/// Program with f = 4x, built from a function without a derivative at 0. With c the second result has none there.
+/// Program with f = 4x, which uses a function without a derivative at 0. The second result has no derivative at c =
+/// 0.
 const ROOTS: &str = "
 .inout x: real default 0, c: real default 0
 .out f: real, g: real

@@ -15,7 +15,7 @@ const UNCHECKED: CompileOptions = CompileOptions { engine: EngineChoice::Jit, le
 /// Step limit; longer runs aren't compared.
 const ENOUGH: u64 = 1_000_000;
 
-/// Returns the shipped programs, in their own number system and in fixed point.
+/// Returns the programs of the repository, each in its own number system and in fixed point.
 fn shipped() -> Vec<(String, Arc<Program>)> {
     let own = programs().into_iter().map(|path| (path.display().to_string(), open(&path).unwrap()));
     let all = own.flat_map(|(name, assembled)| {
@@ -36,7 +36,8 @@ fn arrived(executable: &Executable) -> Option<(Workspace, u64)> {
     Some((call, steps))
 }
 
-/// Returns true if save and restore can't change bits, compared with uncomputation and its rounding.
+/// Returns true if saving and restoring a cell gives the same bits as uncomputing it, because the program's
+/// arithmetic doesn't round.
 fn is_same_to_the_bit(program: &Program) -> bool {
     let module = program.module();
     module.real.is_exact() || module.structure.blocks.iter().all(|block| block.kind != BlockKind::Compute)

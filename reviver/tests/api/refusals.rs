@@ -79,7 +79,7 @@ fn handles_of_another_program_are_refused() {
     call.run().unwrap();
     assert!(matches!(call.real(y), Err(Error::Foreign)));
     assert!(matches!(call.adjoints(y, &mut [0.0]), Err(Error::Foreign)));
-    // A clone is the same program.
+    // A handle of a program is valid for a clone of the program.
     assert!(one.clone().workspace().unwrap().give_ints(n, &[1]).is_ok());
 }
 

@@ -1,4 +1,5 @@
-//! Runs in both directions: inputs persist, numbers are the program's, and threads are independent.
+//! Runs in both directions: inputs persist, numbers are those of the program's number system, and threads are
+//! independent.
 
 use std::thread;
 
@@ -76,7 +77,7 @@ fn numbers_are_those_of_the_program() {
     }
 }
 
-/// Bits pass more digits than an `f64` has.
+/// Inputs given as bits may have more digits than an `f64`.
 #[test]
 fn fixed_point_is_exact_as_bits() {
     let program = compiled(".real fixed 43\n.inout x: real\n.out y: real\nadd y, x\n", EngineChoice::Jit);
@@ -118,7 +119,7 @@ fn elements_of_matrices_have_names() {
     assert_eq!(call.real(one).unwrap(), 8.0);
 }
 
-/// A trap in a procedure leaves open frames in the machine, which the next call ignores.
+/// After a trap in a procedure, the machine still has open frames, which the next call ignores.
 #[test]
 fn a_workspace_can_be_reused_after_an_error() {
     let text = ".in n default 1\n.out q\ncall work(q, n)\n.proc work(inout q, in n)\n.ancilla k[4]\n\
@@ -218,7 +219,7 @@ fn shared_types_are_send_and_sync() {
     is_thrown::<Error>();
 }
 
-/// Native code doesn't access adjoints that aren't allocated.
+/// Native code doesn't access adjoints if their memory isn't allocated.
 #[test]
 fn programs_that_name_adjoints_can_be_called() {
     for engine in ENGINES {
@@ -249,7 +250,7 @@ fn an_invalid_initial_state_is_refused() {
     assert_eq!(call.run().unwrap(), 1);
 }
 
-/// Tapes have no names, so a state provides their values.
+/// Tapes have no names, so a test sets their values in a state.
 #[test]
 fn a_run_can_begin_with_a_state_that_has_a_tape() {
     let text = ".in n\nread r0\nadd n, r0\nwrite n\nwrite r0\n";

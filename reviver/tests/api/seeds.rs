@@ -30,7 +30,7 @@ fn a_seeded_gradient_is_that_of_the_weighted_sum() {
             assert!((found.value - value).abs() < 1e-12 * value.abs(), "{found:?}");
             let wanted = [20.0 * a - b, -a + 2.0 * b.exp()];
             assert!(slope.iter().zip(wanted).all(|(found, wanted)| (found - wanted).abs() < 1e-12));
-            // Seeds that are equivalent to a single loss.
+            // With the seed 1 for one cell and 0 for others, a seeded sum equals the loss of that cell.
             let one = seeded.with_seeds(&[0.0, 1.0, 0.0]).unwrap();
             let mut other = [0.0; 2];
             let found = call.gradient_at(&one, x, &[a, b], &mut slope).unwrap();
@@ -44,7 +44,7 @@ fn a_seeded_gradient_is_that_of_the_weighted_sum() {
 fn bits_are_seeds_in_fixed_point() {
     let program = compiled(&format!(".real fixed\n{PAIR}"), ENGINES[0]);
     let (x, y) = (program.reals("x").unwrap(), program.reals("y").unwrap());
-    // The last bit is 2^-43.
+    // In this number system, 1 is 2⁴³ units of the last bit.
     let seeded = program.seeded_bits(&[(y, &[1, 1 << 43])]).unwrap();
     let mut call = program.workspace().unwrap();
     let mut slope = [0.0; 2];

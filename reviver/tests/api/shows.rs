@@ -22,7 +22,7 @@ const TEXT: &str = "
 .end
 ";
 
-/// Returns the list that collects values shown from now on.
+/// Registers a function that collects shown values, and returns the list that it fills.
 fn seen(call: &mut Workspace) -> Arc<Mutex<Vec<Shown>>> {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let kept = Arc::clone(&seen);
@@ -66,7 +66,7 @@ fn calls_report_shown_values() {
     }
 }
 
-/// A program without `show` isn't affected: its gradients still need no machine.
+/// If a program has no `show`, registering a function changes nothing: its gradients still need no machine.
 #[test]
 fn a_program_without_show_is_unaffected() {
     for engine in ENGINES {

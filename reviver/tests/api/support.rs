@@ -1,10 +1,10 @@
-//! Compiled programs of texts, and of the repository.
+//! Compiled programs, from texts and from the files of the repository.
 
 use std::path::{Path, PathBuf};
 
 use reviver::{EngineChoice, Error, Executable, assemble};
 
-/// Both kinds of execution engines.
+/// Interpreter and native code, the engines that every test compares.
 pub const ENGINES: [EngineChoice; 2] = [EngineChoice::Interp, EngineChoice::Jit];
 
 /// Compiles a program text.

@@ -34,7 +34,7 @@ pub fn run(options: &CourseCheck, json: bool) -> Fallible {
     verdict
 }
 
-/// Returns the folder of exercises, and the requested exercise if there is one.
+/// Returns the folder of exercises, and the exercise that the argument names; `None` for all exercises.
 fn wanted<'e>(
     options: &CourseCheck,
     exercises: &'e [Exercise],
@@ -44,7 +44,7 @@ fn wanted<'e>(
     if let Some(exercise) = exercises.iter().find(|exercise| exercise.is_called(argument)) {
         return Ok((folder, Some(exercise)));
     }
-    // Shells complete paths, even that of the file.
+    // Shells complete an argument to a path, possibly to that of the exercise's file.
     let path = Path::new(argument);
     let path = if path.ends_with(START) { path.parent().unwrap_or(path) } else { path };
     let path = if path == Path::new("") { Path::new(".") } else { path };
@@ -74,7 +74,7 @@ fn unknown(exercises: &[Exercise], argument: &str) -> Failure {
     }
 }
 
-/// Returns the exercise after the graded one.
+/// Returns the exercise that follows the graded one, to suggest it.
 fn next<'e>(exercises: &'e [Exercise], grade: &Grade) -> Option<&'e Exercise> {
     exercises.iter().find(|exercise| exercise.number > grade.exercise.number)
 }

@@ -19,10 +19,10 @@ pub struct Copied {
     pub kept: usize,
 }
 
-/// Checks the name of the target folder.
+/// Refuses `-` as the name of the target folder.
 ///
 /// # Errors
-/// The name `-` means a stream.
+/// The name is `-`, which denotes a standard stream in other commands.
 pub fn check_folder(folder: &Path) -> Fallible {
     if folder == Path::new("-") {
         let failure = Failure::usage("`-` is no folder; in other commands it is a stream");

@@ -53,9 +53,7 @@ impl Folders {
 
 impl Skipped {
     /// Returns the verdict on skipped paths.
-    ///
-    /// # Errors
-    /// An error if a path was skipped.
+    /// Returns the verdict on skipped paths: a failure if any path was skipped, so that the exit code shows it.
     pub fn verdict(&self) -> Fallible {
         match self.0 {
             0 => Ok(()),

@@ -47,7 +47,8 @@ pub fn run(options: &CourseReport, json: bool) -> Fallible {
                 if let Some(rows) = &mut rows {
                     rows.add(&table.rows(&folder)?)?;
                 }
-                // A table on standard output excludes the summaries.
+                // Summaries would mix with a table on standard output, so they are printed only if the table goes to
+                // a file.
                 if options.output.is_some() && !json {
                     streams::print(&folder.summary())?;
                 }
@@ -141,13 +142,13 @@ impl ClassGrading<'_> {
         Ok(GradedFolder { name: read::shown(&folder.path), grades })
     }
 
-    /// Returns the lines and points of an exercise, including a teacher's lines.
+    /// Returns the number of lines and the maximum points of an exercise, including a teacher's hidden lines.
     fn asked(&self, exercise: &Exercise) -> Score {
         let hidden = self.hidden.and_then(|hidden| hidden.of(exercise)).map(|hidden| &hidden.expectations);
         Score::asked(std::iter::once(&exercise.expectations).chain(hidden))
     }
 
-    /// Returns the arguments of a child process.
+    /// Returns the arguments of the child process that grades a folder, beginning with exercise index `from`.
     fn command(&self, folder: &Path, from: usize) -> Vec<OsString> {
         let CourseReport { grading_options, limits, .. } = self.options;
         let mut arguments: Vec<OsString> = ["course", "grade", "--from"].map(OsString::from).to_vec();

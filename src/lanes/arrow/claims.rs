@@ -9,7 +9,8 @@ use super::messages::BrokenArrow;
 /// Upper bound on the decompressed bytes for each byte of LZ4 data.
 const LARGEST_RATIO: i64 = 256;
 
-/// Validates all lengths and offsets of a batch.
+/// Validates all lengths and offsets that a record batch claims against its `body`. The error names the faulty
+/// column.
 pub fn check(batch: RecordBatch<'_>, schema: &Schema, body: &[u8]) -> Result<(), BrokenArrow> {
     let is_compressed = match batch.compression().map(|compression| compression.codec()) {
         None => false,
@@ -40,7 +41,8 @@ pub fn check(batch: RecordBatch<'_>, schema: &Schema, body: &[u8]) -> Result<(),
     Ok(())
 }
 
-/// Array lengths with null counts, and buffer locations, in the order of the columns.
+/// Claims that aren't validated yet, in the order of the columns: lengths of arrays with null counts, and locations
+/// of buffers.
 struct BatchClaims<'b> {
     nodes: std::vec::IntoIter<(i64, i64)>,
     buffers: std::vec::IntoIter<(i64, i64)>,
@@ -52,7 +54,8 @@ const FEW: &str = "a batch lacks a part of it";
 const SHORT: &str = "a batch has fewer numbers of it than it says";
 
 impl BatchClaims<'_> {
-    /// Checks a column, or the elements of a list column, for at least `least` entries.
+    /// Validates the claims about a column, or about the elements of a list column, which needs at least `least`
+    /// entries.
     fn column(&mut self, data_type: &DataType, least: i64) -> Result<(), &'static str> {
         let (length, nulls) = self.nodes.next().ok_or(FEW)?;
         if length < least || !(0..=length).contains(&nulls) {
@@ -70,7 +73,7 @@ impl BatchClaims<'_> {
         self.buffer(length.checked_mul(width).ok_or(SHORT)?)
     }
 
-    /// Checks that a buffer has at least `least` bytes after decompression.
+    /// Validates the claims about a buffer, which needs at least `least` bytes after decompression.
     fn buffer(&mut self, least: i64) -> Result<(), &'static str> {
         const OUTSIDE: &str = "a batch has numbers of it outside of its bytes";
         let (offset, length) = self.buffers.next().ok_or(FEW)?;
@@ -81,7 +84,8 @@ impl BatchClaims<'_> {
             _ if !self.is_compressed || bytes.is_empty() => length,
             None => return Err(SHORT),
             Some(count) => match i64::from_le_bytes(*count) {
-                // A length of -1 means that the buffer isn't compressed.
+                // In compressed data the first 8 bytes are the decompressed length. The length -1 marks a buffer that
+                // isn't compressed.
                 -1 => length - 8,
                 count if (0..=length.saturating_mul(LARGEST_RATIO)).contains(&count) => count,
                 _ => return Err("a batch claims more numbers of it than its bytes can hold"),

@@ -1,4 +1,5 @@
-//! Random-access Arrow files, read through the footer, which locates each record batch. This module knows no columns.
+//! Arrow files with random access. The footer, which is read first, has the location of each record batch. This
+//! module knows no columns.
 
 use std::io::{Read, Seek, SeekFrom};
 
@@ -38,7 +39,7 @@ impl<R: Read + Seek> ArrowTable<R> {
     }
 }
 
-/// Returns the bytes of the footer, which its length and the file mark follow.
+/// Returns the bytes of the footer. At the end of the file, the footer's length and the file mark follow it.
 fn table(source: &mut (impl Read + Seek)) -> Result<Vec<u8>, BrokenArrow> {
     let mut end = [0; 10];
     let whole = source.seek(SeekFrom::End(0))?;

@@ -31,12 +31,12 @@ pub struct ArrowInput {
     seen: Rc<Cell<u64>>,
     schema: SchemaRef,
     columns: ArrowColumns,
-    /// Numbers of each cell in the current batch; `lanes` is the batch's length, and `used` the count of lanes
-    /// already returned.
+    /// Numbers of each cell in the current batch. `lanes` is the number of lanes in this batch; `used` of them have
+    /// been returned.
     numbers: Vec<ArrowNumbers>,
     lanes: usize,
     used: usize,
-    /// Count of lanes in earlier batches; `batches` is the count of all batches so far.
+    /// Number of lanes in all batches before the current one; `batches` counts all batches so far.
     before: u64,
     batches: usize,
     /// True if everything has been read; `has_end` is true if there was an end marker.
@@ -80,7 +80,7 @@ impl ArrowInput {
         })
     }
 
-    /// Loads the next batch. Returns false at the end.
+    /// Loads the next batch that isn't empty. Returns false if there is none.
     fn turn(&mut self) -> Fallible<bool> {
         if self.is_over {
             return Ok(false);
@@ -104,11 +104,11 @@ impl ArrowInput {
         Ok(true)
     }
 
-    /// Checks the bytes after the last batch. Returns true if there was an end marker.
+    /// Validates the bytes after the last batch. Returns true if there was an end marker.
     fn end(&mut self) -> Result<bool, BrokenArrow> {
         let ArrowMessages::Stream(messages) = &mut self.messages else { return Ok(true) };
         let has_end = messages.finish(self.batches)?;
-        // For a pipe of unknown length, the end marker is sufficient; waiting for more might block.
+        // A pipe of unknown length is complete at the end marker; waiting for more bytes might block.
         match self.length.is_some_and(|length| self.seen.get() < length) {
             true => {
                 let what = "something follows its end: consecutive streams aren't one stream";
@@ -182,7 +182,7 @@ fn broken(file: &str, error: &BrokenArrow) -> Failure {
         .help("is it whole? record batches are read from Arrow's IPC files and streams")
 }
 
-/// Failure for refused columns. `before` is the count of lanes in earlier batches.
+/// Failure for columns that can't be converted. `before` is the number of lanes in earlier batches, to name the lane.
 fn refused(file: &str, before: u64, error: ArrowRefused) -> Failure {
     let error = match error {
         ArrowRefused::Null { name, lane } => {

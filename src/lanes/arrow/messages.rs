@@ -35,13 +35,13 @@ pub struct ArrowMessage {
 }
 
 impl ArrowMessage {
-    /// Returns the metadata, of which only the encoding is validated yet.
+    /// Decodes the metadata; lengths and offsets in it are not validated yet.
     pub fn head(&self) -> Result<Message<'_>, BrokenArrow> {
         arrow_ipc::root_as_message(&self.head)
             .map_err(|error| BrokenArrow::Wrong(format!("the description of a part is broken ({error})")))
     }
 
-    /// Reads a message after its mark; `None` for the end marker.
+    /// Reads a message whose mark has already been read. Returns `None` for the end marker, a message of length 0.
     pub fn message_after_mark(source: &mut impl Read) -> Result<Option<ArrowMessage>, BrokenArrow> {
         let mut length = [0; 4];
         exact(source, &mut length, "in front of a message")?;
@@ -58,7 +58,8 @@ impl ArrowMessage {
     }
 }
 
-/// Stream of messages. A file read sequentially is also one: a stream between two file marks, with a footer.
+/// Stream of messages. A file that is read sequentially is also one: a stream between two file marks, with a footer
+/// before the last mark.
 pub struct ArrowStream<R> {
     source: R,
     is_file: bool,
@@ -101,7 +102,7 @@ impl<R: Read> ArrowStream<R> {
         }
     }
 
-    /// Checks the bytes after the last message: a file must have a footer with `batches` batches. Returns true if
+    /// Validates the bytes after the last message: a file must have a footer with `batches` batches. Returns true if
     /// there was an end marker.
     pub fn finish(&mut self, batches: usize) -> Result<bool, BrokenArrow> {
         if !self.is_file {
@@ -130,8 +131,8 @@ const LONGEST_CONTENTS: u64 = 1 << 30;
 /// Error of a file without a footer.
 pub const NO_CONTENTS: BrokenArrow = BrokenArrow::Cut("after its last record batch");
 
-/// Skips to the first message of a file, after part of the file mark has been read. Between them there is zero
-/// padding: up to eight bytes from most writers, up to the alignment of the data from others.
+/// Skips from a file's first mark, of which `rest` hasn't been read, to the first message. Zero padding is between
+/// them: up to eight bytes from most writers, up to the alignment of the data from others.
 fn find_message(source: &mut impl Read, rest: &[u8]) -> Result<(), BrokenArrow> {
     const LONGEST_FILLER: usize = 1 << 12;
     let mut word = [0; 4];
@@ -170,7 +171,7 @@ pub fn schema(named: Option<arrow_ipc::Schema<'_>>) -> Result<Schema, BrokenArro
     try_fb_to_schema(named).map_err(|error| BrokenArrow::Wrong(error.to_string()))
 }
 
-/// Reads `length` bytes. Memory grows with the bytes that are there, so a false length is harmless.
+/// Reads `length` bytes. Memory grows only with the bytes that actually arrive, so a wrong `length` can't exhaust it.
 pub fn bytes(source: &mut impl Read, length: u64, place: &'static str) -> Result<Vec<u8>, BrokenArrow> {
     const AT_ONCE: u64 = 1 << 26;
     let sure = usize::try_from(length.min(AT_ONCE)).unwrap_or(0);
@@ -179,7 +180,7 @@ pub fn bytes(source: &mut impl Read, length: u64, place: &'static str) -> Result
     if count as u64 == length { Ok(bytes) } else { Err(BrokenArrow::Cut(place)) }
 }
 
-/// Fills a buffer as far as there are bytes, and returns their count.
+/// Fills a buffer, or as much of it as the source has bytes for. Returns the number of bytes read.
 fn filled(source: &mut impl Read, bytes: &mut [u8]) -> io::Result<usize> {
     let mut read = Vec::new();
     ask::read_to_end(&mut source.take(bytes.len() as u64), &mut read)?;

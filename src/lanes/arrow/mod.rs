@@ -1,5 +1,5 @@
-//! Lanes as Arrow files and streams: framing, and validation of all metadata. The library converts columns to cells
-//! ([`reviver::batch::arrow`]).
+//! Lanes as Arrow files and streams: framing of messages, and validation of all metadata. Another crate converts
+//! columns to cells ([`reviver::batch::arrow`]).
 
 mod claims;
 mod contents;

@@ -1,4 +1,4 @@
-//! Results as record batches, one for each block of lanes, written once they are computed.
+//! Results as record batches: one for each block of lanes, written when the block is computed.
 
 use std::io;
 
@@ -62,7 +62,7 @@ impl ArrowOutput {
     /// Writes the schema of the results.
     pub fn begin(target: LaneTarget, form: ArrowForm, plan: &LanePlan) -> Fallible<ArrowOutput> {
         let results = ArrowResults::of(plan);
-        // This metadata identifies the file as an earlier output.
+        // By this metadata a later command recognizes the file as its own output, which it may overwrite.
         let mut metadata = results.schema().metadata().clone();
         metadata.insert("writer".to_owned(), BATCH_MARK.to_owned());
         let schema = &results.schema().as_ref().clone().with_metadata(metadata);
@@ -78,7 +78,7 @@ impl ArrowOutput {
     }
 }
 
-/// Extracts the system's error, or wraps Arrow's.
+/// Converts an Arrow error: returns the system's error if the Arrow error contains one, otherwise wraps it.
 fn unwritten(error: ArrowError) -> io::Error {
     match error {
         ArrowError::IoError(_, error) => error,

@@ -1,5 +1,5 @@
-//! Writes seeds of the fuzz targets to a folder: `seeds tests/fuzz/corpus`. Texts are committed; images and states
-//! depend on their formats, so they are generated.
+//! Writes seeds of the fuzz targets to a folder: `seeds tests/fuzz/corpus`. The repository has only texts; images and
+//! states depend on their formats, so they are generated.
 
 use std::path::Path;
 

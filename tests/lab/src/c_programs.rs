@@ -1,4 +1,4 @@
-//! C text of several programs in one file, compiled once and queried over standard input.
+//! C text of several programs in one executable. It is compiled once, and answers queries on standard input.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -30,7 +30,7 @@ pub fn compiler() -> Option<String> {
 /// Output of the compiler, including warnings.
 pub fn compile(compiler: &str, options: &[&str], source: &Path, output: &Path) -> Result<(), String> {
     let usual = ["-std=c11", "-ffp-contract=off", "-Wall", "-Wextra", "-pedantic", "-Werror"];
-    // A compiler that doesn't link warns about unused libraries.
+    // With `-c` nothing is linked, and a compiler would warn about the unused library.
     let library = if options.contains(&"-c") { None } else { Some("-lm") };
     let mut command = Command::new(compiler);
     command.args(usual).args(options).arg("-o").arg(output).arg(source).args(library);
@@ -40,7 +40,7 @@ pub fn compile(compiler: &str, options: &[&str], source: &Path, output: &Path) -
     if answer.status.success() && said.is_empty() { Ok(()) } else { Err(said) }
 }
 
-/// Returns true if a compiler accepts options, and links a program that runs.
+/// Returns true if the compiler accepts the options and builds a program that runs.
 pub fn links(compiler: &str, options: &[&str]) -> bool {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("empty.c");
@@ -50,20 +50,20 @@ pub fn links(compiler: &str, options: &[&str]) -> bool {
         && Command::new(program).status().is_ok_and(|status| status.success())
 }
 
-/// C function to call.
+/// C function that a query calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CAsked {
-    /// Compiled forward form, without checks of its arguments.
+    /// Function for the forward run, without checks of its arguments.
     There,
-    /// Compiled backward form, without checks of its arguments.
+    /// Function for the backward run, without checks of its arguments.
     Back,
-    /// Public functions, which check their arguments and copy results on success.
+    /// Public function for the gradient, which checks its arguments, and copies results only on success.
     Gradient,
     Forward,
     Backward,
 }
 
-/// Query: a C function and its start state.
+/// Query: the C function to call, and its start state.
 #[derive(Clone, Debug)]
 pub struct CQuestion {
     /// Index of the program.
@@ -82,7 +82,7 @@ impl CQuestion {
     }
 }
 
-/// Outcome of a query.
+/// Outcome of a query to a C function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CAnswer {
     pub status: i64,
@@ -91,18 +91,18 @@ pub struct CAnswer {
     pub counts: [u64; 3],
     pub ints: Vec<i64>,
     pub reals: Vec<u64>,
-    /// Loss and derivatives of a gradient, in the order of the parameters.
+    /// Loss and derivatives of a gradient, in the order of the function's parameters.
     pub adjoints: Vec<u64>,
 }
 
-/// Programs that were compiled together.
+/// Executable of programs that were compiled together.
 pub struct CompiledPrograms {
     folder: tempfile::TempDir,
     executable: PathBuf,
 }
 
 impl CompiledPrograms {
-    /// Compiles programs, with gradients for those that have a loss.
+    /// Compiles programs. A pair's flag is true for programs whose gradient is compiled, too.
     ///
     /// # Panics
     /// Panics if the compiler refuses the text, or warns.
@@ -133,7 +133,7 @@ impl CompiledPrograms {
         CompiledPrograms { folder, executable }
     }
 
-    /// Answers queries, in order.
+    /// Runs the executable on all queries, and returns their outcomes in order.
     pub fn ask(&self, questions: &[CQuestion]) -> Vec<CAnswer> {
         let mut input = String::new();
         for question in questions {
@@ -169,7 +169,7 @@ fn read(line: &str, question: &CQuestion) -> CAnswer {
     CAnswer { status, steps, counts, ints, reals, adjoints: numbers.collect() }
 }
 
-/// Returns the globals that a gradient takes as inputs.
+/// Returns the globals that the C function of a gradient has as inputs.
 pub fn given(program: &Program) -> impl Iterator<Item = (usize, &Global)> {
     program
         .module()
@@ -208,7 +208,7 @@ fn answers(program: &Program, text: &CText, has_loss: bool) -> String {
     )
 }
 
-/// Returns the C type of a number in the public functions.
+/// Returns the C type by which public functions pass a number of a class.
 fn passed(program: &Program, class: Class) -> String {
     match class {
         Class::Int => format!("int{}_t", program.module().word.bits()),
@@ -216,7 +216,8 @@ fn passed(program: &Program, class: Class) -> String {
     }
 }
 
-/// Returns statements that copy a global's cells from the memory `m` to an array, named `a` and the global's index.
+/// Returns C statements that copy a global's cells from the memory `m` to a new array. Its name is `a` followed by
+/// the global's index.
 fn copied_out(program: &Program, n: usize, class: Class) -> String {
     let (cells, of, array) = (program.cells(n), passed(program, class), array(class));
     let (count, start) = (cells.len(), cells.start);
@@ -229,7 +230,8 @@ fn array(class: Class) -> &'static str {
     if class == Class::Int { "ints" } else { "reals" }
 }
 
-/// Returns statements that call a public function with arrays of the caller, and copy these back to the memory.
+/// Returns C statements that copy cells to arrays, call a public function with these arrays, and copy the arrays
+/// back.
 fn public_asked(program: &Program, p: &str, function: &str) -> String {
     let globals = program.module().globals.iter().enumerate();
     let public = globals.filter(|(_, global)| global.role != Role::Private && global.shape.cells() > 0);
@@ -247,7 +249,7 @@ fn public_asked(program: &Program, p: &str, function: &str) -> String {
     format!("{before}        status = {p}_{function}(&m{arguments});\n{after}")
 }
 
-/// Returns statements that compute the gradient and print it.
+/// Returns C statements that compute the gradient and print the results.
 fn gradient_asked(program: &Program, p: &str) -> String {
     let kind = kind(program.module().real);
     let (mut text, mut arguments, mut outputs) = (String::new(), String::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! Checks of many programs against a law, with a shrunk program in the report of the first violation.
+//! Checks many programs against a law. The report of the first violation has a shrunk program.
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -41,13 +41,14 @@ pub fn seeds(usual: u64) -> Range<u64> {
     }
 }
 
-/// Returns the number of random cases to try: `usual`, or the number of seeds of the campaign.
+/// Returns the number of random cases to try: the number of seeds in the campaign, or `usual` if there is no
+/// campaign.
 pub fn programs(usual: u64) -> u64 {
     let Range { start, end } = seeds(usual);
     end.saturating_sub(start)
 }
 
-/// Checks the programs of some seeds, on every engine its share of them.
+/// Checks the programs of a range of seeds. Slow engines check only a part of the seeds, see [`Engine::share`].
 ///
 /// # Panics
 /// Panics with law, engine, seed, and a shrunk program if the law is violated.
@@ -77,7 +78,7 @@ pub fn check_corners(law: Law) {
     }
 }
 
-/// Returns the verdict of a law on a program; a panic counts as a violation.
+/// Checks a law on a program. A panic counts as a violation.
 pub fn verdict(law: Law, subject: &Subject) -> Result<(), String> {
     catch_unwind(AssertUnwindSafe(|| (law.check)(subject)))
         .unwrap_or_else(|_| Err("checking it panicked".into()))

@@ -1,9 +1,9 @@
-//! Corner cases: small programs at the limits of one rule each, which trap or just don't. Random programs rarely
-//! reach them. Each function also occurs once.
+//! Corner cases: small programs at the limits of one rule each. Some trap, others just don't. Random programs rarely
+//! reach these limits. In addition, each function occurs in one program.
 
 use reviver_isa::function::{Function, Signature};
 
-/// Returns each program with its subject.
+/// Returns each program's text with a description of the case.
 pub fn all() -> Vec<(&'static str, String)> {
     let written = WRITTEN.iter().map(|&(what, text)| (what, text.to_owned()));
     written
@@ -11,7 +11,7 @@ pub fn all() -> Vec<(&'static str, String)> {
         .collect()
 }
 
-/// Returns a program with every integer function, on operands with different signs.
+/// Returns a program that uses every integer function, on operands with different signs.
 fn of_integers() -> String {
     let of = |f: &&Function| {
         **f != Function::Always && f.signatures().any(|signature| signature == Signature::Int)
@@ -21,7 +21,8 @@ fn of_integers() -> String {
     format!(".inout a = -7, b = 2, y\n{}", lines.collect::<String>())
 }
 
-/// Returns a program with every function to reals, where values and derivatives exist, in both orders of sources.
+/// Returns a program that uses every function of reals, at points where values and derivatives exist, with its
+/// sources in both orders.
 fn of_reals() -> String {
     let line = |function: Function, names| format!("add.{} y{}\n", function.name(), sources(function, names));
     let lines = Function::ALL.iter().flat_map(|&function| {
@@ -38,7 +39,7 @@ fn of_reals() -> String {
     format!(".inout x: real = 0.5, z: real = 2, n = 3, y: real\n{}", lines.collect::<String>())
 }
 
-/// Returns the sources of a function, each after a comma.
+/// Returns the sources of a function as text, each after a comma.
 fn sources(function: Function, names: [&str; 2]) -> String {
     names.iter().take(function.arity()).map(|name| format!(", {name}")).collect()
 }
@@ -286,7 +287,7 @@ const WRITTEN: &[(&str, &str)] = &[
     ),
     (
         "a comparison that flips on the way back",
-        // Both branches result in 1.5, so the values don't reveal the divergence.
+        // Both branches add 1.5, so the values don't show that the reverse sweep takes another branch.
         ".inout loss: real, a: real = 0.3, b: real = 0.3, w: real = 5\nif b >= a\nadd.mul loss, w, b\nelse\n\
          add loss, 1.5\nfi b >= a\nadd a, 0.1\nadd a, 0.7\n",
     ),
@@ -300,7 +301,7 @@ mod tests {
     use crate::subject::Subject;
     use reviver_vm::Travel;
 
-    /// A function after a trapping one would not be tested.
+    /// In a program, no function after a trapping one is executed, so none may trap.
     #[test]
     fn all_functions_have_values_at_tested_points() {
         for text in [of_integers(), of_reals()] {

@@ -26,7 +26,7 @@ impl Coverage {
         self.seen.contains(what)
     }
 
-    /// Returns the features of a list that were not observed.
+    /// Returns the features in `wanted` that were not observed.
     pub fn missing(&self, wanted: impl IntoIterator<Item = String>) -> Vec<String> {
         wanted.into_iter().filter(|what| !self.has(what)).collect()
     }
@@ -103,7 +103,7 @@ impl Coverage {
         }
     }
 
-    /// Records the effect of a step in gradient mode on adjoints.
+    /// Records how a step in gradient mode affected adjoints: changed them, or dropped one.
     fn carried(&mut self, machine: &Machine, before: (u32, bool), changed: bool, dropped: bool) {
         let (instruction, update) = acted(machine, before);
         self.carrying_steps += u64::from(is_on_reals(machine, before));
@@ -121,7 +121,7 @@ impl Coverage {
         for deep in 1..=state.calls.len().min(4) {
             self.see(format!("call depth {deep}"));
         }
-        // Nested uncalls make the machine run forward again.
+        // After an even number of nested uncalls, the machine runs forward again.
         let inside: Vec<bool> =
             state.calls.iter().map(|call| call.inverted).chain([state.inverted]).collect();
         let turns = inside.windows(2).filter(|pair| pair[0] != pair[1]).count();
@@ -136,7 +136,7 @@ impl Coverage {
         }
     }
 
-    /// Records the branch half that was tested, and the half that the jump reached.
+    /// Records the outcome of a branch, and that of its partner if the jump was taken.
     fn branch(
         &mut self,
         module: &Module,
@@ -229,7 +229,7 @@ impl Coverage {
     }
 }
 
-/// Returns the instruction at the given start of a step, and the update as executed.
+/// Returns the instruction that a step executed, and its update, which is inverted in a backward step.
 fn acted(machine: &Machine, (position, inverted): (u32, bool)) -> (&Instruction, Update) {
     let at = if inverted { position - 1 } else { position };
     let instruction = &machine.program().module().code[at as usize];
@@ -240,7 +240,7 @@ fn names_adjoint(operand: &Operand) -> bool {
     matches!(operand, Operand::Place(place) if place.adjoint)
 }
 
-/// Returns true if the instruction at the given start of a step changes real cells.
+/// Returns true if the instruction that a step executed changes real cells.
 fn is_on_reals(machine: &Machine, (position, inverted): (u32, bool)) -> bool {
     let (instruction, update) = acted(machine, (position, inverted));
     let at = if inverted { position - 1 } else { position };
@@ -285,7 +285,7 @@ fn function(function: Function, signature: Signature) -> String {
     format!("{} {signature:?}", function.name())
 }
 
-/// Names a branch half as executed: backward, a `from` acts as a `br`.
+/// Returns the feature of a branch as executed. For example, a `from` acts as a `br` in a backward run.
 fn half(acting: Update, condition: Function, class: Class, inverted: bool, outcome: &str) -> String {
     let direction = if inverted { "run backward" } else { "run forward" };
     format!("{} {} {} {outcome}, {direction}", acting.name(), condition.name(), class.name())
@@ -316,13 +316,14 @@ fn update_rows(update: Update) -> Vec<String> {
         }
         OperandShape::Condition => both.map(|class| row(update, class)).to_vec(),
         OperandShape::Call | OperandShape::Tasks => vec![update.name().to_owned()],
-        // Branches are counted by outcome, switches by separate programs; a boundary isn't a separate step.
+        // A branch is covered by its outcomes, and a mode switch by separate programs. A procedure's entry or exit
+        // isn't a separate step.
         OperandShape::Branch | OperandShape::Boundary | OperandShape::Switch => Vec::new(),
     }
 }
 
-/// Returns both outcomes of every branch half in both directions. A `br` jumps or is passed; a `from` is reached by
-/// the jump or passed.
+/// Returns the features of both outcomes of every branch instruction, in both directions. A `br` jumps or is passed.
+/// A `from` is reached by its partner's jump, or from above.
 pub fn outcomes() -> Vec<String> {
     let mut all = Vec::new();
     for inverted in [false, true] {
@@ -339,7 +340,8 @@ pub fn outcomes() -> Vec<String> {
     all
 }
 
-/// Returns features of gradient mode: each kind of transport, drops, both directions through a rule, operands.
+/// Returns the features of gradient mode: each way in which adjoints propagate, drops, derivative rules in both
+/// directions, and adjoints as operands.
 pub fn gradients() -> Vec<String> {
     let carrying = ["add", "sub", "neg", "swap", "rot", "irot", "vacate"];
     let moving = ["push", "pop", "read", "unread", "write", "unwrite"];
@@ -384,7 +386,7 @@ pub fn stacks() -> Vec<String> {
     all
 }
 
-/// Returns call depths, kinds of operands, and ways to pass them.
+/// Returns the features of call depths, of kinds of operands, and of the ways in which operands are passed.
 pub fn places() -> Vec<String> {
     let mut all: Vec<String> = [
         "call depth 1",

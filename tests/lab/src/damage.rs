@@ -39,7 +39,8 @@ fn edit(rng: &mut Rng, bytes: &mut Vec<u8>) {
     match rng.below(8) {
         0 | 1 => bytes[at] ^= 1 << rng.below(8),
         2 => bytes[at] = rng.bits() as u8,
-        // Lengths and variants are small numbers; 251 to 255 start longer encodings.
+        // These values change the structure: encoded lengths and variants are small numbers, and the bytes 251 to 255
+        // begin longer encodings.
         3 => bytes[at] = *rng.pick(&[0, 1, 2, 0x7f, 0x80, 250, 251, 252, 253, 254, 255]),
         4 => bytes[at] = bytes[at].wrapping_add(*rng.pick(&[1, 255])),
         5 => drop(bytes.drain(run)),

@@ -12,21 +12,22 @@ use reviver_vm::stops::Stops;
 use reviver_vm::travel::{Segment, Stop};
 use reviver_vm::{CheckLevel, Machine, Program, Runner, Trap, checkpoint};
 
-/// Engine that tests run programs on.
+/// Engine that executes the machine's steps in tests.
 #[derive(Clone, Copy, Debug)]
 pub struct Engine {
     pub name: &'static str,
-    /// The engine gets every `every`-th case, so that a slow engine doesn't delay the tests.
+    /// Tests run only every `every`-th case on this engine, so that slow engines don't delay them.
     every: usize,
-    /// Fixed number of threads for tasks.
+    /// Number of threads for tasks, the same on every machine.
     pub threads: u32,
-    /// Prepares a program to run; `None` selects the machine's own interpreter.
+    /// Prepares an engine for a program. `None` selects the machine's own interpreter.
     pub prepare: fn(&Arc<Program>) -> Option<Arc<dyn Runner>>,
-    /// Prepares an unchecked run; `None` if the engine always checks.
+    /// Prepares an engine that runs the program unchecked. `None` if the engine always checks.
     pub unchecked: fn(&Arc<Program>) -> Option<Arc<dyn Runner>>,
 }
 
-/// Returns an engine that evaluates SSA functions without optimization.
+/// Returns an engine that evaluates the compiler's SSA functions without optimization, as a reference for passes and
+/// backends.
 fn evaluated(program: &Arc<Program>, level: CheckLevel) -> Option<Arc<dyn Runner>> {
     Some(Arc::new(TieredRuntime::new(program, Evaluator).with_passes(&[]).with_check_level(level)))
 }
@@ -73,12 +74,12 @@ pub const ALL: &[Engine] = &[
 pub const REFERENCE: Engine = ALL[0];
 
 impl Engine {
-    /// Returns the engine's share of the cases.
+    /// Returns the cases that tests run on this engine.
     pub fn share<T>(self, all: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
         all.into_iter().step_by(self.every)
     }
 
-    /// Makes the engine run a machine.
+    /// Returns the machine, set up to run on this engine.
     pub fn drive(self, mut machine: Machine) -> Machine {
         if let Some(runner) = (self.prepare)(machine.program()) {
             machine.run_by(runner);
@@ -87,14 +88,14 @@ impl Engine {
         machine
     }
 
-    /// Makes the engine run the passes of a differentiation.
+    /// Returns the subject of differentiation, set up to run on this engine.
     pub fn differentiate(self, subject: differentiate::Subject) -> differentiate::Subject {
         differentiate::Subject { runner: (self.prepare)(&subject.program), threads: self.threads, ..subject }
     }
 }
 
-/// Interpreter with a separate run for every step. The state is also encoded and decoded, at growing intervals.
-/// Nothing that a longer run might remember between steps survives.
+/// Interpreter that makes a separate run for every step. At growing intervals it also encodes and decodes the state.
+/// So nothing that a longer run might remember between steps is kept.
 #[derive(Debug)]
 struct Stepwise;
 
@@ -120,8 +121,8 @@ impl Runner for Stepwise {
     }
 }
 
-/// Returns the state as decoded from a state file. A file doesn't store that values of `show` are suppressed, so that
-/// is copied.
+/// Returns the state as decoded from a state file. Whether values of `show` are suppressed isn't stored in a file, so
+/// this setting is copied.
 fn reread(machine: &mut Machine) -> State {
     let shown = std::mem::take(&mut machine.state_mut().counters.shown);
     let bytes =

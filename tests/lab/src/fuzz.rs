@@ -1,4 +1,4 @@
-//! Properties of arbitrary bytes: the bodies of the fuzz targets, as functions that panic on a violation.
+//! Properties of arbitrary bytes. Each function is the body of a fuzz target, and panics on a violation.
 
 use std::sync::{Arc, LazyLock};
 
@@ -16,12 +16,12 @@ use crate::engine::{ALL, Engine};
 use crate::run::{End, travel};
 use crate::subject::{self, Subject, load};
 
-/// Number of steps that a random program runs.
+/// Number of steps for which a random program runs.
 const STEPS: u64 = 1000;
-/// Maximum number of cells of programs that are run, because a few bytes can declare gigabytes.
+/// Maximum number of cells of programs that are run. Without it, a few bytes could declare gigabytes.
 const CELLS: u64 = 1 << 14;
 
-/// Parses and formats a text. Formatting is idempotent.
+/// Parses and formats a text, and checks that formatting is idempotent.
 pub fn text(bytes: &[u8]) {
     let mut sources = Sources::new();
     let Ok(file) = sources.add_bytes("fuzz.rasm", bytes.to_vec()) else { return };
@@ -46,13 +46,13 @@ pub fn program(bytes: &[u8]) {
     }
 }
 
-/// Every assembled module must pass verification.
+/// Checks that an assembled module passes verification.
 fn assembled(module: Module) {
     let program = load(module).expect("assembled, and yet no program");
     run(&Arc::new(program));
 }
 
-/// Decodes an image; if it is a program, reassembles and runs it.
+/// Decodes an image. If it is a valid program, reassembles and runs the program.
 pub fn image(bytes: &[u8]) {
     let Ok(module) = image::decode(bytes) else { return };
     assert!(image::encode(&module).unwrap() == bytes, "a module has one image");
@@ -76,26 +76,26 @@ pub fn reassemble(module: &Module) {
     }
 }
 
-/// Tries an image with a repaired checksum, which a fuzzer would never find by itself.
+/// Decodes an image after repairing its checksum, because a fuzzer would never find a valid checksum by itself.
 pub fn sealed_image(bytes: &[u8]) {
     let mut bytes = bytes.to_vec();
     crate::damage::seal_image(&mut bytes);
     image(&bytes);
 }
 
-/// Decodes a state of the sample program; if it is valid, runs on from it in both directions.
+/// Decodes a state of the sample program. If the state is valid, continues from it in both directions.
 pub fn state(bytes: &[u8]) {
     state_of(&SAMPLE.program, bytes);
 }
 
-/// Tries a state file with a repaired checksum.
+/// Decodes a state file after repairing its checksum.
 pub fn sealed_state(bytes: &[u8]) {
     let mut bytes = bytes.to_vec();
     crate::damage::seal_state(&mut bytes);
     state(&bytes);
 }
 
-/// Decodes a state of a program; if it is valid, runs on from it in both directions on every engine.
+/// Decodes a state of a program. If the state is valid, continues from it in both directions, on every engine.
 pub fn state_of(program: &Arc<Program>, bytes: &[u8]) {
     let Ok((state, residues)) = checkpoint::decode(program, bytes) else { return };
     for (engine, direction) in engines() {
@@ -107,7 +107,7 @@ pub fn state_of(program: &Arc<Program>, bytes: &[u8]) {
     }
 }
 
-/// Program for decoding states, with everything that a state can contain.
+/// Program whose states are decoded; they contain everything that a state can.
 pub static SAMPLE: LazyLock<Subject> =
     LazyLock::new(|| Subject::new(include_str!("sample.rasm")).expect("the sample assembles"));
 
@@ -124,12 +124,12 @@ pub fn sample_states() -> Vec<Vec<u8>> {
     }
 }
 
-/// Returns each engine with each direction.
+/// Returns all pairs of an engine and a direction.
 fn engines() -> impl Iterator<Item = (Engine, Travel)> {
     ALL.iter().flat_map(|&engine| [Travel::Forward, Travel::Backward].map(|travel| (engine, travel)))
 }
 
-/// Runs a program from both ends and back, on every engine. The start must be restored bit for bit.
+/// Runs a program from either end and back, on every engine. Checks that the start is restored bit for bit.
 fn run(program: &Arc<Program>) {
     if !is_small(program.module()) {
         return;

@@ -1,5 +1,5 @@
-//! Rows that the oracle supports. A new row precedes the oracle's support for it; programs are then compared without
-//! its lines, which tests more than skipping the program.
+//! Rows that the oracle supports. A row may be added to the machine before the oracle supports it. Until then,
+//! programs are compared without the lines that use it. That tests more than skipping these programs.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -17,14 +17,14 @@ pub struct UnknownRows {
     pub functions: HashSet<Function>,
 }
 
-/// Determined once by running the oracle on the smallest program of each row, before any mutant is active.
+/// Computed once, by running the oracle on the smallest programs of each row. No mutant may be active at that time.
 pub static UNKNOWN: LazyLock<UnknownRows> = LazyLock::new(|| {
     let updates = Update::ALL.iter().filter(|u| is_unknown(|s| s.update == **u && s.function.is_none()));
     let functions = Function::ALL.iter().filter(|f| f.arity() > 0 && is_unknown(|s| s.function == Some(**f)));
     UnknownRows { updates: updates.copied().collect(), functions: functions.copied().collect() }
 });
 
-/// Returns true if the oracle skips each of the smallest programs of a row.
+/// Returns true if the oracle supports none of the smallest programs of a row.
 fn is_unknown(row: impl Fn(&Specimen) -> bool) -> bool {
     let specimens = specimens::all();
     let mut texts = specimens.iter().filter(|specimen| row(specimen)).flat_map(|specimen| &specimen.texts);
@@ -35,10 +35,11 @@ fn is_unknown(row: impl Fn(&Specimen) -> bool) -> bool {
     })
 }
 
-/// Runs a program on both machines, with and without gradient mode. Returns the agreement without gradient mode.
+/// Runs a program on the machine and on the oracle, without and with gradient mode. Returns their agreement without
+/// gradient mode.
 ///
 /// # Errors
-/// The disagreement, or the reason why the text can't be run.
+/// A sentence about the disagreement, or the reason why the text can't be run.
 pub fn compared(engine: Engine, text: &str) -> Result<Agreement, String> {
     let lists = text.lines().filter_map(|line| line.strip_prefix(TAPE));
     let tape: Vec<String> = lists.flat_map(|list| list.split(',')).map(|e| e.trim().to_owned()).collect();
@@ -62,8 +63,8 @@ fn is_known(line: &str) -> bool {
         && !UNKNOWN.functions.iter().any(applies)
 }
 
-/// Removes the lines that the oracle doesn't support, and returns the program with their count. If the rest isn't a
-/// valid program, returns the original, which the oracle then skips.
+/// Removes the lines that the oracle doesn't support. Returns the rest, and the number of removed lines. If the rest
+/// isn't a valid program, returns the original text, which the oracle then skips.
 #[must_use]
 pub fn known(text: &str) -> (String, usize) {
     let rest: Vec<&str> = text.lines().filter(|line| is_known(line)).collect();

@@ -1,5 +1,5 @@
-//! Laws: properties of every program. Each law is a function that returns an error with a sentence if a program
-//! violates it. This module knows no generator.
+//! Laws: properties that every program has. A law is a function that checks a program, and returns a sentence if the
+//! program violates it. This module knows no generator.
 
 mod activity;
 mod certain;
@@ -15,7 +15,7 @@ mod unchecked;
 
 use crate::subject::Subject;
 
-/// Law with its name.
+/// A law, with its name.
 #[derive(Clone, Copy)]
 pub struct Law {
     pub name: &'static str,

@@ -1,5 +1,5 @@
-//! Test laboratory, shared by the tests of this repository. It generates programs, defines the laws that they must
-//! satisfy, shrinks programs that violate one, and damages bytes deliberately.
+//! Test laboratory, shared by the tests of this repository. It generates random programs, defines laws that every
+//! program satisfies, and shrinks programs that violate a law. It also damages bytes, for tests of decoders.
 //!
 //! Programs pass through the assembler as text, so laws cover the whole path from text to state. No user code depends
 //! on this crate.

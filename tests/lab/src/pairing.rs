@@ -1,8 +1,8 @@
-//! Pairing of tangents with adjoints: the sum of their products over all reals of a state. Each step preserves it, in
-//! both directions, because adjoints propagate by the inverse transpose of tangents. Hence ⟨Jv, w⟩ = ⟨v, Jᵀw⟩; a
-//! violation has a step.
+//! Pairing of tangents with adjoints: the sum of their products over all reals of a state. Adjoints propagate by the
+//! inverse transpose of tangents, so each step preserves the pairing, in both directions. Hence ⟨Jv, w⟩ = ⟨v, Jᵀw⟩,
+//! and a violation shows at which step it occurs.
 //!
-//! Tangents are from a run over dual numbers, adjoints from a run in gradient mode. This module knows no
+//! A machine over dual numbers has the tangents, and a machine in gradient mode the adjoints. This module knows no
 //! instructions.
 
 use std::sync::Arc;
@@ -19,16 +19,16 @@ use reviver_vm::{Machine, Program, ShownMark, State, Travel};
 use crate::rng::Rng;
 use crate::run::{End, LONGEST, travel};
 
-/// Machine over dual numbers.
+/// Machine over dual numbers: each real has a value and a tangent.
 pub type DualMachine = Machine<[u64; 2]>;
 
-/// Pairing ⟨tangents, adjoints⟩, with sizes that bound its rounding error.
+/// Pairing ⟨tangents, adjoints⟩ of a state, with sums of magnitudes from which its rounding error is estimated.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pairing {
     pub sum: f64,
-    /// Sum of the absolute products.
+    /// Sum of the products' magnitudes.
     pub size: f64,
-    /// Sum of the absolute tangents; `adjoints` is that of the adjoints.
+    /// Sum of the tangents' magnitudes; `adjoints` is that of the adjoints.
     pub tangents: f64,
     pub adjoints: f64,
 }
@@ -46,7 +46,7 @@ impl Pairing {
         };
         let tangents = dual.reals.iter().map(tangent).chain(dual.real_stack.iter().map(tangent));
         let tangents = tangents.chain(dual.input.iter().map(entry)).chain(dual.output.iter().map(entry));
-        // Deferred contributions of tasks belong to the adjoints of their cells.
+        // Contributions that tasks have deferred count as part of their cells' adjoints.
         let waits = adjoints.deferred.iter().map(|deferred| {
             (dual.reals.get(deferred.cell as usize).map_or(0.0, tangent), number(deferred.adjoint))
         });
@@ -59,13 +59,13 @@ impl Pairing {
         pairing
     }
 
-    /// Returns true if two pairings agree within the rounding of one step.
+    /// Returns true if the pairings before and after a step agree, within rounding errors.
     pub fn agrees(&self, other: &Pairing, system: RealSystem) -> bool {
         let size = self.size + other.size;
         let error = match system {
             RealSystem::F64 => 1e-12 * size,
             RealSystem::F32 => 1e-4 * size,
-            // Every product is rounded to a multiple of the unit, even for small factors.
+            // In fixed point, every product is rounded to a multiple of the last bit, however small its factors are.
             RealSystem::Fixed(bits) => {
                 let (tangents, adjoints) = (self.tangents + other.tangents, self.adjoints + other.adjoints);
                 2f64.powi(4 - i32::from(bits)) * (1.0 + tangents) * (1.0 + adjoints)
@@ -75,7 +75,7 @@ impl Pairing {
     }
 }
 
-/// Returns the bits of a number, rounded to the number system.
+/// Returns the bits of a number after rounding to the program's number system.
 pub fn bits(program: &Program, value: f64) -> u64 {
     match program.parse(Class::Real, &format!("{value:?}")) {
         Ok(Value::Real(bits)) => bits,
@@ -135,11 +135,11 @@ pub fn travel_dual(machine: &mut DualMachine, direction: Travel, budget: u64) ->
     }
 }
 
-/// Runs forward as far as dual numbers allow, then both machines backward, one with tangents, the other with
-/// adjoints. Checks that the pairing stays constant, and returns the number of compared steps.
+/// Runs both machines forward as far as dual numbers can run. Then runs both backward, one with tangents and one with
+/// adjoints, and checks that each step preserves the pairing. Returns the number of compared steps.
 ///
 /// # Errors
-/// The step at which the pairing changes.
+/// A sentence with the step that changes the pairing.
 pub fn paired_in_the_reverse_sweep(
     program: &Arc<Program>,
     mut machine: Machine,
@@ -154,7 +154,7 @@ pub fn paired_in_the_reverse_sweep(
     seed_adjoints(program, machine.state_mut(), rng);
     let mut before = Pairing::of(program, dual.state(), machine.state());
     for step in (0..steps).rev() {
-        // An overflow of an adjoint ends the reverse sweep.
+        // If an adjoint overflows, the reverse sweep traps, and the comparison ends.
         if let End::Trap(_) = travel(&mut machine, Travel::Backward, 1) {
             return Ok(steps - step - 1);
         }
@@ -169,11 +169,11 @@ pub fn paired_in_the_reverse_sweep(
     Ok(steps)
 }
 
-/// Runs both machines forward from the start with adjoints, as long as nothing is discarded. Checks that the pairing
-/// stays constant, and returns the number of compared steps.
+/// Runs both machines forward from the start, one with tangents and one with adjoints, and checks that each step
+/// preserves the pairing. Stops where an adjoint is dropped or a value erased. Returns the number of compared steps.
 ///
 /// # Errors
-/// The step at which the pairing changes.
+/// A sentence with the step that changes the pairing.
 pub fn paired_in_the_forward_sweep(
     program: &Arc<Program>,
     mut machine: Machine,

@@ -3,7 +3,7 @@
 
 use std::ops::RangeInclusive;
 
-/// SplitMix64: a counter, mixed by a bijection.
+/// SplitMix64 generator: a counter whose values are mixed by a bijection.
 #[derive(Clone, Debug)]
 pub struct Rng(u64);
 

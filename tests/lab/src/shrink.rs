@@ -1,8 +1,8 @@
-//! Shrinker: reduces a program that violates a law to a small one that still does.
+//! Shrinks a program that violates a law to a small program that still violates it.
 //!
-//! It works on lines, and only knows the keywords of blocks. It removes lines and whole blocks, unwraps block bodies,
-//! and simplifies operands, as long as the failure persists. Candidates that don't assemble don't fail, so no grammar
-//! is needed.
+//! The shrinker works on lines, and knows only the keywords of blocks. It removes lines and whole blocks, unwraps
+//! block bodies, and simplifies operands, as long as the program still fails. A candidate that doesn't assemble
+//! doesn't count as failing, so the shrinker needs no grammar.
 
 /// Returns the smallest text found that still fails. `fails` returns true if a text fails.
 pub fn shrink(text: &str, fails: impl Fn(&str) -> bool) -> String {
@@ -22,7 +22,7 @@ pub fn shrink(text: &str, fails: impl Fn(&str) -> bool) -> String {
     }
 }
 
-/// Maximum number of lines of a short run.
+/// Maximum number of lines in a sequence that [`Shrinker::without_short_runs`] removes at once.
 const SHORT_RUN: usize = 8;
 
 struct Shrinker<F> {
@@ -35,7 +35,7 @@ impl<F: Fn(&str) -> bool> Shrinker<F> {
         lines.join("\n") + "\n"
     }
 
-    /// Adopts a candidate if it still fails.
+    /// Adopts the candidate if it still fails; returns true then.
     fn try_lines(&mut self, candidate: Vec<String>) -> bool {
         let smaller = candidate != self.lines && (self.fails)(&self.text(&candidate));
         if smaller {
@@ -44,7 +44,7 @@ impl<F: Fn(&str) -> bool> Shrinker<F> {
         smaller
     }
 
-    /// Returns the lines without some of them.
+    /// Returns the lines for which `leave_out` returns false.
     fn except(&self, leave_out: impl Fn(usize) -> bool) -> Vec<String> {
         self.lines.iter().enumerate().filter(|(n, _)| !leave_out(*n)).map(|(_, line)| line.clone()).collect()
     }
@@ -61,7 +61,7 @@ impl<F: Fn(&str) -> bool> Shrinker<F> {
         }
     }
 
-    /// Removes runs of lines, long ones first.
+    /// Removes sequences of lines: half of the text at first, then shorter ones.
     fn without_runs(&mut self) {
         let mut length = self.lines.len() / 2;
         while length > 0 {
@@ -76,8 +76,8 @@ impl<F: Fn(&str) -> bool> Shrinker<F> {
         }
     }
 
-    /// Removes short runs of lines at every position, or only the branches among them: a loop or choice made of
-    /// labels has four lines.
+    /// Removes short sequences of lines at every position, or only the branches in them. For example, a loop between
+    /// labels has four lines that must be removed together.
     fn without_short_runs(&mut self) {
         for length in 2..=SHORT_RUN {
             let mut start = 0;
@@ -91,7 +91,7 @@ impl<F: Fn(&str) -> bool> Shrinker<F> {
         }
     }
 
-    /// Removes a macro's first and last lines and its uses, so that its body becomes part of main.
+    /// Removes the first and the last line of a macro, and its uses. So the body becomes part of main.
     fn without_definitions(&mut self) {
         let mut start = 0;
         while start < self.lines.len() {
@@ -130,7 +130,7 @@ impl<F: Fn(&str) -> bool> Shrinker<F> {
         }
     }
 
-    /// Returns a ladder without its first case; the first `else if` then begins it.
+    /// Returns the lines without the first case of an `else if` ladder; the second case then begins the ladder.
     fn without_first_of_ladder(&self, start: usize, middle: usize, end: usize) -> Option<Vec<String>> {
         let (before, rest) = self.lines.get(middle).filter(|line| is_else_if(line))?.split_once("else")?;
         let mut lines = self.lines.clone();
@@ -140,7 +140,7 @@ impl<F: Fn(&str) -> bool> Shrinker<F> {
         Some(lines)
     }
 
-    /// Removes two lines at once: halves of a branch pair, or a push and its pop.
+    /// Removes two lines at once that need each other: both branches of a pair, or a push and its pop.
     fn without_pairs(&mut self) {
         let mut first = 0;
         while first < self.lines.len() {
@@ -157,7 +157,8 @@ impl<F: Fn(&str) -> bool> Shrinker<F> {
 
     fn simpler_lines(&mut self) {
         for n in 0..self.lines.len() {
-            // Each simplification makes a line plainer; the limit only prevents endless cycles.
+            // Each accepted candidate makes a line simpler, so the loop ends by itself. The limit guards against
+            // mistakes in the shrinker.
             for _ in 0..32 {
                 let candidates = simpler(&self.lines[n]);
                 if !candidates.iter().any(|line| self.try_line(n, line)) {
@@ -188,7 +189,7 @@ impl<F: Fn(&str) -> bool> Shrinker<F> {
         })
     }
 
-    /// Returns the `else`, `loop` or `apply` of a block.
+    /// Returns the line between the two bodies of a block: `else`, `loop` or `apply`.
     fn middle_of_block(&self, start: usize, end: usize) -> Option<usize> {
         let (_, middle, _) = block_of(&self.lines[start])?;
         let mut inside = start + 1;
@@ -225,8 +226,8 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
-/// Returns true if a line opens a block. A `from` after a label is half of a branch pair and opens none. An `else if`
-/// opens an `if` with its own `fi`.
+/// Returns true if a line opens a block with the keyword `opener`. A `from` after a label opens none, because it
+/// belongs to a branch pair. An `else if` opens an `if` that has its own `fi`.
 fn opens(line: &str, opener: &str) -> bool {
     line.split_whitespace().next() == Some(opener) || opener == "if" && is_else_if(line)
 }
@@ -246,7 +247,7 @@ fn block_of(line: &str) -> Option<(&'static str, &'static str, &'static str)> {
     BLOCKS.into_iter().find(|(opener, _, _)| opens(line, opener))
 }
 
-/// Returns true if two lines may only be valid together.
+/// Returns true if two lines may be valid only together, so that they must be removed together.
 fn related(first: &str, second: &str) -> bool {
     const PAIRS: [(&str, &str); 9] = [
         ("br", "from"),
@@ -262,7 +263,7 @@ fn related(first: &str, second: &str) -> bool {
     PAIRS.contains(&(word(first), word(second)))
 }
 
-/// Returns simpler versions of a line, the greatest simplification first.
+/// Returns simpler versions of a line, the simplest first.
 fn simpler(line: &str) -> Vec<String> {
     let mut candidates = Vec::new();
     let code = line.split(';').next().unwrap_or("").trim_end();
@@ -283,7 +284,7 @@ fn simpler(line: &str) -> Vec<String> {
     candidates
 }
 
-/// Returns a condition without one operand of an `and` or `or`, or without a pair of parentheses.
+/// Returns versions of a line whose condition lacks one operand of an `and` or `or`, or a pair of parentheses.
 fn without_part_of_condition(line: &str) -> Vec<String> {
     let mut candidates = Vec::new();
     for connective in [" and ", " or "] {
@@ -302,8 +303,8 @@ fn without_part_of_condition(line: &str) -> Vec<String> {
     candidates
 }
 
-/// Returns the start of a text's last operand of a condition: after its parenthesis, a connective, a comma, or the
-/// statement's first word.
+/// Returns the index at which the last operand of a condition starts in `text`: after an opening parenthesis, a
+/// connective, a comma, or the statement's first word.
 fn start_of_part(text: &str) -> usize {
     let mut depth = 0;
     let begins = |(at, c): (usize, char)| {
@@ -319,12 +320,13 @@ fn start_of_part(text: &str) -> usize {
     text.char_indices().rev().find_map(begins).unwrap_or(0)
 }
 
-/// Returns the length of the operand of a condition at the start of a text.
+/// Returns the length of the first operand of the condition in `text`.
 fn length_of_part(text: &str) -> usize {
     length_until(text, |rest| rest.starts_with(" and ") || rest.starts_with(" or "))
 }
 
-/// Returns the length of a text up to the unmatched closing parenthesis, or to the end that `ends` detects.
+/// Returns the length of the text before an unmatched closing parenthesis, or before the first suffix for which
+/// `ends` returns true.
 fn length_until(text: &str, ends: impl Fn(&str) -> bool) -> usize {
     let mut depth = 0;
     let end = text.char_indices().find(|&(at, c)| {
@@ -343,8 +345,8 @@ fn without_function(line: &str) -> Option<String> {
     Some(operands)
 }
 
-/// Returns the spans of a line's operands, which blanks, commas and parentheses separate; an element includes its
-/// indices.
+/// Returns the byte ranges of a line's operands. Blanks, commas and parentheses separate operands; an array element
+/// includes its indices.
 fn tokens(line: &str) -> impl Iterator<Item = (usize, usize)> {
     let separator = |c: char| c.is_whitespace() || matches!(c, ',' | '(' | ')' | '{' | '}');
     let (mut start, mut brackets) = (None, 0);
@@ -363,13 +365,14 @@ fn tokens(line: &str) -> impl Iterator<Item = (usize, usize)> {
     tokens.into_iter().skip(1)
 }
 
-/// Returns versions of the line with one operand simplified.
+/// Returns versions of a line in which the operand from `start` to `end` is simpler.
 fn simpler_token(line: &str, start: usize, end: usize) -> Vec<String> {
     let put = |text: &str| format!("{}{text}{}", &line[..start], &line[end..]);
     plainer(&line[start..end]).iter().map(|text| put(text)).collect()
 }
 
-/// Returns plainer operands, the plainest first. None is plainer than itself, so simplification terminates.
+/// Returns simpler operands to replace an operand, the simplest first. An operand is never replaced by one that is
+/// less simple, so shrinking ends.
 fn plainer(token: &str) -> Vec<String> {
     if let Ok(number) = token.parse::<i64>() {
         let smaller = [0, 1, number / 2].into_iter().filter(|n| n.unsigned_abs() < number.unsigned_abs());
@@ -406,7 +409,8 @@ mod tests {
         }
     }
 
-    /// A choice made of labels around code to keep: each of its lines can only be removed with all others.
+    /// A choice between labels, with other code in between: each of its lines can be removed only together with the
+    /// others.
     #[test]
     fn paired_branches_are_removed_together() {
         let text =

@@ -1,25 +1,26 @@
-//! Specimens: for each row and class a few lines in which the row must have an observable effect. They are generated
-//! from the rows, so new rows are included automatically; a new action is a compile error here. This module knows no
-//! engine.
+//! Specimens: for each row and class, short programs in which the row must have an observable effect. They are
+//! generated from the instruction table, so a new row has specimens at once. A new action doesn't compile until this
+//! module handles it. This module knows no engine.
 
 use reviver_isa::function::{Function, Signature};
 use reviver_isa::instruction::Class;
 use reviver_isa::update::{Action, Direction, Over, Store, TaskBound, Update};
 
-/// Observable effect of a step over an instruction.
+/// Observable effect of executing an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// The state changes in more than the machine's position.
+    /// The step changes the state, apart from the machine's position.
     Changes,
     /// The step ends in a trap.
     Refuses,
-    /// The step continues elsewhere than at the next instruction.
+    /// The step doesn't continue at the next instruction.
     Jumps,
     /// The run stops to print a value.
     Shows,
 }
 
-/// Row with a class if there is a choice, and programs of which one must show the effect.
+/// A row of the instruction table, with a class if several are possible. At least one of its programs must show the
+/// effect.
 #[derive(Clone, Debug)]
 pub struct Specimen {
     pub row: String,
@@ -32,7 +33,7 @@ pub struct Specimen {
     pub texts: Vec<String>,
 }
 
-/// Initial numbers of an instruction's cells: the target's, and those of two sources.
+/// Initial values of a specimen's cells: target, first source and second source. Each entry gives one program.
 const NUMBERS: [[i64; 3]; 5] = [[3, 2, 1], [1, 2, 2], [5, 1, 2], [7, -1, 3], [2, 6, -1]];
 
 /// Returns the specimens of every row.
@@ -41,7 +42,7 @@ pub fn all() -> Vec<Specimen> {
     updates.chain(Function::ALL.iter().flat_map(|&function| of_function(function))).collect()
 }
 
-/// Returns the classes of numbers that an update supports so far.
+/// Returns the classes of numbers on which the machine supports an update.
 fn classes(update: Update) -> Vec<Class> {
     let class = |over: &Over| match over {
         Over::Integers => Some(Class::Int),
@@ -106,14 +107,15 @@ fn of_update(update: Update) -> Vec<Specimen> {
             Effect::Refuses,
             vec![format!(".inout a = 1, b\nx: br y, a == 2\nadd b, 1\ny: {name} x, a == 1\n")],
         ),
-        // Leaving a procedure shows the effect of its ends, in either direction.
+        // A procedure's entry and exit have no separate step; leaving the procedure shows their effect. In an uncall,
+        // the entry is executed last.
         Action::Begin => alone(Effect::Changes, vec![calling("uncall p(y)")]),
         Action::End => alone(Effect::Changes, vec![calling("call p(y)")]),
         Action::Call(Direction::Forward | Direction::Backward) => {
             alone(Effect::Changes, vec![calling(&format!("{name} p(y)"))])
         }
         Action::Tasks(TaskBound::Opens) => alone(Effect::Refuses, vec![forking("call share(A, n)")]),
-        // In a backward run, a join acts as a fork.
+        // In a backward run, `join` opens the region of tasks, so it traps there.
         Action::Tasks(TaskBound::Closes) => alone(Effect::Refuses, vec![forking("uncall share(A, n)")]),
         Action::Switch(true) => alone(Effect::Changes, vec![format!(".inout y\n{name}\ngrad.off\n")]),
         Action::Switch(false) => alone(Effect::Changes, vec![format!(".inout y\ngrad.on\n{name}\n")]),
@@ -125,7 +127,7 @@ fn calling(call: &str) -> String {
     format!(".inout n = 1, y, z\n{call}\n.proc p(inout a)\nadd a, 1\n.end\n")
 }
 
-/// Returns a program with tasks that share a cell, which the text doesn't show.
+/// Returns a program with tasks that share a cell. The indices hide that from the assembler.
 fn forking(call: &str) -> String {
     let tasks = "fork\ncall p(v[i])\ncall p(v[0])\njoin\n";
     format!(
@@ -133,9 +135,9 @@ fn forking(call: &str) -> String {
     )
 }
 
-/// Returns specimens that add function values to a target.
+/// Returns specimens that add a function's value to a target.
 fn of_function(function: Function) -> Vec<Specimen> {
-    // The function `always` only occurs in conditions.
+    // The function `always` is left out, because it occurs only in conditions.
     let signatures = function.signatures().filter(|_| function.arity() > 0);
     let specimen = |signature: Signature| Specimen {
         row: format!("{} {signature:?}", function.name()),
@@ -152,7 +154,7 @@ fn applied(function: Function, signature: Signature, [y, a, b]: [i64; 3]) -> Str
     let kind = |class| if class == Class::Int { "" } else { ": real" };
     let (result, first, second) =
         (kind(signature.result()), kind(signature.source(0)), kind(signature.source(1)));
-    // Most functions are defined somewhere between 0 and 1.
+    // Most functions of reals have a value somewhere between 0 and 1.
     let number =
         |n: i64, class| if class == Class::Int { n.to_string() } else { (n as f64 / 4.0).to_string() };
     let (y, a, b) = (y, number(a, signature.source(0)), number(b, signature.source(1)));

@@ -1,5 +1,5 @@
-//! Program under test: its text, the verified program, and the contents of its input tape. All tests create machines
-//! from texts here, in the same way as users.
+//! Program under test: its text, the verified program, and the contents of its input tape. All tests assemble their
+//! programs here, in the same way as users do.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::engine::{Engine, REFERENCE};
 /// Prefix of a comment that lists the contents of the input tape.
 pub const TAPE: &str = "; tape: ";
 
-/// Program with its input and its engine.
+/// Program under test, with its input tape and its engine.
 #[derive(Clone, Debug)]
 pub struct Subject {
     pub engine: Engine,
@@ -53,14 +53,14 @@ impl Subject {
         Subject { runner: (self.engine.prepare)(&program), program, ..self.clone() }
     }
 
-    /// Returns a machine at the start. `exact` keeps residues.
+    /// Returns a machine at the program's start. If `exact` is true, it keeps a history of lost bits.
     pub fn machine(&self, exact: bool) -> Machine {
         let machine = Machine::at_begin(self.program.clone()).expect("memory for a small program");
         let start = State { input: self.tape.clone(), ..machine.into_state() };
         self.resume(start, exact.then(Residues::default))
     }
 
-    /// Returns a machine at the end, with all cells at their initial values.
+    /// Returns a machine at the program's end, with all cells at their initial values, for a backward run.
     pub fn machine_at_end(&self, exact: bool) -> Machine {
         let machine = Machine::at_end(self.program.clone()).expect("memory for a small program");
         self.resume(machine.into_state(), exact.then(Residues::default))
@@ -95,7 +95,7 @@ impl Subject {
         module.real.is_exact() && module.code.iter().all(|i| i.update.is_reversible())
     }
 
-    /// Returns true if any procedure has a rule instead of its adjoint.
+    /// Returns true if any procedure has a custom derivative rule.
     pub fn has_rules(&self) -> bool {
         self.program.module().procedures.iter().any(|procedure| procedure.rule.is_some())
     }
@@ -119,10 +119,10 @@ pub fn module(text: &str) -> Result<Module, String> {
     }
 }
 
-/// Verifies a module and lays it out as a program.
+/// Verifies a module, and prepares it for execution.
 ///
 /// # Errors
-/// Rules that the module violates.
+/// The rules that the module violates.
 pub fn load(module: Module) -> Result<Program, String> {
     let hash = xxhash_rust::xxh3::xxh3_128(&image::encode(&module).unwrap());
     Program::new(module, hash).map_err(|violations| {

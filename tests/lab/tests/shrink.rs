@@ -7,7 +7,8 @@ use reviver_lab::subject::module;
 use reviver_isa::update::Update;
 use reviver_isa::{Function, Module};
 
-/// Returns a generated program that satisfies `has`, shrunk while it does.
+/// Generates a program that satisfies `has`, and returns the smallest one that shrinking finds and that still
+/// satisfies it.
 fn smallest(has: fn(&Module) -> bool) -> String {
     let fails = |text: &str| module(text).is_ok_and(|module| has(&module));
     let texts =
@@ -21,7 +22,7 @@ fn smallest(has: fn(&Module) -> bool) -> String {
 #[test]
 fn shrinking_keeps_one_instruction() {
     let small = smallest(|module| module.code.iter().any(|i| i.function == Function::Atan2));
-    // One line is the instruction, the other the declaration of its target if that isn't a register.
+    // One line is the instruction. If its target isn't a register, another line declares it.
     assert!(small.lines().count() <= 2, "{small}");
 }
 

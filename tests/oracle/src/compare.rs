@@ -1,5 +1,5 @@
-//! Comparison of the machine with the oracle: both run one text from end to end and back, and everything observable
-//! is compared. Only this module knows the machine.
+//! Compares the machine with the oracle. Both run a program from one end to the other and back, and everything
+//! observable is compared. Only this module knows the machine.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,12 +17,12 @@ use crate::run::{Inputs, Oracle, seed};
 use crate::walk::Direction;
 use crate::{Settings, tree};
 
-/// Default statement limit of the oracle.
+/// Default limit on the statements that the oracle executes.
 const FUEL: u64 = 2_000_000;
-/// Maximum number of machine steps for one oracle statement.
+/// Upper bound on the machine steps for one statement of the oracle, from which the machine's step limit follows.
 const STEPS: u64 = 100;
 
-/// Program with its inputs.
+/// Program to compare, with its inputs.
 #[derive(Clone, Copy)]
 pub struct Case<'a> {
     /// Name of the program's file; `files` resolves includes relative to it.
@@ -32,11 +32,11 @@ pub struct Case<'a> {
     pub settings: Settings,
     pub inputs: Inputs<'a>,
     pub fuel: u64,
-    /// Returns the runner for a program's machine; `None` selects its own interpreter.
+    /// Returns the engine that executes the machine's steps; `None` selects the machine's own interpreter.
     pub runner: fn(&Arc<Program>) -> Option<Arc<dyn Runner>>,
 }
 
-/// Common outcome of both machines.
+/// Outcome of a run on which machine and oracle agree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
     Finished,
@@ -45,24 +45,24 @@ pub enum Ending {
     Skipped(String),
 }
 
-/// Run to the other end and, if it completed, back.
+/// Outcomes of a run to the other end, and of the run back. `back` is `None` if the first run didn't complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Round {
     pub there: Ending,
     pub back: Option<Ending>,
 }
 
-/// Outcome that both machines agree on.
+/// Outcomes of a program on which machine and oracle agree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Agreement {
-    /// Round trip forward from the start.
+    /// Round trip from the program's start to its end and back.
     pub forward: Round,
-    /// Round trip backward from the end, with the same inputs.
+    /// Round trip from the program's end to its start and back. It is given the same inputs, as results.
     pub backward: Round,
 }
 
 impl<'a> Case<'a> {
-    /// Creates the case of a text without files or inputs.
+    /// Creates the case of a program text without included files and without inputs.
     pub fn of(text: &'a str) -> Case<'a> {
         static NO_FILES: std::sync::LazyLock<FilesInMemory> = std::sync::LazyLock::new(FilesInMemory::new);
         let (settings, inputs) = (Settings::default(), Inputs::default());
@@ -75,10 +75,10 @@ impl<'a> Case<'a> {
         Case { inputs, ..self }
     }
 
-    /// Runs the program on both machines.
+    /// Runs the program on the machine and on the oracle, and compares the outcomes.
     ///
     /// # Errors
-    /// The disagreement, or the reason why the text can't be run.
+    /// A sentence about the disagreement, or the reason why the text can't be run.
     pub fn compare(&self) -> Result<Agreement, String> {
         let program = self.assemble()?;
         let body = tree::read(self.name, self.text, self.files)?;
@@ -156,7 +156,7 @@ impl<'a> Case<'a> {
         Ok(())
     }
 
-    /// Runs the machine in one direction, and compares the result with the oracle's.
+    /// Runs the machine in one direction, and compares the outcome with that of the oracle.
     fn leg(
         &self,
         machine: &mut Machine,
@@ -201,7 +201,7 @@ fn short(outcome: &Outcome) -> String {
     }
 }
 
-/// Switches gradient mode on, with the same adjoints as the oracle's.
+/// Switches gradient mode on, and gives the same adjoints as the oracle has.
 fn seed_adjoints(program: &Program, state: &mut State) {
     state.set_mode(true);
     let bits = |name: &str, n| match program.parse(Class::Real, &format!("{:?}", seed(name, n))) {
@@ -232,7 +232,7 @@ fn seed_adjoints(program: &Program, state: &mut State) {
     }
 }
 
-/// Runs a machine to its end, a trap, or the budget.
+/// Runs the machine until it reaches the program's end, traps, or has executed `budget` steps.
 fn run(machine: &mut Machine, travel: Travel, budget: u64) -> Outcome {
     let start = machine.state().step;
     loop {
@@ -252,7 +252,7 @@ fn run(machine: &mut Machine, travel: Travel, budget: u64) -> Outcome {
     }
 }
 
-/// Returns the coarse class of a trap.
+/// Returns the oracle's class of traps for a cause of the machine.
 fn class(cause: Cause) -> Trap {
     match cause {
         Cause::Fault(_) | Cause::NoDerivative { .. } | Cause::DerivativeOutOfRange(_) => Trap::Fault,
@@ -286,7 +286,7 @@ fn snapshot(program: &Program, state: &State) -> Snapshot {
         });
         bits.collect()
     };
-    // Adjoints that were never needed are 0.
+    // A machine allocates adjoints only when they are needed; until then they are 0.
     let adjoint = |list: fn(&Adjoints) -> &Vec<u64>, n: usize| {
         let found = state.adjoints.as_ref().and_then(|adjoints| list(adjoints).get(n).copied());
         Bits::Real(found.unwrap_or(0))
@@ -317,16 +317,17 @@ fn snapshot(program: &Program, state: &State) -> Snapshot {
     }
 }
 
-/// Returns the names of the machine's garbage, each once, as in the text.
+/// Returns the names of the cells that have garbage, each once, as the text declares them.
 fn garbage(machine: &Machine, arrived: Travel) -> Vec<String> {
     let found = machine.program().garbage(machine.state(), arrived);
-    // Names of elements have an index; a second frame variable of the same name has a number.
+    // The machine's name of an element has an index, and that of a second frame variable with the same name a number.
+    // Both are removed.
     let name = |name: &str| {
         let bare = name.split(['[', '$', '\'']).next().unwrap_or(name);
         if name.contains('\'') { format!("{bare}'") } else { bare.to_owned() }
     };
     let names: BTreeSet<String> = found.iter().map(|garbage| name(&garbage.name)).collect();
-    // Nonempty stacks and tapes are compared entry by entry.
+    // Stacks and tapes are compared entry by entry, so they aren't listed here.
     let is_cell = |name: &String| ![" stack", " tape"].iter().any(|storage| name.ends_with(storage));
     names.into_iter().filter(is_cell).collect()
 }
@@ -371,7 +372,7 @@ fn same(oracle: &Snapshot, machine: &Snapshot) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns true if no sum of the program is rounded.
+/// Returns true if no arithmetic of the program rounds sums, so that their order doesn't matter.
 fn is_exact(module: &Module) -> bool {
     let is_int = |class: Class| class == Class::Int;
     module.real.is_exact()

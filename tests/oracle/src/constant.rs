@@ -1,5 +1,5 @@
-//! Constant expressions: literals are exact; operations use the oracle's arithmetic in the number system that the
-//! text declares. This module knows no names.
+//! Values of constant expressions. Literals are exact. Operations use the oracle's arithmetic in the number system
+//! that the text declares. This module knows no names.
 
 use num_bigint::BigInt;
 use reviver_assembler::tree::{BinaryOperator, UnaryOperator};
@@ -12,7 +12,7 @@ use crate::outcome::{Step, unsupported};
 use crate::real::Real;
 use crate::signature::{common, source_classes, value_class};
 
-/// Number formats that a text declares.
+/// Word width and number system that a text declares.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TextNumbers {
     pub(crate) bits: u32,
@@ -22,13 +22,13 @@ pub(crate) struct TextNumbers {
 /// Value of a constant expression.
 #[derive(Clone, Debug)]
 pub(crate) enum Number {
-    /// Integer. A `pattern`, in base 2, 8 or 16, means the word with these bits.
+    /// Integer. `pattern` is true for a literal in base 2, 8 or 16, which means the word with these bits.
     Int {
         value: BigInt,
         pattern: bool,
     },
     Real(f64),
-    /// Result of an operation in the text's number system.
+    /// Real that an operation has computed, in the number system of the text.
     Computed(Real),
 }
 
@@ -52,7 +52,7 @@ impl Number {
         }
     }
 
-    /// Returns the value as a float, for numbers that are written as text.
+    /// Returns the value as a binary64 float. A value that no such float equals is not supported.
     pub(crate) fn to_float(&self, text: TextNumbers) -> Step<f64> {
         match self {
             Number::Real(value) => Ok(*value),
@@ -68,12 +68,13 @@ impl Number {
         }
     }
 
-    /// Returns the value reduced to the word.
+    /// Returns the value as a word: the word of the text's width that is congruent to it.
     pub(crate) fn to_word(&self, text: TextNumbers) -> Step<BigInt> {
         self.to_integer().map(|value| wrap(value, text.bits))
     }
 
-    /// Returns the value as an index offset: a bit pattern as its word, others exactly.
+    /// Returns the value as an offset of an index. A bit pattern counts as its word, with a sign; other values are
+    /// exact.
     pub(crate) fn to_offset(&self, text: TextNumbers) -> Step<BigInt> {
         match self {
             Number::Int { pattern: true, .. } => self.to_word(text),
@@ -110,7 +111,7 @@ fn integer(value: i8) -> Number {
     Number::Int { value: value.into(), pattern: false }
 }
 
-/// Returns the function of an operator.
+/// Returns the function that an operator computes.
 pub(crate) fn function_of(operator: BinaryOperator) -> Function {
     match operator {
         BinaryOperator::Add => Function::Sum,
@@ -133,7 +134,8 @@ pub(crate) fn apply(function: Function, sources: &[Number], text: TextNumbers) -
     let classes = source_classes(function, class, &written);
     let [a, b] = [sources.first(), sources.get(1)];
     let int = |n: Option<&Number>| n.map_or(Ok(BigInt::ZERO), |n| n.to_word(text));
-    // Intermediate results are added to 0 before use, as the machine does.
+    // The machine adds an intermediate result to a cell that is 0. The same addition is made here, because it turns
+    // -0 into 0.
     let real = |n: Option<&Number>| match n {
         None => Ok(Real::zero(text.system)),
         Some(Number::Computed(part)) => Real::function(Function::Sum, &Real::zero(text.system), part),

@@ -1,5 +1,5 @@
-//! Declarations outside of bodies: settings, constants, globals, heads of procedures and macros. Resolves no
-//! statements.
+//! Declarations of a program outside of bodies: settings, constants, globals, and heads of procedures and macros.
+//! This module resolves no statements.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use crate::real::Real;
 use crate::scope::Meaning;
 use crate::value::Value;
 
-/// Default limit of open calls; below are those of entries of a stack and of a tape.
+/// Default limit of open calls. The constants below are the default limits for the entries of a stack and of a tape.
 const DEFAULT_DEPTH: usize = 100_000;
 const DEFAULT_STACK: usize = 1 << 24;
 const DEFAULT_TAPE: usize = 1 << 24;
@@ -25,14 +25,14 @@ const DEFAULT_TAPE: usize = 1 << 24;
 /// Declarations of a program.
 pub(crate) struct Declared<'t> {
     pub(crate) numbers: Numbers,
-    /// Number system of constant expressions: the declared one, even if the program runs in another.
+    /// Number formats for constant expressions: those that the text declares, even if the program runs with others.
     pub(crate) text: TextNumbers,
     pub(crate) depth: usize,
     pub(crate) stack: usize,
     pub(crate) tape: usize,
     pub(crate) globals: Vec<Global>,
     names: HashMap<String, Meaning>,
-    /// Procedures in text order; main, which has no head, precedes them.
+    /// Procedures in text order. Main has no head, so it isn't among them; its index is 0, and theirs begin with 1.
     pub(crate) procedures: Vec<&'t tree::ProcedureNode>,
     pub(crate) macros: HashMap<&'t str, &'t tree::Macro>,
 }
@@ -85,7 +85,8 @@ impl<'t> Declared<'t> {
             }
             Directive::Limit { what: Limit::Tape, value } => self.tape = self.constant(value)?.to_length()?,
             Directive::Include { .. } => return unsupported("an include that isn't in place"),
-            // Settings are read earlier; the others only concern the assembler, and the display of tapes.
+            // The word, the number system and the tolerance were read earlier. The other directives concern only the
+            // assembler and the display of tapes.
             Directive::Word { .. }
             | Directive::Real { .. }
             | Directive::Inverse
@@ -160,7 +161,7 @@ impl<'t> Declared<'t> {
         }
     }
 
-    /// Converts a constant to the content of a cell.
+    /// Converts the value of a constant expression to the content of a cell.
     pub(crate) fn value(&self, number: &Number, class: Class) -> Step<Value> {
         match class {
             Class::Int => number.to_word(self.text).map(Value::Int),
@@ -168,7 +169,8 @@ impl<'t> Declared<'t> {
         }
     }
 
-    /// Converts a real constant to the number system of the run, by way of f64 if the systems differ.
+    /// Converts a real constant to the number system of the run. If that isn't the text's, the value is first rounded
+    /// to f64.
     fn real(&self, number: &Number) -> Step<Real> {
         match number {
             Number::Computed(_) if self.text.system == self.numbers.system => number.to_real(self.text),
@@ -176,7 +178,7 @@ impl<'t> Declared<'t> {
         }
     }
 
-    /// Evaluates a constant expression without local names.
+    /// Evaluates a constant expression in a declaration, where no local names are visible.
     fn constant(&self, expression: &Expression) -> Step<Number> {
         match &expression.kind {
             ExpressionKind::Int { value, pattern } => {
@@ -209,7 +211,7 @@ impl<'t> Declared<'t> {
         }
     }
 
-    /// Returns the meaning of a global or a constant.
+    /// Returns the meaning of a global's or a constant's name; `None` for other names.
     fn find(&self, name: &str) -> Option<Meaning> {
         match self.names.get(name) {
             Some(meaning) => Some(meaning.clone()),
@@ -218,7 +220,8 @@ impl<'t> Declared<'t> {
         }
     }
 
-    /// Returns the meaning of a global, a constant, the mode, or a register, which becomes a global by its first use.
+    /// Returns the meaning of a name outside of procedures: a global, a constant, the mode, or a register. A register
+    /// becomes a global when it is first used.
     pub(crate) fn outer(&mut self, name: &str) -> Step<Meaning> {
         if let Some(meaning) = self.find(name) {
             return Ok(meaning);
@@ -241,7 +244,8 @@ fn is_number(digits: &[u8]) -> bool {
     !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
 }
 
-/// Returns the word width, number system and tolerance of the program, and the declared formats for constants.
+/// Returns the formats of the run (width, number system, tolerance), and those that the text declares for its
+/// constants.
 fn numbers(body: &Body, settings: Settings) -> (Numbers, TextNumbers) {
     let (mut word, mut real) = (Word::W64, RealSystem::F64);
     for node in body {

@@ -1,4 +1,4 @@
-//! Meanings of expressions: constants, cells, computations, indices and parts of arrays.
+//! Resolves expressions to their meanings: constants, cells, computations, indices, and parts of arrays.
 
 use num_bigint::BigInt;
 use reviver_assembler::tree::{BinaryOperator, Expression, ExpressionKind, Subscript, UnaryOperator};
@@ -12,7 +12,7 @@ use crate::resolve::Resolver;
 use crate::scope::Meaning;
 use crate::signature::{source_classes, value_class};
 
-/// Source or target as written; a literal has no class yet.
+/// Source or target of an instruction, before its class is decided: a literal may become an integer or a real.
 pub(crate) enum Operand {
     Literal(Number),
     Mode,
@@ -22,7 +22,7 @@ pub(crate) enum Operand {
 }
 
 impl Operand {
-    /// Returns the class as written.
+    /// Returns the class as written: for a literal, that of its text.
     pub(crate) fn class(&self) -> Class {
         match self {
             Operand::Literal(number) => number.class(),
@@ -92,7 +92,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Combines two constants, an integer scalar with a constant, or operands of a function.
+    /// Combines the meanings of two operands: two constants, an integer scalar plus a constant, or any others as a
+    /// computation.
     fn combine(&self, operator: BinaryOperator, a: Meaning, b: Meaning) -> Step<Meaning> {
         use BinaryOperator::{Add, Subtract};
         match (operator, &a, &b) {
@@ -115,7 +116,7 @@ impl Resolver<'_> {
         self.apply(function_of(operator), vec![a, b])
     }
 
-    /// Applies a function to operands that aren't all constants.
+    /// Returns the computation of a function, if not all of its operands are constants.
     fn apply(&self, function: Function, sources: Vec<Meaning>) -> Step<Meaning> {
         let operands = sources.into_iter().map(|source| self.as_operand(source)).collect::<Step<Vec<_>>>()?;
         let written: Vec<Class> = operands.iter().map(Operand::class).collect();
@@ -222,7 +223,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Returns a source, with a literal read as a number of the class.
+    /// Returns an operand as a source of the given class. A literal becomes a number of this class.
     pub(crate) fn typed(&self, operand: Operand, class: Class) -> Step<Source> {
         match operand {
             Operand::Literal(number) => self.declared.value(&number, class).map(Source::Constant),
@@ -245,7 +246,7 @@ impl Resolver<'_> {
         self.typed(operand, class)
     }
 
-    /// Returns elements of an array as an argument.
+    /// Returns an argument that passes an array or some of its elements.
     pub(crate) fn part(&mut self, expression: &Expression) -> Step<(Variable, Part)> {
         match self.evaluate(expression)? {
             Meaning::Variable(array) => Ok((array, Part::Whole)),
@@ -255,7 +256,7 @@ impl Resolver<'_> {
     }
 }
 
-/// Returns the adjoint of a cell.
+/// Returns the adjoint of the cell that an expression means.
 fn adjoint(meaning: Meaning) -> Step<Meaning> {
     match meaning {
         Meaning::Variable(variable) if variable.shape == Shape::Scalar => {
@@ -266,7 +267,7 @@ fn adjoint(meaning: Meaning) -> Step<Meaning> {
     }
 }
 
-/// Adds a constant to an integer scalar; `None` for anything else.
+/// Returns an integer scalar plus a constant. Returns `None` if the meaning is something else.
 fn shifted(meaning: &Meaning, by: BigInt) -> Option<Meaning> {
     match meaning {
         Meaning::Variable(scalar) if scalar.shape == Shape::Scalar && scalar.class == Class::Int => {

@@ -1,6 +1,6 @@
-//! Fixed-point arithmetic on big integers. A number is an integer in units of 2^-fraction, computed exactly, rounded
-//! to even once, and refused beyond 64 bits. Elementary functions are unsupported, because the language only promises
-//! them to one unit.
+//! Fixed-point arithmetic on big integers. A number is an integer in units of 2^-fraction. Results are computed
+//! exactly, then rounded once, to nearest with ties to even; beyond 64 bits the oracle traps. Elementary functions
+//! are not supported, because the language promises them only to one unit.
 
 use num_bigint::{BigInt, BigUint};
 use reviver_isa::function::Function;
@@ -11,7 +11,7 @@ use crate::outcome::{Step, Trap, trap, unsupported};
 /// Width of a fixed-point cell in bits.
 const WIDTH: u32 = 64;
 
-/// Returns the number if it fits; otherwise traps.
+/// Returns a number that fits into a cell. Traps if it doesn't fit.
 pub(crate) fn admit(value: BigInt) -> Step<BigInt> {
     if fits(&value, WIDTH) { Ok(value) } else { trap(Trap::Fault) }
 }
@@ -19,7 +19,7 @@ pub(crate) fn admit(value: BigInt) -> Step<BigInt> {
 /// Returns the integer nearest to n / d, with ties to even.
 pub(crate) fn nearest(n: &BigInt, d: &BigInt) -> BigInt {
     let (n, d) = if *d < BigInt::ZERO { (-n, -d) } else { (n.clone(), d.clone()) };
-    // Floor of n/d + 1/2, minus 1 for a tie that was rounded up to an odd number.
+    // The floor of n/d + 1/2 rounds ties up; 1 is subtracted if that makes the result odd.
     let doubled: BigInt = &n * 2 + &d;
     let denominator: BigInt = &d * 2;
     let floor = floor_quotient(&doubled, &denominator);
@@ -36,7 +36,7 @@ fn one(fraction: u32) -> BigInt {
     BigInt::ONE << fraction
 }
 
-/// Evaluates a function of fixed-point numbers; an unused source is ignored.
+/// Evaluates a function of fixed-point numbers. `b` is ignored if the function has one source.
 pub(crate) fn function(function: Function, a: &BigInt, b: &BigInt, fraction: u32) -> Step<BigInt> {
     let (zero, unit) = (BigInt::ZERO, one(fraction));
     let value = match function {
@@ -62,9 +62,9 @@ pub(crate) fn function(function: Function, a: &BigInt, b: &BigInt, fraction: u32
     admit(value)
 }
 
-/// Returns the integer nearest to the square root of n; ties can't occur, because (k + 1/2)² isn't an integer.
+/// Returns the integer nearest to the square root of n. There are no ties, because (k + 1/2)² isn't an integer.
 fn root(n: &BigInt) -> BigInt {
-    // The floor of √(4n) is the root in half units.
+    // The floor of √(4n) is the root in units of 1/2.
     let halves: BigInt = n << 2;
     (halves.sqrt() + 1) >> 1
 }
@@ -74,14 +74,14 @@ pub(crate) fn decompose(value: f64) -> (BigInt, i32) {
     let bits = value.to_bits();
     let field = (bits >> 52 & 0x7ff) as i32;
     let explicit = bits & ((1 << 52) - 1);
-    // Subnormal numbers have no implicit leading one, and the exponent of the smallest normal numbers.
+    // A subnormal number has no implicit leading 1, and the same exponent as the smallest normal numbers.
     let (significand, exponent) =
         if field == 0 { (explicit, -1074) } else { (explicit | 1 << 52, field - 1075) };
     let magnitude = BigInt::from(significand);
     (if value < 0.0 { -magnitude } else { magnitude }, exponent)
 }
 
-/// Returns the number nearest to a float.
+/// Returns the fixed-point number nearest to a float.
 pub(crate) fn of_float(value: f64, fraction: u32) -> Step<BigInt> {
     if !value.is_finite() {
         return trap(Trap::Fault);
@@ -92,7 +92,8 @@ pub(crate) fn of_float(value: f64, fraction: u32) -> Step<BigInt> {
     admit(if shift >= 0 { significand * scale } else { nearest(&significand, &scale) })
 }
 
-/// Returns the number nearest to a decimal text; `None` if it isn't a number or doesn't fit.
+/// Returns the fixed-point number nearest to a decimal text. Returns `None` if the text isn't a number, or if the
+/// number doesn't fit.
 pub(crate) fn of_text(text: &str, fraction: u32) -> Option<BigInt> {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),

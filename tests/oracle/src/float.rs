@@ -1,6 +1,6 @@
-//! Floats: IEEE 754 arithmetic independent of the machine's. Elementary functions are shared with the machine,
+//! IEEE 754 arithmetic, written independently of the machine's. Elementary functions are shared with the machine,
 //! because the language defines their bits; tests with 320-bit numbers verify them (`isa-spec/tests/elementary`).
-//! Results that aren't finite are returned; callers check them.
+//! Results that aren't finite are returned as they result; callers check them.
 
 use reviver_isa::function::Function;
 use reviver_isa::number::elementary::{
@@ -12,7 +12,8 @@ macro_rules! float {
         pub(crate) mod $name {
             use super::{Function, exp, inverse_trig, log, power, roots, special, trig, $Native};
 
-            /// Evaluates a function of reals; `None` for other functions. An unused source is ignored.
+            /// Evaluates a function of reals. Returns `None` for other functions. `b` is ignored if the function has
+            /// one source.
             pub(crate) fn function(function: Function, a: $float, b: $float) -> Option<$float> {
                 Some(match function {
                     Function::Copy => a,
@@ -56,7 +57,8 @@ macro_rules! float {
                 })
             }
 
-            /// Returns a derivative that is an elementary function without its own row.
+            /// Returns the derivative of a function, if the derivative is an elementary function that isn't itself in
+            /// the instruction table.
             pub(crate) fn slope(function: Function, a: $float) -> Option<$float> {
                 match function {
                     Function::Erf => Some(special::erf_slope(&$Native, a)),
@@ -65,8 +67,8 @@ macro_rules! float {
                 }
             }
 
-            /// Returns an integer power. The exponent, which a float may not represent, is split into its nearest
-            /// float and the rest.
+            /// Returns a float to the power of an integer. A float may not represent the exponent, so it is split
+            /// into its nearest float and the rest.
             pub(crate) fn whole_power(base: $float, exponent: i64) -> $float {
                 let nearest = exponent as $float;
                 let rest = (i128::from(exponent) - nearest as i128) as $float;

@@ -1,5 +1,5 @@
-//! Machine integers as big integers: computed exactly, then reduced to the word. This module knows the language's
-//! integer functions, and no cells.
+//! Integer arithmetic on big integers: results are computed exactly, then reduced to the word. This module knows the
+//! language's integer functions, but no cells.
 
 use std::cmp::Ordering;
 
@@ -10,7 +10,7 @@ use reviver_isa::update::Update;
 use crate::order::truth;
 use crate::outcome::{Step, Trap, trap, unsupported};
 
-/// Returns the word of `bits` bits that is congruent to an integer.
+/// Reduces an integer to a word of `bits` bits, in two's complement.
 pub(crate) fn wrap(value: BigInt, bits: u32) -> BigInt {
     let residue = pattern(&value, bits);
     if residue.bit(u64::from(bits) - 1) { residue - modulus(bits) } else { residue }
@@ -32,7 +32,7 @@ pub(crate) fn fits(value: &BigInt, bits: u32) -> bool {
     *value < half && *value >= -half
 }
 
-/// Returns `y` after an update by `f`.
+/// Returns the value of a target `y` after the update `update` by the function value `f`.
 pub(crate) fn update(update: Update, y: &BigInt, f: &BigInt, bits: u32) -> Step<BigInt> {
     let value = match update {
         Update::Add => y + f,
@@ -46,19 +46,20 @@ pub(crate) fn update(update: Update, y: &BigInt, f: &BigInt, bits: u32) -> Step<
     Ok(wrap(value, bits))
 }
 
-/// Rotates left by n: a multiplication by 2^n modulo 2^bits - 1, except for the word of all ones.
+/// Rotates a word left by `amount` bits. That is a multiplication by 2^amount modulo 2^bits - 1, except for the word
+/// of all ones.
 fn rotate_left(y: &BigInt, amount: &BigInt, bits: u32) -> BigInt {
     let all_ones = modulus(bits) - 1;
     let word = pattern(y, bits);
     if word == all_ones {
         return word;
     }
-    // The width is a power of two, so the low bits of the amount are its residue.
+    // The width is a power of two, so rotating by the low bits of the amount is enough.
     let amount = amount & BigInt::from(bits - 1);
     word * BigInt::from(2).modpow(&amount, &all_ones) % all_ones
 }
 
-/// Evaluates a function of integers; unused sources are ignored.
+/// Evaluates a function of integers. Sources that the function doesn't have are ignored.
 pub(crate) fn function(function: Function, a: &BigInt, b: &BigInt, bits: u32) -> Step<BigInt> {
     if let Some(holds) = truth(function, a.cmp(b)) {
         return Ok(flag(holds));
@@ -107,8 +108,8 @@ fn flag(holds: bool) -> BigInt {
     BigInt::from(u8::from(holds))
 }
 
-/// Returns the quotient rounded down. With a positive divisor, a negative dividend needs a correction of the
-/// truncated quotient.
+/// Returns the quotient rounded towards negative infinity. If the divisor is positive, the truncated quotient is too
+/// large for negative dividends that leave a remainder.
 fn floor(a: &BigInt, b: &BigInt) -> BigInt {
     let (a, b) = if *b < BigInt::ZERO { (-a, -b) } else { (a.clone(), b.clone()) };
     if a >= BigInt::ZERO {
@@ -118,7 +119,7 @@ fn floor(a: &BigInt, b: &BigInt) -> BigInt {
     -(raised / b)
 }
 
-/// Returns the shift amount if any bits remain after the shift.
+/// Returns the amount of a shift. Returns `None` if the amount is at least the word's width, so that no bits remain.
 fn shift(amount: &BigInt, bits: u32) -> Option<u32> {
     u32::try_from(amount).ok().filter(|n| *n < bits)
 }

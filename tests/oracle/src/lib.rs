@@ -1,9 +1,9 @@
 //! Independent oracle: computes the effects of a `.rasm` program differently than the machine.
 //!
-//! It walks the structured syntax tree with big integers, and was written from the description of the language. It
-//! shares the parser and names with the rest, but no semantics: no rows, lowering, verifier, inversion, or positions.
-//! It reports unsupported features, such as elementary functions of fixed point, and branches between lists of
-//! statements.
+//! It executes the structured syntax tree with big integers, and was written from the description of the language. It
+//! shares the parser and the names of instructions with the machine, but no semantics: no rows, lowering, verifier,
+//! inversion, or positions. It reports unsupported features, such as elementary functions of fixed point, and
+//! branches between lists of statements.
 //!
 //! | file | subject |
 //! |---|---|
@@ -12,7 +12,7 @@
 //! | `integer`, `float`, `fixed`, `real`, `order`, `value` | arithmetic |
 //! | `partial`, `transport` | derivatives; what gradient mode does to adjoints |
 //! | `store`, `reach`, `walk`, `prepare` | cells, references, statements, their expressions |
-//! | `tasks` | calls of which none touches a cell that another changes |
+//! | `tasks` | tasks, of which none touches a cell that another one changes |
 //! | `tree`, `run`, `outcome` | input texts, runs, and their outcomes |
 //! | `compare` | comparison of the machine with the oracle |
 

@@ -1,11 +1,12 @@
-//! The six comparisons, by the order of two values. This module knows no values.
+//! The six comparisons (`<`, `==`, …), given the order of two values. This module knows no values.
 
 use std::cmp::Ordering;
 
 use reviver_isa::arith::Order;
 use reviver_isa::function::Function;
 
-/// Returns true if a comparison holds for an order; `None` if the function isn't a comparison.
+/// Returns true if a comparison holds for values in the given order. Returns `None` if the function isn't a
+/// comparison.
 pub(crate) fn truth(function: Function, order: Ordering) -> Option<bool> {
     let holds = match function {
         Function::Eq => order.is_eq(),
@@ -20,7 +21,7 @@ pub(crate) fn truth(function: Function, order: Ordering) -> Option<bool> {
     Some(holds)
 }
 
-/// Returns the comparison for a symbol in a condition.
+/// Returns the comparison function for the sign in a condition.
 pub(crate) fn comparison(order: Order) -> Function {
     match order {
         Order::Eq => Function::Eq,
@@ -32,7 +33,7 @@ pub(crate) fn comparison(order: Order) -> Function {
     }
 }
 
-/// Returns true if a condition holds for an order.
+/// Returns true if a condition with the order `wanted` holds for values with the order `found`.
 pub(crate) fn holds(wanted: Order, found: Ordering) -> bool {
     truth(comparison(wanted), found) == Some(true)
 }

@@ -1,29 +1,30 @@
-//! Outcomes of runs, in terms comparable with another machine's. This module knows no programs.
+//! Outcomes of runs, in terms in which another machine's outcomes can be expressed. This module knows no programs.
 
 use std::collections::BTreeMap;
 
-/// Class of a trap, as coarse as the language distinguishes.
+/// Class of a trap. Causes that the language doesn't distinguish have one class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Trap {
     /// A function or update has no result: division by zero, overflow, or a result that isn't finite.
     Fault,
     Assert,
-    /// Two paths into one place disagree: a `br` and its `from`, or a simple condition of a block.
+    /// At the place where two paths join, a condition disagrees with the path taken. The place is a `from` and its
+    /// `br`, or an end of a block with a simple condition.
     Branch,
     /// An index or a slice bound is outside of its array.
     Index,
     Alias,
-    /// A cell that must be vacant isn't. Conditions with `and` and `or` belong here, too, because they are flags that
-    /// must be vacant at the end.
+    /// A cell isn't vacant where it must be. A condition with `and` or `or` that disagrees with the path belongs
+    /// here, too: its flag isn't vacant at the end.
     Vacant,
-    /// At the exit of a call, an argument refers to other cells than at the entry.
+    /// At the exit of a call, an argument refers to other cells than it did at the entry.
     References,
     Overlap,
     /// A stack is empty or full.
     Stack,
     /// A tape is empty or full, or its next value has the other class.
     Tape,
-    /// A backward step over discarded information.
+    /// A backward run reaches a step that discarded information.
     Irreversible,
     /// Too many open calls for the program's limit.
     Depth,
@@ -56,13 +57,13 @@ pub enum Bits {
     Real(u64),
 }
 
-/// Observable state after a run, by name.
+/// Observable state after a run. Cells are listed by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
     pub globals: BTreeMap<String, Vec<Bits>>,
     pub int_stack: Vec<Bits>,
     pub real_stack: Vec<Bits>,
-    /// Rest of the input tape; the last entry is read next.
+    /// Entries left on the input tape; the last one would be read next.
     pub input: Vec<Bits>,
     /// Output tape; the last entry was written last.
     pub output: Vec<Bits>,
@@ -72,7 +73,7 @@ pub struct Snapshot {
     pub entry_adjoints: [Vec<Bits>; 3],
     /// True if gradient mode is on.
     pub mode: bool,
-    /// Names of globals that must have their initial values here and don't, and of variables of main's frame that
+    /// Names of garbage: globals that don't have their required initial value, and variables of main's frame that
     /// aren't vacant.
     pub garbage: Vec<String>,
 }
@@ -81,7 +82,7 @@ pub struct Snapshot {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Finished(Snapshot),
-    /// Trap, with the state before the instruction that trapped.
+    /// The run trapped. The snapshot is of the state before the instruction that trapped.
     Trapped(Trap, Snapshot),
     /// The step limit was reached.
     TooLong,
@@ -89,7 +90,7 @@ pub enum Outcome {
     Unsupported(String),
 }
 
-/// Reason why a run can't continue.
+/// Reason for which a run stops before its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Halt {
     Trap(Trap),
@@ -97,7 +98,7 @@ pub(crate) enum Halt {
     Unsupported(String),
 }
 
-/// Result of an operation that may end the run.
+/// Result of an operation that may stop the run.
 pub(crate) type Step<T> = Result<T, Halt>;
 
 pub(crate) fn trap<T>(trap: Trap) -> Step<T> {

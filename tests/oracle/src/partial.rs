@@ -70,14 +70,14 @@ fn greater(a: Real, b: Real) -> Step<Real> {
     if a.is_below(&b)? { Ok(b) } else { Ok(a) }
 }
 
-/// Returns p / (a² + b²); all are first divided by the larger magnitude to avoid overflow.
+/// Returns p / (a² + b²). All three are first divided by `scale`, the larger magnitude of a and b, to avoid overflow.
 fn over_squares(p: &Real, a: &Real, b: &Real, scale: &Real) -> Step<Real> {
     let (p, a, b) = (quotient(p, scale)?, quotient(a, scale)?, quotient(b, scale)?);
     let squares = sum(&product(&a, &a)?, &product(&b, &b)?)?;
     quotient(&quotient(&p, &squares)?, scale)
 }
 
-/// Returns the derivative by source 0 or 1; unused sources are ignored.
+/// Returns the partial derivative by source `by`, which is 0 or 1. `b` is ignored if the function has one source.
 pub(crate) fn partial(function: Function, by: usize, a: &Real, b: &Real) -> Step<Real> {
     use Function::*;
     let constants = Constants::beside(a)?;
@@ -140,7 +140,7 @@ pub(crate) fn partial(function: Function, by: usize, a: &Real, b: &Real) -> Step
     }
 }
 
-/// Returns b·a^(b - 1), and 0 for b = 0.
+/// Returns the derivative of a^b by a: b·a^(b - 1), and 0 if b = 0.
 fn power_by_base(constants: &Constants, a: &Real, b: &Real) -> Step<Real> {
     let Constants { zero, one, .. } = constants;
     if !b.equals(zero)? {
@@ -150,7 +150,7 @@ fn power_by_base(constants: &Constants, a: &Real, b: &Real) -> Step<Real> {
     quotient(&product(b, &Real::function(Function::Pow, a, b)?)?, divisor)
 }
 
-/// Returns the derivative of a real to the power of an integer, by the real.
+/// Returns the derivative by the base of a power with an integer exponent.
 pub(crate) fn of_power(base: &Real, exponent: &BigInt) -> Step<Real> {
     let (zero, one) = (BigInt::ZERO, BigInt::from(1));
     let factor = Real::of_integer(exponent, base.system())?;

@@ -1,5 +1,5 @@
-//! Plan: a program with resolved names, in its original structure, for the walk. It has neither positions nor jumps,
-//! except flat branches within one list.
+//! Plan: a program with resolved names, in its original structure, ready to be executed. It has no positions and no
+//! jumps, except branches between labels of one list of statements.
 
 use num_bigint::BigInt;
 use reviver_isa::arith::Order;
@@ -15,7 +15,7 @@ use crate::value::Value;
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) numbers: Numbers,
-    /// Limit of open calls; `stack` and `tape` limit the entries of each stack and tape.
+    /// Maximum number of open calls. `stack` and `tape` are the maximum numbers of entries on each stack and tape.
     pub(crate) depth: usize,
     pub(crate) stack: usize,
     pub(crate) tape: usize,
@@ -26,7 +26,7 @@ pub(crate) struct Plan {
     pub(crate) switches: bool,
 }
 
-/// Number formats of a run.
+/// Word width, number system and tolerance of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Numbers {
     /// Width of integers in bits.
@@ -41,7 +41,7 @@ pub(crate) struct Global {
     pub(crate) class: Class,
     pub(crate) role: Role,
     pub(crate) shape: Shape,
-    /// Initial value of each cell.
+    /// Initial values of the cells, one for each.
     pub(crate) initial: Vec<Value>,
     pub(crate) default: Option<Vec<Value>>,
 }
@@ -50,7 +50,7 @@ pub(crate) struct Global {
 pub(crate) struct Procedure {
     /// Passing mode of each parameter.
     pub(crate) parameters: Vec<Passing>,
-    /// Index of the procedure that replaces its adjoint.
+    /// Index of the procedure that computes adjoints instead of this one in gradient mode.
     pub(crate) rule: Option<usize>,
     pub(crate) frame: Vec<FrameVariable>,
     pub(crate) body: Block,
@@ -86,7 +86,7 @@ pub(crate) enum Statement {
         angle: Source,
     },
     Assert(Condition),
-    /// Branch; `partner` is an index in the same list.
+    /// Branch to a label in the same list; `partner` is the index of its `from` in the list.
     Br {
         partner: usize,
         condition: Condition,
@@ -96,11 +96,11 @@ pub(crate) enum Statement {
         condition: Condition,
     },
     Call(Call),
-    /// Tasks, in the order of a single thread. None touches a cell that another changes.
+    /// Tasks, which run in this order. None touches a cell that another task changes.
     Tasks(Vec<Call>),
-    /// Tasks of a `par for`, one for each iteration.
+    /// Loop with a task in each iteration (`par for`).
     TaskRounds(For),
-    /// Call of the procedure with the number in a cell, among some procedures.
+    /// Call of the procedure whose number a cell holds. `calls` has one call for each possible procedure.
     CallVia {
         cell: Place,
         calls: Vec<Call>,
@@ -127,7 +127,7 @@ pub(crate) enum Statement {
         body: Block,
         apply: Block,
     },
-    /// A `local` or `delocal`: the cell gets its value from 0, or returns to 0.
+    /// A `local`: the cell must be 0, and gets its value. A `delocal`, which is below, must return the cell to 0.
     Local {
         cell: Place,
         function: Function,
@@ -138,9 +138,10 @@ pub(crate) enum Statement {
         function: Function,
         sources: Vec<Source>,
     },
-    /// Start or end of a local array, with all cells 0.
+    /// Start or end of a local array. All of its cells must be 0.
     Vacant(Variable),
-    /// Body of a macro, or its inverse, between the computation and uncomputation of its arguments.
+    /// Use of a macro, or of its inverse if `undo` is true. The values of its arguments are computed before and
+    /// uncomputed after the body.
     Macro {
         undo: bool,
         values: Vec<(Place, Computed)>,
@@ -170,7 +171,7 @@ pub(crate) struct For {
 #[derive(Clone, Debug)]
 pub(crate) enum Condition {
     Always,
-    /// Condition of a join that forgets, which no backward run can determine.
+    /// Condition of a join that doesn't record which way control took. A backward run can't decide it, and traps.
     Forgotten,
     Compare(Order, Source, Source),
     Not(Box<Condition>),
@@ -179,7 +180,8 @@ pub(crate) enum Condition {
 }
 
 impl Condition {
-    /// Returns true for conditions with `and`, `or`, or an expression, which are evaluated into a flag.
+    /// Returns true for a condition with `and`, `or`, or an expression. The machine evaluates such a condition to a
+    /// flag.
     pub(crate) fn is_compound(&self) -> bool {
         match self {
             Condition::Always | Condition::Forgotten => false,
@@ -190,15 +192,15 @@ impl Condition {
     }
 }
 
-/// Count of a variable's cells, and how they are found.
+/// Number of a variable's cells, or where it is found at run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     Scalar,
     Vector(usize),
     Matrix(usize, usize),
-    /// Slice with its length known at the call.
+    /// Slice whose length each call determines.
     Slice,
-    /// Matrix with its dimensions known at the call.
+    /// Matrix parameter whose dimensions each call determines.
     PassedMatrix,
     /// Stack of a class, which has no cells.
     Stack,
@@ -215,7 +217,7 @@ impl Shape {
     }
 }
 
-/// Cells that a name refers to.
+/// Reference to the cells of a name: a scalar or a whole array.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Variable {
     pub(crate) home: Home,
@@ -223,7 +225,7 @@ pub(crate) struct Variable {
     pub(crate) shape: Shape,
 }
 
-/// Storage of a variable, with its index there.
+/// Kind of storage of a variable, with its index there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Home {
     Global(usize),
@@ -231,12 +233,12 @@ pub(crate) enum Home {
     Parameter(usize),
 }
 
-/// Reference to one cell.
+/// Reference to one cell, which may have index expressions.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     pub(crate) variable: Variable,
     pub(crate) index: Vec<Term>,
-    /// True for the adjoint of the cell instead of the cell.
+    /// True if the reference is to the adjoint of the cell.
     pub(crate) adjoint: bool,
 }
 
@@ -246,12 +248,13 @@ impl Place {
     }
 }
 
-/// Index or bound: an integer scalar or expression, if any, plus a constant.
+/// Index or bound: the sum of an integer scalar, an integer expression, and a constant, of which the first two may be
+/// missing.
 #[derive(Clone, Debug)]
 pub(crate) struct Term {
     pub(crate) scalar: Option<Variable>,
     pub(crate) offset: BigInt,
-    /// Further summand, an integer expression.
+    /// Integer expression that is added.
     pub(crate) expression: Option<Box<Source>>,
 }
 
@@ -263,12 +266,12 @@ pub(crate) enum Source {
     Place(Place),
     Computed(Box<Computed>),
     Length(Measured),
-    /// Value of an expression, held in a cell during a statement.
+    /// Cell in which the value of an expression is held while a statement runs.
     Held(Cell),
 }
 
 impl Source {
-    /// Returns true if the source contains a computation.
+    /// Returns true if the source contains an expression to compute.
     pub(crate) fn is_computed(&self) -> bool {
         match self {
             Source::Constant(_) | Source::Mode | Source::Held(_) | Source::Length(_) => false,
@@ -278,14 +281,14 @@ impl Source {
     }
 }
 
-/// Length known at the call: of a slice, or of a dimension of a matrix.
+/// Length that each call determines: of a slice, or of one dimension of a matrix.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Measured {
     pub(crate) array: Variable,
     pub(crate) dimension: usize,
 }
 
-/// Function application to sources.
+/// Function applied to sources, as part of an expression.
 #[derive(Clone, Debug)]
 pub(crate) struct Computed {
     pub(crate) function: Function,
@@ -299,7 +302,7 @@ pub(crate) enum Argument {
     Many { array: Variable, part: Part },
 }
 
-/// Selection of an array's elements as an argument.
+/// Elements of an array that an argument passes.
 #[derive(Clone, Debug)]
 pub(crate) enum Part {
     Whole,

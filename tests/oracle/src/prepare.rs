@@ -1,5 +1,6 @@
-//! Values of expressions during a statement. A value gets a separate cell, so that it can have an adjoint; an index
-//! is a number. Both must have the same value after the statement, because a backward run recomputes them there.
+//! Values of expressions while a statement runs. The value of an expression gets a cell, so that it can have an
+//! adjoint. The value of an index is just a number. After the statement each expression must have the same value as
+//! before, because a backward run computes it there.
 
 use num_bigint::BigInt;
 use reviver_isa::function::Function;
@@ -12,7 +13,7 @@ use crate::store::Cell;
 use crate::value::Value;
 use crate::walk::Walk;
 
-/// Expression values of a statement, until it ends.
+/// Values of a statement's expressions, held until the statement ends.
 #[derive(Default)]
 pub(crate) struct Prepared {
     values: Vec<HeldValue>,
@@ -26,7 +27,8 @@ struct HeldValue {
 }
 
 impl Walk<'_> {
-    /// Replaces expressions by cells. An expression that occurs twice in a statement has one cell.
+    /// Computes the expressions in a source into cells, and returns the source with these cells in their place. If an
+    /// expression occurs twice in a statement, both occurrences have one cell.
     pub(crate) fn held(&mut self, frame: &Frame, source: &Source, all: &mut Prepared) -> Step<Source> {
         let Computed { function, class, sources } = match source {
             Source::Computed(computed) => &**computed,
@@ -36,7 +38,7 @@ impl Walk<'_> {
             }
         };
         let sources = sources.iter().map(|s| self.held(frame, s, all)).collect::<Step<Vec<Source>>>()?;
-        // Text comparison distinguishes signed zeros, and treats a NaN as equal to itself.
+        // Comparing texts distinguishes 0 from -0, and finds a NaN equal to itself.
         let is_it = |held: &&HeldValue| {
             held.function == *function && format!("{:?}", held.sources) == format!("{sources:?}")
         };
@@ -49,7 +51,7 @@ impl Walk<'_> {
         Ok(Source::Held(cell))
     }
 
-    /// Returns a place with numbers instead of index expressions.
+    /// Returns a place with the values of its index expressions in place of these expressions.
     pub(crate) fn found(&mut self, frame: &Frame, place: &Place, all: &mut Prepared) -> Step<Place> {
         let index = place.index.iter().map(|term| self.numbered(frame, term, all)).collect::<Step<_>>()?;
         Ok(Place { index, ..place.clone() })
@@ -88,7 +90,8 @@ impl Walk<'_> {
         })
     }
 
-    /// Ends a statement: values return to 0, and indices are evaluated again and compared.
+    /// Ends a statement: the cells of expressions are uncomputed and must be 0, and index expressions must have the
+    /// same values as before.
     pub(crate) fn release(&mut self, frame: &Frame, all: &Prepared) -> Step<()> {
         for (expression, value) in &all.indices {
             if self.reach(frame).value(expression)?.int()? != value {

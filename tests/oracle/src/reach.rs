@@ -1,4 +1,5 @@
-//! Resolution of names to cells. A reference is a list of its cells, so overlap and equality are list operations.
+//! Finds the cells that names refer to. A reference is a list of its cells, so it is easy to compare references and
+//! to find shared cells.
 
 use std::collections::HashSet;
 use std::ops::Deref;
@@ -13,18 +14,18 @@ use crate::signature::evaluate;
 use crate::store::{Cell, Store, adjoint_of};
 use crate::value::Value;
 
-/// Cells of the names in an open call.
+/// Cells of the names that are visible in an open call.
 pub(crate) struct Frame {
     /// First cell of each variable.
     pub(crate) variables: Vec<Cell>,
     pub(crate) references: Vec<Reference>,
 }
 
-/// Cells of an argument, in order. A constant has a separate unnamed cell.
+/// Cells that an argument refers to, in order. A constant gets a separate cell without a name.
 #[derive(Clone, PartialEq)]
 pub(crate) struct Reference {
     cells: Rc<[Cell]>,
-    /// Row length, for a matrix.
+    /// Number of columns if the argument is a matrix.
     columns: Option<usize>,
 }
 
@@ -33,7 +34,7 @@ impl Reference {
         Reference::from(Rc::from(cells))
     }
 
-    /// Returns the number of rows, and the row length.
+    /// Returns the numbers of rows and columns.
     fn size(&self) -> Step<(usize, usize)> {
         match self.columns {
             Some(columns) if columns > 0 => Ok((self.len() / columns, columns)),
@@ -62,13 +63,13 @@ impl Deref for Reference {
     }
 }
 
-/// Resolved cell, and the cells that were read to find it.
+/// Cell of an operand, with the cells that were read to compute its index.
 pub(crate) struct Reached {
     pub(crate) cell: Cell,
     pub(crate) indices: Vec<Cell>,
 }
 
-/// Resolver of names for one statement.
+/// Finds the cells of operands, for one statement.
 pub(crate) struct Reach<'a> {
     pub(crate) store: &'a Store,
     pub(crate) globals: &'a [Cell],
@@ -106,7 +107,7 @@ impl Reach<'_> {
         }
     }
 
-    /// Returns the value of an index or bound, and the cell that was read for it.
+    /// Returns the value of an index or bound, and the cell of the scalar in it, if there is one.
     fn term(&self, term: &Term) -> Step<(BigInt, Option<Cell>)> {
         if let Some(expression) = &term.expression {
             return Ok((self.value(expression)?.int()? + &term.offset, None));
@@ -116,7 +117,7 @@ impl Reach<'_> {
         Ok((self.store.get(cell)?.int()? + &term.offset, Some(cell)))
     }
 
-    /// Returns an index within a length.
+    /// Returns an index and the cell that was read for it. Traps unless the index is less than `length`.
     fn index(&self, term: &Term, length: usize) -> Step<(usize, Option<Cell>)> {
         let (value, cell) = self.term(term)?;
         match usize::try_from(value).ok().filter(|n| *n < length) {
@@ -125,7 +126,7 @@ impl Reach<'_> {
         }
     }
 
-    /// Returns the cell of a place.
+    /// Returns the cell that a place refers to.
     pub(crate) fn place(&self, place: &Place) -> Step<Reached> {
         let variable = place.variable;
         let cells = self.cells(variable)?;
@@ -149,7 +150,7 @@ impl Reach<'_> {
         }
     }
 
-    /// Returns the cell of a source; `None` for a constant.
+    /// Returns the cell of a source. Returns `None` for a constant.
     pub(crate) fn source(&self, source: &Source) -> Step<Option<Reached>> {
         match source {
             Source::Constant(_) | Source::Mode | Source::Length(_) => Ok(None),
@@ -184,7 +185,7 @@ impl Reach<'_> {
         }
     }
 
-    /// Returns the cells of an argument; `None` for a constant, which has no cell yet.
+    /// Returns the cells that an argument refers to. Returns `None` for a constant, whose cell is created later.
     pub(crate) fn argument(&self, argument: &Argument) -> Step<Option<Reference>> {
         match argument {
             Argument::One(source) => Ok(self.source(source)?.map(|reached| Reference::of(&[reached.cell]))),
@@ -221,7 +222,7 @@ impl Reach<'_> {
     }
 }
 
-/// Traps if arguments share cells, unless both are read-only.
+/// Traps if two arguments share a cell, unless both are passed as `in`.
 pub(crate) fn demand_disjoint(references: &[Reference], passed: &[Passing]) -> Step<()> {
     let all: Vec<_> = references.iter().zip(passed).collect();
     for (n, (first, how)) in all.iter().enumerate() {

@@ -18,7 +18,7 @@ use crate::outcome::{Step, Trap, trap, unsupported};
 pub(crate) enum Real {
     Double(f64),
     Single(f32),
-    /// Fixed point, in units of 2^-fraction.
+    /// Fixed-point number, an integer in units of 2^-fraction.
     Fixed {
         units: BigInt,
         fraction: u32,
@@ -26,7 +26,7 @@ pub(crate) enum Real {
 }
 
 impl Real {
-    /// Returns the number nearest to a literal.
+    /// Returns the number of the number system that is nearest to a literal.
     pub(crate) fn literal(value: f64, system: RealSystem) -> Step<Real> {
         match system {
             RealSystem::F64 => Ok(Real::Double(value)),
@@ -38,7 +38,7 @@ impl Real {
         }
     }
 
-    /// Returns the number nearest to a decimal text; `None` if the text isn't a number.
+    /// Returns the number nearest to a decimal text. Returns `None` if the text isn't a number.
     pub(crate) fn parse(text: &str, system: RealSystem) -> Option<Real> {
         match system {
             RealSystem::F64 => text.parse().ok().filter(|v: &f64| v.is_finite()).map(Real::Double),
@@ -71,7 +71,7 @@ impl Real {
         }
     }
 
-    /// Returns the integer part, if it fits into the word.
+    /// Returns the number without its fraction. Traps if that doesn't fit into a word of `bits` bits.
     pub(crate) fn to_integer(&self, bits: u32) -> Step<BigInt> {
         let (significand, exponent) = match self {
             Real::Double(value) => fixed::decompose(*value),
@@ -95,7 +95,7 @@ impl Real {
         }
     }
 
-    /// Returns the number as a float, if one equals it.
+    /// Returns the float that equals the number. Halts the run if there is none.
     pub(crate) fn to_float(&self) -> Step<f64> {
         match self {
             Real::Double(value) => Ok(*value),
@@ -130,7 +130,7 @@ impl Real {
         self.is(other, Ordering::is_eq)
     }
 
-    /// Compares; NaN is neither less than nor equal to anything.
+    /// Compares two numbers; `ordered` returns true for the wanted orders. A comparison with NaN is false.
     fn is(&self, other: &Real, ordered: fn(Ordering) -> bool) -> Step<bool> {
         if [self, other].iter().any(|real| real.is_nan()) {
             return Ok(false);
@@ -146,7 +146,8 @@ impl Real {
         }
     }
 
-    /// Returns true if a cell with this number is vacant.
+    /// Returns true if the number is 0, or a float within the tolerance of 0, so that a cell with it counts as
+    /// vacant.
     pub(crate) fn is_vacant(&self, tolerance: f64) -> bool {
         match self {
             Real::Double(value) => value.abs() <= tolerance,
@@ -155,7 +156,7 @@ impl Real {
         }
     }
 
-    /// Returns true for equal numbers, and for floats within a tolerance.
+    /// Returns true if the numbers are equal, or floats whose difference is within the tolerance.
     pub(crate) fn is_close(&self, other: &Real, tolerance: f64) -> bool {
         let distance = match (self, other) {
             (Real::Double(a), Real::Double(b)) => (a - b).abs(),
@@ -175,7 +176,7 @@ impl Real {
         ordering.map_or_else(|| unsupported("a comparison of different systems"), Ok)
     }
 
-    /// Evaluates a function of reals; an unused source is ignored.
+    /// Evaluates a function of reals. `b` is ignored if the function has one source.
     pub(crate) fn function(function: Function, a: &Real, b: &Real) -> Step<Real> {
         let value = match (a, b) {
             (Real::Double(a), Real::Double(b)) => double::function(function, *a, *b).map(Real::Double),
@@ -189,7 +190,8 @@ impl Real {
         value.map_or_else(|| unsupported(format!("`{function:?}` of reals")), Ok)
     }
 
-    /// Returns a derivative that is an elementary function without its own row.
+    /// Returns the derivative of a function, if the derivative is an elementary function that isn't itself in the
+    /// instruction table.
     pub(crate) fn slope(function: Function, a: &Real) -> Step<Real> {
         let value = match a {
             Real::Double(a) => double::slope(function, *a).map(Real::Double),
@@ -199,7 +201,7 @@ impl Real {
         value.map_or_else(|| unsupported(format!("the derivative of `{function:?}`")), Ok)
     }
 
-    /// Returns a comparison of reals as 0 or 1.
+    /// Evaluates a comparison of reals: 1 if it holds, otherwise 0.
     pub(crate) fn test(function: Function, a: &Real, b: &Real) -> Step<BigInt> {
         match truth(function, a.compare(b)?) {
             Some(holds) => Ok(BigInt::from(u8::from(holds))),
@@ -219,7 +221,7 @@ impl Real {
         }
     }
 
-    /// Returns the real after an update by `f`.
+    /// Returns the number after an update by `f`: for example the sum for `add`.
     pub(crate) fn updated(&self, update: Update, f: &Real) -> Step<Real> {
         let new = match update {
             Update::Add => Real::function(Function::Sum, self, f)?,
@@ -240,7 +242,7 @@ impl Real {
         }
     }
 
-    /// Rotates the point (x, y) by an angle, or back.
+    /// Rotates the point (x, y) by an angle, or by the negated angle if `back` is true.
     pub(crate) fn rotated(x: &Real, y: &Real, angle: &Real, back: bool) -> Step<(Real, Real)> {
         let (x, y) = match (x, y, angle) {
             (Real::Double(x), Real::Double(y), Real::Double(angle)) => {
@@ -258,7 +260,7 @@ impl Real {
         Ok((x.admit()?, y.admit()?))
     }
 
-    /// Returns the real if it may be stored in a cell; otherwise traps.
+    /// Returns the number if a cell may hold it. Traps if it isn't finite.
     pub(crate) fn admit(self) -> Step<Real> {
         let finite = match &self {
             Real::Double(value) => value.is_finite(),

@@ -1,5 +1,6 @@
-//! From the tree to the plan: names become variables, macro uses their bodies, labels indices in their lists. Nothing
-//! is executed, and little is checked, because the assembler has already refused errors.
+//! Translates the syntax tree to the plan: names become variables, macro uses become the bodies of the macros, and
+//! labels become indices in their lists. Nothing is executed. Little is checked, because the assembler has already
+//! reported errors.
 
 use std::collections::HashMap;
 
@@ -20,7 +21,7 @@ use crate::plan::{
 use crate::scope::{Meaning, Scopes};
 use crate::signature::{common, source_classes, value_class};
 
-/// Maximum nesting of macros; deeper nesting is recursion.
+/// Maximum nesting depth of macros. Deeper nesting is taken for recursion.
 const DEEPEST: usize = 200;
 
 /// Resolves a program with expanded includes.
@@ -38,13 +39,13 @@ pub(crate) fn resolve(body: &Body, settings: Settings) -> Step<Plan> {
     Ok(Plan { numbers, depth, stack, tape, globals, procedures, switches })
 }
 
-/// State of the resolution; the module `expression` resolves expressions.
+/// State while a program is resolved. The module `expression` resolves expressions.
 pub(crate) struct Resolver<'t> {
     pub(crate) declared: Declared<'t>,
     pub(crate) scopes: Scopes,
-    /// Frame of the current procedure so far.
+    /// Frame of the current procedure, as far as it has been resolved.
     frame: Vec<FrameVariable>,
-    /// True if the program has switched gradient mode so far.
+    /// True if a statement that has been resolved switches gradient mode.
     switches: bool,
 }
 
@@ -118,7 +119,7 @@ impl Resolver<'_> {
         Ok(block)
     }
 
-    /// Resolves a line or a block; `None` if it only declares.
+    /// Resolves a line or a block. Returns `None` if it only declares something.
     fn statement(&mut self, node: &StatementNode) -> Step<Option<Statement>> {
         let statement = match &node.statement {
             tree::Statement::Directive(Directive::Ancillas(declarations)) => {
@@ -149,7 +150,7 @@ impl Resolver<'_> {
         Ok(Some(statement))
     }
 
-    /// Expands a macro use to the values of its arguments, and its body.
+    /// Expands a use of a macro. Returns the computations of its arguments, and its body.
     fn expand(
         &mut self,
         name: &Name,
@@ -213,7 +214,7 @@ impl Resolver<'_> {
         Ok(Statement::For(For { counter, low, high, step, reversed: tree.reversed, body: body? }))
     }
 
-    /// Names of the first body are visible in the second.
+    /// Resolves a `compute` block. Names that its first body declares are visible in its second body.
     fn compute(&mut self, tree: &tree::Compute) -> Step<Statement> {
         self.scopes.enter(false);
         let body = self.list(&tree.body);
@@ -264,7 +265,7 @@ impl Resolver<'_> {
             Operands::Cells(list) => self.cells(tree, list),
             Operands::Condition(condition) => self.condition(condition).map(Statement::Assert),
             Operands::Branch { condition, .. } => {
-                // The partner is known after the whole list.
+                // The index of the partner is filled in when the whole list has been resolved.
                 let (partner, condition) = (0, self.condition(condition)?);
                 match tree.update {
                     Update::Br => Ok(Statement::Br { partner, condition }),
@@ -312,7 +313,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Returns the sources of a value; none for 0.
+    /// Returns the sources of a value; none if the value is 0.
     fn value_sources(
         &mut self,
         tree: &tree::Local,
@@ -325,7 +326,8 @@ impl Resolver<'_> {
         self.typed_sources(tree.function, class, operands)
     }
 
-    /// Returns the function and the sources of a value. For an expression, they are those of its outermost function.
+    /// Returns the function and the sources of a value. If the value is an expression, these are its outermost
+    /// function and operands.
     fn typed_sources(
         &mut self,
         function: Function,
@@ -352,7 +354,7 @@ impl Resolver<'_> {
                 let operands = self.operands(&[(**a).clone(), (**b).clone()])?;
                 let cells: Vec<Class> = operands.iter().filter_map(Operand::cell_class).collect();
                 let written: Vec<Class> = operands.iter().map(Operand::class).collect();
-                // A literal has the class of the other side.
+                // The literals of a comparison have the class of the cell on the other side.
                 let class = cells.first().copied().unwrap_or_else(|| common(&written));
                 let [a, b] = exactly(operands)?;
                 Condition::Compare(*order, self.typed(a, class)?, self.typed(b, class)?)
@@ -367,7 +369,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// Resolves several calls, or a loop of calls, as tasks.
+    /// Resolves several calls as tasks, or a loop with a task in each iteration.
     fn tasks(&mut self, tree: &tree::Tasks) -> Step<Statement> {
         match &tree.kind {
             tree::TaskKind::Calls(calls) => {
@@ -394,7 +396,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Resolves a call via a cell; the candidates are all procedures with fitting parameters.
+    /// Resolves a call via a cell. It can call every procedure whose parameters fit the arguments.
     fn call_via(&mut self, tree: &tree::CallVia) -> Step<Statement> {
         let Ok([cell]) = places::<1>(self.operands(std::slice::from_ref(&tree.cell))?) else {
             return unsupported("a call through a constant");
@@ -411,7 +413,7 @@ impl Resolver<'_> {
         Ok(Statement::CallVia { cell, calls })
     }
 
-    /// Returns true if a procedure's parameters fit the arguments.
+    /// Returns true if the parameters of a procedure fit the arguments.
     fn takes(&mut self, number: usize, arguments: &[tree::Expression]) -> Step<bool> {
         let parameters = &self.declared.procedures[number].parameters;
         if parameters.len() != arguments.len() {
@@ -430,7 +432,7 @@ impl Resolver<'_> {
                     };
                     of_rank && variable.class == class
                 }
-                // Only programs in the tests pass anything else.
+                // Only programs of other tests pass other arguments, so the oracle doesn't support them.
                 _ => return unsupported("a call through a cell that is passed anything but variables"),
             };
             if !fits {

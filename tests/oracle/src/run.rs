@@ -1,4 +1,4 @@
-//! Runs of the oracle: from a program with inputs to an outcome. This module knows no other machine.
+//! Runs the oracle: from a program and its inputs to an outcome. This module knows no other machine.
 
 use reviver_assembler::tree::Body;
 use reviver_isa::instruction::Class;
@@ -12,7 +12,8 @@ use crate::resolve::resolve;
 use crate::value::Value;
 use crate::walk::{Direction, Walk};
 
-/// Stack size of the walking thread, which recurses for each block and call. Memory is only used as needed.
+/// Stack size in bytes of the thread that executes a program, which recurses for each block and call. Memory is used
+/// only as needed.
 const STACK: usize = 1 << 29;
 
 /// Program that the oracle can run.
@@ -23,22 +24,23 @@ pub struct Oracle {
 /// Inputs of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Inputs<'a> {
-    /// Globals with the texts of their values, one per cell.
+    /// Names of globals with the texts of their values, one for each cell.
     pub values: &'a [(String, Vec<String>)],
     /// Tape to give: the input tape in reading order for a forward run, the output tape in writing order for a
     /// backward run. Texts of reals have a point or an exponent, others are integers.
     pub tape: &'a [String],
-    /// True to start in gradient mode, with adjoints from [`seed`] for every real global and every real on the tape.
+    /// True to start in gradient mode. Then every real global and every real on the tape has the adjoint that
+    /// [`seed`] returns.
     pub gradient: bool,
 }
 
-/// Returns the initial adjoint for cell n of a global; for entry n of the tape, the name is empty.
+/// Returns the initial adjoint of cell `n` of a global. For entry `n` of the tape, `name` is empty.
 pub fn seed(name: &str, n: usize) -> f64 {
     let name: usize = name.bytes().map(usize::from).sum();
     (((name + n) * 7 % 11) as f64 - 5.0) / 4.0
 }
 
-/// Outcome of a run to the other end and back.
+/// Outcomes of a run to the other end of the program, and of the run back.
 #[derive(Clone, Debug)]
 pub struct RoundTrip {
     pub there: Outcome,
@@ -47,7 +49,7 @@ pub struct RoundTrip {
 }
 
 impl Oracle {
-    /// Resolves a program, given as its tree with expanded includes.
+    /// Resolves a program. Its tree must have its includes expanded.
     ///
     /// # Errors
     /// The feature that the oracle doesn't support.
@@ -58,8 +60,8 @@ impl Oracle {
         }
     }
 
-    /// Runs the program from one end to the other, and back if it completes. `fuel` limits the statements in each
-    /// direction.
+    /// Runs the program from one end to the other and, if that completes, back. `fuel` is the maximum number of
+    /// statements in each direction.
     ///
     /// # Errors
     /// Inputs that don't fit the program.
@@ -103,7 +105,7 @@ impl Oracle {
             };
             let values: Option<Vec<Value>> =
                 texts.iter().map(|text| Value::parse(text, global.class, numbers)).collect();
-            // A single value applies to every cell.
+            // A single value is given to every cell of the global.
             let values = values.map(|values| match &values[..] {
                 [value] if global.shape != Shape::Stack => vec![value.clone(); global.shape.cells()],
                 _ => values,

@@ -1,4 +1,4 @@
-//! Visibility of names, and their meanings. This module knows no statements.
+//! Scopes: which names are visible, and what they mean. This module knows no statements.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::plan::{Computed, Measured, Part, Place, Variable};
 #[derive(Clone, Debug)]
 pub(crate) enum Meaning {
     Constant(Number),
-    /// A scalar, or an array as a whole.
+    /// A scalar, or a whole array.
     Variable(Variable),
     Element(Place),
     /// The gradient mode bit.
@@ -26,18 +26,18 @@ pub(crate) enum Meaning {
         part: Part,
     },
     Length(Measured),
-    /// Computation of an expression.
+    /// Expression that must be computed.
     Computed(Computed),
 }
 
 #[derive(Default)]
 struct Scope {
-    /// True for the body of a macro, where the scopes around its use are invisible.
+    /// True for the scope of a macro's body, in which the scopes around the macro's use are invisible.
     is_macro: bool,
     names: HashMap<String, Meaning>,
 }
 
-/// Open scopes of one procedure, outermost first.
+/// Open scopes in one procedure, outermost first.
 #[derive(Default)]
 pub(crate) struct Scopes(Vec<Scope>);
 

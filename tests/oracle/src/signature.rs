@@ -1,4 +1,4 @@
-//! Classes of a function's sources and value, and its evaluation. This module knows no cells.
+//! Classes of a function's sources and value, and evaluation of the function. This module knows no cells.
 
 use num_bigint::BigInt;
 use reviver_isa::function::Function;
@@ -10,8 +10,8 @@ use crate::plan::Numbers;
 use crate::real::Real;
 use crate::value::Value;
 
-/// Returns the classes of the sources, from their written classes and the target's class. An integer literal may be a
-/// real, but not the converse.
+/// Returns the classes that a function's sources must have, given the target's class and the classes as written. An
+/// integer literal may become a real, but a real literal never an integer.
 pub(crate) fn source_classes(function: Function, target: Class, written: &[Class]) -> Vec<Class> {
     let uniform = |class| vec![class; written.len()];
     match (target, function) {
@@ -22,12 +22,12 @@ pub(crate) fn source_classes(function: Function, target: Class, written: &[Class
     }
 }
 
-/// Returns the class for comparisons: real if any operand is.
+/// Returns the class in which operands are compared: real if any of them is real, otherwise integer.
 pub(crate) fn common(written: &[Class]) -> Class {
     if written.contains(&Class::Real) { Class::Real } else { Class::Int }
 }
 
-/// Returns the class of a function's value without a target.
+/// Returns the class of a function's value if no target decides it.
 pub(crate) fn value_class(function: Function, written: &[Class]) -> Step<Class> {
     use Function::*;
     if matches!(
@@ -66,14 +66,14 @@ pub(crate) fn value_class(function: Function, written: &[Class]) -> Step<Class> 
     }
 }
 
-/// Evaluates a function with a value of the given class.
+/// Evaluates a function whose value has the given class.
 pub(crate) fn evaluate(
     function: Function,
     class: Class,
     sources: &[&Value],
     numbers: Numbers,
 ) -> Step<Value> {
-    // Functions of one source ignore the second; those without sources ignore both.
+    // Sources that the function doesn't have are passed as 0 and ignored.
     let zero = Value::Int(BigInt::ZERO);
     let a = sources.first().copied().unwrap_or(&zero);
     let b = sources.get(1).copied().unwrap_or(a);

@@ -1,5 +1,4 @@
-//! Storage of a run: cells by number with their adjoints, stacks, tapes, and the mode. This module knows no
-//! statements.
+//! Memory of a run: numbered cells with their adjoints, stacks, tapes, and the mode. This module knows no statements.
 
 use std::collections::HashSet;
 
@@ -11,17 +10,17 @@ use crate::outcome::{Bits, Snapshot, Step, Trap, trap, unsupported};
 use crate::plan::{Numbers, Plan, Shape};
 use crate::value::Value;
 
-/// Number of a cell. Frames follow the globals; aliases have the same number.
+/// Number of a cell. The cells of frames follow those of globals. Aliases of a cell have the same number.
 pub(crate) type Cell = usize;
 
-/// Offset from a cell's number to the number of its adjoint.
+/// Number of a cell's adjoint minus the number of the cell.
 const ADJOINTS: Cell = 1 << 40;
 
 pub(crate) fn adjoint_of(cell: Cell) -> Cell {
     cell + ADJOINTS
 }
 
-/// Returns true if the number is that of an adjoint.
+/// Returns true if a number is that of a cell's adjoint.
 pub(crate) fn is_adjoint(cell: Cell) -> bool {
     cell >= ADJOINTS
 }
@@ -35,13 +34,13 @@ pub(crate) struct Entry {
 
 pub(crate) struct Store {
     numbers: Numbers,
-    /// Capacity of each stack; `tape_limit` is that of each tape.
+    /// Maximum number of entries on each stack; `tape_limit` is that of each tape.
     stack_limit: usize,
     tape_limit: usize,
     cells: Vec<Value>,
     /// Adjoint of each cell; 0 for integers.
     adjoints: Vec<Value>,
-    /// Cells of constants; their adjoints stay 0.
+    /// Cells that hold constants. Their adjoints are always 0.
     constants: HashSet<Cell>,
     int_stack: Vec<Entry>,
     real_stack: Vec<Entry>,
@@ -90,7 +89,7 @@ impl Store {
         self.constants.contains(&cell)
     }
 
-    /// Returns the initial adjoint.
+    /// Returns the initial adjoint of a cell, which is 0.
     fn zero(&self) -> Value {
         Value::zero(Class::Real, self.numbers.system)
     }
@@ -104,7 +103,7 @@ impl Store {
         self.cells.len()
     }
 
-    /// Removes the cells from a number on.
+    /// Removes all cells from number `count` on.
     pub(crate) fn truncate(&mut self, count: usize) {
         self.cells.truncate(count);
         self.adjoints.truncate(count);
@@ -129,7 +128,8 @@ impl Store {
         }
     }
 
-    /// Returns true if an instruction on these cells propagates adjoints.
+    /// Returns true if an instruction on these cells also propagates their adjoints: in gradient mode, if none of the
+    /// cells is an adjoint.
     pub(crate) fn carries(&self, cells: &[Cell]) -> bool {
         self.mode && !cells.iter().any(|&cell| is_adjoint(cell))
     }
@@ -146,7 +146,7 @@ impl Store {
         Ok(())
     }
 
-    /// Traps unless the cell is vacant, and sets it to 0. Its adjoint is dropped.
+    /// Traps unless the cell is vacant. Then sets the cell to 0, and in gradient mode also its adjoint.
     pub(crate) fn vacate(&mut self, cell: Cell) -> Step<()> {
         self.demand_vacant(cell)?;
         self.take(cell).map(|_| ())
@@ -156,14 +156,15 @@ impl Store {
         if self.get(cell)?.is_vacant(self.numbers.tolerance) { Ok(()) } else { trap(Trap::Vacant) }
     }
 
-    /// Sets the cell to 0, without changing its adjoint.
+    /// Sets the cell to 0. Its adjoint doesn't change.
     fn clear(&mut self, cell: Cell) -> Step<()> {
         let class = self.get(cell)?.class();
         self.set(cell, Value::zero(class, self.numbers.system));
         Ok(())
     }
 
-    /// Takes the cell's value, with its adjoint in gradient mode; both are 0 afterwards.
+    /// Removes the cell's value, in gradient mode with its adjoint, and returns both. The cell and its adjoint are
+    /// then 0.
     fn take(&mut self, cell: Cell) -> Step<Entry> {
         let mut entry = self.entry(self.get(cell)?.clone());
         self.clear(cell)?;
@@ -188,7 +189,7 @@ impl Store {
         }
     }
 
-    /// Returns the tape of an update.
+    /// Returns the tape on which an update works.
     fn tape(&self, update: Update) -> &[Entry] {
         if matches!(update, Update::Read | Update::Unread) { &self.input } else { &self.output }
     }
@@ -201,7 +202,8 @@ impl Store {
             Update::Vacate => self.vacate(cell),
             Update::Erase => self.clear(cell),
             Update::Forget => {
-                // An odd number of either sign becomes the even number below it.
+                // The update clears the lowest bit, which makes an odd number of either sign the even number below
+                // it.
                 let value = self.get(cell)?.int()?.clone();
                 let even = if value.bit(0) { value - 1 } else { value };
                 self.set(cell, Value::Int(even));
@@ -261,8 +263,8 @@ impl Store {
         Ok(())
     }
 
-    /// Moves a value into a vacant cell of its class, with its adjoint in gradient mode. Traps with `missing` if
-    /// there is no such value.
+    /// Moves a stack or tape entry into a vacant cell, in gradient mode with its adjoint. Traps with `missing` if
+    /// there is no entry of the cell's class.
     fn fill(&mut self, cell: Cell, entry: Option<Entry>, missing: Trap) -> Step<()> {
         let class = self.get(cell)?.class();
         let Some(entry) = entry.filter(|entry| entry.value.class() == class) else { return trap(missing) };
@@ -274,7 +276,7 @@ impl Store {
         Ok(())
     }
 
-    /// Returns the observable state; globals are the first cells.
+    /// Returns the observable state. The first cells are those of the globals.
     pub(crate) fn snapshot(&self, plan: &Plan) -> Snapshot {
         let bits = |list: &[Entry]| -> Vec<Bits> { list.iter().map(|e| e.value.bits()).collect() };
         let adjoints = |list: &[Entry]| -> Vec<Bits> { list.iter().map(|e| e.adjoint.bits()).collect() };

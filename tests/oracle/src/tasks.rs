@@ -1,5 +1,5 @@
-//! Tasks. The cells that each task touches are determined before the first one runs. In gradient mode, cells that a
-//! task can't change have an adjoint of 0 while it runs, and the task's contributions are added afterwards.
+//! Tasks. The cells that each task touches are found before the first task runs. In gradient mode, a cell that a task
+//! can't change has the adjoint 0 while the task runs. The task's contributions are added to the adjoint afterwards.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ struct TaskCells {
 }
 
 impl<'p> Walk<'p> {
-    /// Runs tasks one after another.
+    /// Checks that tasks don't conflict, and runs them one after another.
     pub(crate) fn tasks(
         &mut self,
         frame: &Frame,
@@ -50,7 +50,7 @@ impl<'p> Walk<'p> {
             self.look_at(frame, arguments, &mut looked_at);
             match self.cells_of(frame, call, arguments) {
                 Ok(own) => cells.push(own),
-                // The call itself will trap, unless an earlier task does.
+                // This call will trap, unless an earlier task traps first. So later tasks aren't checked.
                 Err(Halt::Trap(_)) => break,
                 Err(halt) => return Err(halt),
             }
@@ -59,7 +59,7 @@ impl<'p> Walk<'p> {
         passed.iter().try_for_each(|(call, arguments)| self.called(frame, call, arguments, direction))
     }
 
-    /// Runs a loop with a task in each iteration.
+    /// Checks that the tasks of a loop's iterations don't conflict, and runs them in order.
     pub(crate) fn task_rounds(&mut self, frame: &Frame, rounds: &'p For, direction: Direction) -> Step<()> {
         self.demand_rounds_apart(frame, rounds)?;
         self.counted(frame, rounds, direction)
@@ -80,7 +80,7 @@ impl<'p> Walk<'p> {
         self.look_at(frame, &call.arguments, &mut looked_at);
         let mut cells = Vec::new();
         let mut number = if rounds.reversed { high.clone() - &rounds.step } else { low.clone() };
-        // Before and after the loop, the counter is 0.
+        // The counter is 0 before and after the loop, so it is set to 0 again after each iteration is examined.
         while low <= number && number < high || rounds.reversed && number > low {
             let value = Value::Int(integer::wrap(number.clone(), self.plan.numbers.bits));
             self.store.set(counter, value);
@@ -105,7 +105,8 @@ impl<'p> Walk<'p> {
         self.cells_of(frame, call, &arguments)
     }
 
-    /// Returns the cells of a call: its arguments, and globals that it accesses by name.
+    /// Returns the cells that a call may touch: those of its arguments, and the globals that the procedure accesses
+    /// by name.
     fn cells_of(&self, frame: &Frame, call: &Call, arguments: &[Argument]) -> Step<TaskCells> {
         let mut cells = TaskCells::default();
         let passing = self.plan.procedures.get(call.procedure).map_or(&[][..], |callee| &callee.parameters);
@@ -131,7 +132,7 @@ impl<'p> Walk<'p> {
         globals.iter().flat_map(cells).collect()
     }
 
-    /// Collects the integers that determine which cells are passed.
+    /// Collects the integer cells on which the choice of passed cells depends, such as an index `i` in `A[i]`.
     fn look_at(&self, frame: &Frame, arguments: &[Argument], cells: &mut BTreeSet<Cell>) {
         for argument in arguments {
             match argument {
@@ -173,7 +174,7 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// Sets aside the adjoints of all cells that a task can't change.
+    /// Sets the adjoints of all cells that a task can't change to 0. Returns these cells with their adjoints.
     pub(crate) fn set_aside(
         &mut self,
         frame: &Frame,
@@ -183,7 +184,7 @@ impl<'p> Walk<'p> {
         let call = Call { undo: false, procedure, arguments: Vec::new(), is_task: true };
         let own = match self.cells_of(frame, &call, arguments) {
             Ok(own) => own.changed,
-            // The call itself will trap.
+            // The call will trap, so the adjoints don't matter.
             Err(_) => return Ok(Vec::new()),
         };
         let mut waiting = Vec::new();
@@ -200,7 +201,7 @@ impl<'p> Walk<'p> {
         Ok(waiting)
     }
 
-    /// Restores them, with the contributions of the task added.
+    /// Adds the adjoints that [`Walk::set_aside`] returned to those that the task has left.
     pub(crate) fn add_shares(&mut self, waiting: Vec<(Cell, Value)>) -> Step<()> {
         let is_nothing = |value: &Value| value.bits() == Bits::Real(0);
         for (cell, waited) in waiting {
@@ -218,7 +219,8 @@ impl<'p> Walk<'p> {
     }
 }
 
-/// Traps if a task may change a cell that another touches, or an integer that determines any argument.
+/// Traps with `Overlap` if a task may change a cell that another task touches, or an integer on which the passed
+/// cells of any task depend.
 fn demand_apart(tasks: &[TaskCells], looked_at: &BTreeSet<Cell>) -> Step<()> {
     for (n, task) in tasks.iter().enumerate() {
         let others = tasks.iter().enumerate().filter(|(m, _)| *m != n);
@@ -230,7 +232,7 @@ fn demand_apart(tasks: &[TaskCells], looked_at: &BTreeSet<Cell>) -> Step<()> {
     Ok(())
 }
 
-/// Globals that a procedure accesses by name, also through its calls, and those that it may change.
+/// Globals that a procedure accesses by name, itself or through its callees, and the subset that it may change.
 #[derive(Default)]
 struct Named {
     all: BTreeSet<usize>,

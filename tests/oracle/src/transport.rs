@@ -1,5 +1,5 @@
-//! Propagation of adjoints in gradient mode: returns the new adjoints of an instruction without storing them, so that
-//! a trap changes nothing.
+//! Propagation of adjoints in gradient mode. Functions return the new adjoints of an instruction's operands without
+//! storing them, so that an instruction that traps changes nothing.
 
 use reviver_isa::function::Function;
 
@@ -9,13 +9,13 @@ use crate::real::Real;
 use crate::store::{Cell, Store};
 use crate::value::Value;
 
-/// Source of an instruction: its value, and its cell unless it is a constant.
+/// Source of an instruction: its value, and its cell unless the source is a constant.
 pub(crate) struct Source {
     pub(crate) cell: Option<Cell>,
     pub(crate) value: Value,
 }
 
-/// Cells with their new adjoints.
+/// Cells with their new adjoints. If a cell occurs several times, its last entry counts.
 pub(crate) type Changes = Vec<(Cell, Real)>;
 
 impl Store {
@@ -23,14 +23,15 @@ impl Store {
         self.get(crate::store::adjoint_of(cell))?.real()
     }
 
-    /// Stores the new adjoints of cells.
+    /// Stores new adjoints in their cells.
     pub(crate) fn carry(&mut self, changes: Changes) {
         for (cell, adjoint) in changes {
             self.set(crate::store::adjoint_of(cell), Value::Real(adjoint));
         }
     }
 
-    /// Returns the contributions of y' to the sources' adjoints for y += f or y -= f, in source order.
+    /// Returns the new adjoints of the sources after a step y += f (`adds`) or y -= f. For y += f: a' -= y'·∂f/∂a.
+    /// For y -= f: a' += y'·∂f/∂a. Sources are handled in order.
     pub(crate) fn shares(
         &self,
         function: Function,
@@ -55,7 +56,8 @@ impl Store {
         Ok(changes)
     }
 
-    /// Returns an adjoint minus or plus a contribution.
+    /// Returns a cell's adjoint minus a contribution if `gives` is true, otherwise plus the contribution. A new
+    /// adjoint of the cell in `changes` counts as its adjoint.
     fn given(&self, changes: &Changes, cell: Cell, share: &Real, gives: bool) -> Step<Real> {
         let pending = changes.iter().rev().find(|(changed, _)| *changed == cell);
         let old = pending.map_or_else(|| self.adjoint(cell), |(_, adjoint)| Ok(adjoint))?;
@@ -63,14 +65,15 @@ impl Store {
         Real::function(function, old, share)?.admit()
     }
 
-    /// Returns the new adjoint for y := -y.
+    /// Returns the new adjoint of y after the step y := -y.
     pub(crate) fn negated_adjoint(&self, y: Cell) -> Step<Changes> {
         let adjoint = self.adjoint(y)?;
         Ok(if adjoint.is_zero() { Vec::new() } else { vec![(y, adjoint.negated()?)] })
     }
 
-    /// Returns the new adjoints of a rotation. The point's adjoint is rotated alike; the angle's gets the cross
-    /// product on the side where the point isn't rotated.
+    /// Returns the new adjoints of a rotation of the point (x, y). The point's adjoint is rotated by the same angle.
+    /// The angle's adjoint changes by the cross product of the point and its adjoint, both before a forward step or
+    /// both after a backward step.
     pub(crate) fn rotated_adjoints(
         &self,
         [x, y]: [Cell; 2],

@@ -1,4 +1,4 @@
-//! From text to one tree: parses a program and expands its includes.
+//! Parses a program and expands its includes, from text to a single syntax tree.
 
 use reviver_assembler::files::Files;
 use reviver_assembler::parser::parse;
@@ -23,7 +23,7 @@ fn included(sources: &mut Sources, file: FileId, files: &dyn Files) -> Result<Bo
             continue;
         };
         let (name, bytes) = files.read(path, sources.name(file))?;
-        // A file is included once.
+        // Each file is included only once.
         if sources.find(&name).is_none() {
             let text = String::from_utf8(bytes).map_err(|error| error.to_string())?;
             let file = sources.add(name, text);

@@ -23,7 +23,7 @@ impl Value {
         }
     }
 
-    /// Parses a value; `None` if the text isn't a number of the class.
+    /// Parses a value. Returns `None` if the text isn't a number of the class.
     pub(crate) fn parse(text: &str, class: Class, numbers: Numbers) -> Option<Value> {
         match class {
             Class::Int => {

@@ -1,5 +1,6 @@
-//! Walk through a plan, forward or backward. Backward, each statement is inverted when it is reached, in the opposite
-//! order; nothing is inverted ahead. A position is only an index in the current list.
+//! Executes a plan, forward or backward. In a backward run, statements are executed in the opposite order, and each
+//! one is inverted when it is reached; nothing is inverted in advance. A position is just an index in the current
+//! list of statements.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -25,7 +26,7 @@ use crate::store::{Cell, Store, adjoint_of};
 use crate::transport;
 use crate::value::Value;
 
-/// Direction in which a list is walked.
+/// Direction in which a list of statements is executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     Forward,
@@ -50,7 +51,7 @@ impl Direction {
     }
 }
 
-/// Maximum number of open calls; each is a recursion of the walk.
+/// Maximum number of open calls. Each open call is a recursion of the executing thread.
 const DEEPEST: usize = 20_000;
 
 /// State of a run.
@@ -58,10 +59,10 @@ pub(crate) struct Walk<'p> {
     pub(crate) plan: &'p Plan,
     pub(crate) store: Store,
     pub(crate) globals: Vec<Cell>,
-    /// Frame of main, which lives as long as the program.
+    /// Frame of main, which exists as long as the run.
     main: Rc<Frame>,
     open_calls: usize,
-    /// Remaining number of statements.
+    /// Number of statements that may still be executed.
     pub(crate) fuel: u64,
 }
 
@@ -81,7 +82,7 @@ impl<'p> Walk<'p> {
         Walk { plan, store, globals, main: Rc::new(main), open_calls: 0, fuel: 0 }
     }
 
-    /// Gives values to a global.
+    /// Sets the cells of a global to the given values.
     pub(crate) fn give(&mut self, global: usize, values: &[Value]) {
         if let Some(Global { shape: Shape::Stack, class, .. }) = self.plan.globals.get(global) {
             let entries = values.iter().map(|value| self.store.entry(value.clone())).collect();
@@ -92,7 +93,7 @@ impl<'p> Walk<'p> {
         (start..).zip(values).for_each(|(cell, value)| self.store.set(cell, value.clone()));
     }
 
-    /// Gives adjoints to the cells of real globals.
+    /// Sets the adjoints of all real globals; `adjoint` returns that of a cell.
     pub(crate) fn seed(&mut self, adjoint: impl Fn(&str, usize) -> Step<Value>) -> Step<()> {
         let globals = self.plan.globals.iter().zip(&self.globals);
         for (global, &start) in globals.filter(|(global, _)| global.class == Class::Real) {
@@ -121,7 +122,7 @@ impl<'p> Walk<'p> {
         self.block(&Rc::clone(&self.main), &main.body, direction)
     }
 
-    /// Returns the variables of main's frame that aren't vacant.
+    /// Returns the names of the variables in main's frame that aren't vacant.
     pub(crate) fn left_in_frame(&self) -> Vec<&'p str> {
         let left = self.main_frame().filter(|(cells, _)| !self.are_vacant(cells.clone()));
         left.map(|(_, variable)| variable.name.as_str()).collect()
@@ -138,7 +139,8 @@ impl<'p> Walk<'p> {
         cells.all(|cell| self.store.demand_vacant(cell).is_ok())
     }
 
-    /// Returns the mode, and the adjoints of globals and of main's frame, that aren't 0.
+    /// Returns the names of the mode and of adjoints if they aren't 0 at the end, as they must be. Adjoints are those
+    /// of globals, of the real stack, and of main's frame.
     pub(crate) fn left_in_gradient_mode(&self) -> Vec<String> {
         let of_globals = self
             .plan
@@ -160,7 +162,7 @@ impl<'p> Walk<'p> {
         mode.into_iter().chain(names.map(|name| format!("{name}'"))).collect()
     }
 
-    /// Runs a procedure between its entry and exit. Callers remove the frame's cells.
+    /// Runs a procedure from its entry to its exit, or backward. The caller removes the cells of its frame.
     fn procedure(
         &mut self,
         procedure: &'p Procedure,
@@ -182,8 +184,8 @@ impl<'p> Walk<'p> {
         Ok(())
     }
 
-    /// Runs a list of statements, including its flat branches. `at` is the number of statements before the current
-    /// position.
+    /// Executes a list of statements with the branches between its labels. `at` is the number of statements before
+    /// the current position.
     fn block(&mut self, frame: &Frame, block: &'p Block, direction: Direction) -> Step<()> {
         let backward = direction.is_backward();
         let mut at = if backward { block.len() } else { 0 };
@@ -193,7 +195,8 @@ impl<'p> Walk<'p> {
             self.tick()?;
             let passed = if backward { number } else { number + 1 };
             at = match (statement, backward) {
-                // The half that jumps. The jump continues after its partner, which must agree.
+                // In this direction the statement is a test. If its condition holds, control continues after its
+                // partner, whose condition must hold, too.
                 (Statement::Br { partner, condition }, false)
                 | (Statement::From { partner, condition }, true) => {
                     if self.condition(frame, condition)? {
@@ -203,7 +206,8 @@ impl<'p> Walk<'p> {
                         passed
                     }
                 }
-                // The half that joins, reached without the jump.
+                // In this direction the statement is a join. It is reached without a jump, so its condition must not
+                // hold.
                 (Statement::From { condition, .. }, false) | (Statement::Br { condition, .. }, true) => {
                     self.demand(frame, condition, false)?;
                     passed
@@ -266,7 +270,7 @@ impl<'p> Walk<'p> {
         sources.iter().map(|source| self.held(frame, source, all)).collect()
     }
 
-    /// Runs a statement without expressions, except in its conditions.
+    /// Executes a statement that has no expressions, except in its conditions.
     fn compound(&mut self, frame: &Frame, statement: &'p Statement, direction: Direction) -> Step<()> {
         let backward = direction.is_backward();
         match statement {
@@ -317,7 +321,7 @@ impl<'p> Walk<'p> {
                 self.store.truncate(count);
                 Ok(())
             }
-            // Branches are handled by `block`, and the other statements by their own methods.
+            // `block` executes branches, and separate methods execute the other statements.
             Statement::Br { .. }
             | Statement::From { .. }
             | Statement::Accumulate { .. }
@@ -340,14 +344,15 @@ impl<'p> Walk<'p> {
         Ok(())
     }
 
-    /// Returns the target of an instruction without sources. Its index must not be the target.
+    /// Returns the target of an instruction without sources. Traps if the target's index depends on the target.
     fn lone_target(&self, frame: &Frame, target: &Place) -> Step<Cell> {
         let target = self.reach(frame).place(target)?;
         demand_no_index(&[target.cell], &[&target])?;
         Ok(target.cell)
     }
 
-    /// Applies an update by a function value. Resolves the cells even if there is no update to apply.
+    /// Applies an update by a function value. `update` is `None` for a step that can't be undone; the cells are still
+    /// resolved first, because that may trap.
     fn accumulate(
         &mut self,
         frame: &Frame,
@@ -361,7 +366,7 @@ impl<'p> Walk<'p> {
         let cells: Vec<Option<Reached>> =
             sources.iter().map(|source| reach.source(source)).collect::<Step<_>>()?;
         let reached: Vec<&Reached> = cells.iter().flatten().collect();
-        // An assignment may read the cell that it replaces, because it has no inverse.
+        // An assignment has no inverse, so the replaced cell may be one of its sources.
         let assigns = update.is_none_or(|update| update == Update::Overwrite);
         if !assigns && reached.iter().any(|source| source.cell == target.cell) {
             return trap(Trap::Alias);
@@ -375,7 +380,8 @@ impl<'p> Walk<'p> {
         self.update(reversible(update)?, function, target.cell, &sources)
     }
 
-    /// Gives a cell a value, or removes the value.
+    /// Adds the value of an expression to a cell that holds it, or subtracts the value from the cell, as `update`
+    /// says.
     pub(crate) fn put(
         &mut self,
         frame: &Frame,
@@ -453,7 +459,8 @@ impl<'p> Walk<'p> {
         Ok(())
     }
 
-    /// Runs a `local` (from 0 to the value) or a `delocal` (from the value to 0).
+    /// Executes a `local`, which sets a cell from 0 to a value, or if `ends` is true a `delocal`, which returns the
+    /// cell to 0.
     fn ancilla(
         &mut self,
         frame: &Frame,
@@ -492,7 +499,7 @@ impl<'p> Walk<'p> {
         })
     }
 
-    /// Traps unless a condition agrees with the path taken.
+    /// Traps unless a condition has the value `wanted`, as the path taken requires.
     fn demand(&self, frame: &Frame, condition: &Condition, wanted: bool) -> Step<()> {
         if matches!(condition, Condition::Forgotten) || self.condition(frame, condition)? == wanted {
             return Ok(());
@@ -560,14 +567,14 @@ impl<'p> Walk<'p> {
         let last = self.reach(frame).value(end)?;
         self.advance(counter, -(last.int()?.clone()))?;
         self.store.vacate(counter)?;
-        // The bounds must still describe a nonempty range.
+        // After the loop, the bounds must still describe a range that isn't empty.
         if self.compare(frame, &low, &high)?.is_ge() {
             return trap(Trap::Branch);
         }
         checked(self)
     }
 
-    /// Returns a bound, evaluated once if it is an expression.
+    /// Returns a bound of a loop. A bound that is an expression is evaluated here, once.
     pub(crate) fn bound(&self, frame: &Frame, bound: &Source) -> Step<Source> {
         if bound.is_computed() {
             self.reach(frame).value(bound).map(Source::Constant)
@@ -587,7 +594,7 @@ impl<'p> Walk<'p> {
         Ok(reach.value(a)?.int()?.cmp(reach.value(b)?.int()?))
     }
 
-    /// Runs a call of the text.
+    /// Executes a call in the text: evaluates its arguments first.
     pub(crate) fn calling(
         &mut self,
         frame: &Frame,
@@ -600,7 +607,7 @@ impl<'p> Walk<'p> {
         self.called(frame, call, &arguments, direction)
     }
 
-    /// Runs a call with given arguments.
+    /// Executes a call with evaluated arguments.
     pub(crate) fn called(
         &mut self,
         frame: &Frame,
@@ -609,18 +616,18 @@ impl<'p> Walk<'p> {
         direction: Direction,
     ) -> Step<()> {
         let direction = direction.turned(call.undo);
-        // Exact sums don't depend on their order.
+        // If sums are exact, the order in which contributions are added doesn't matter, so nothing is set aside.
         if !call.is_task || !self.store.mode || self.plan.numbers.system.is_exact() {
             return self.call(frame, call.procedure, arguments, direction);
         }
         let waiting = self.set_aside(frame, call.procedure, arguments)?;
         let outcome = self.call(frame, call.procedure, arguments, direction);
-        // If a task traps, its contributions so far remain in the adjoints.
+        // If a task traps, the contributions that it made before still count.
         let added = self.add_shares(waiting);
         outcome.and(added)
     }
 
-    /// Runs the procedure with the number in the cell, which must hold the number afterwards, too.
+    /// Executes the procedure whose number the cell holds. The cell must still hold this number afterwards.
     fn call_via(&mut self, frame: &Frame, cell: &Place, calls: &'p [Call], direction: Direction) -> Step<()> {
         let chosen = |this: &Self| {
             let reach = this.reach(frame);
@@ -668,7 +675,8 @@ impl<'p> Walk<'p> {
         match rule {
             None => self.part(frame, arguments, &resolved, (procedure, direction), references)?,
             Some(rule) => {
-                // The rule runs at the state of the procedure's entry.
+                // In gradient mode a call with a derivative rule has two parts. In both directions, the rule runs in
+                // the state at the procedure's entry.
                 let parts = match direction {
                     Direction::Forward => [(rule, Direction::Backward), (procedure, direction)],
                     Direction::Backward => [(procedure, direction), (rule, Direction::Forward)],
@@ -685,7 +693,8 @@ impl<'p> Walk<'p> {
         Ok(())
     }
 
-    /// Runs the body of a call, or one part of it.
+    /// Runs a procedure's body as a call, or as one of the parts of a call with a rule. Traps if the arguments refer
+    /// to other cells afterwards.
     fn part(
         &mut self,
         frame: &Frame,
@@ -708,7 +717,7 @@ impl<'p> Walk<'p> {
         arguments.iter().map(|argument| reach.argument(argument)).collect()
     }
 
-    /// Returns the reference of a parameter; a constant gets a separate cell.
+    /// Returns the reference for a parameter. A constant argument gets a separate cell.
     fn reference(&mut self, resolved: Option<Reference>, argument: &Argument) -> Reference {
         match (resolved, argument) {
             (Some(reference), _) => reference,
@@ -720,7 +729,7 @@ impl<'p> Walk<'p> {
     }
 }
 
-/// Allocates the cells of a frame, and returns the first cell of each variable.
+/// Allocates the cells of a procedure's frame. Returns the first cell of each variable.
 fn variables(store: &mut Store, plan: &Plan, procedure: &Procedure) -> Vec<Cell> {
     let mut variables = Vec::new();
     for variable in &procedure.frame {
@@ -732,7 +741,7 @@ fn variables(store: &mut Store, plan: &Plan, procedure: &Procedure) -> Vec<Cell>
     variables
 }
 
-/// Returns the condition of a branch half.
+/// Returns the condition of a branch's partner.
 fn agreement(partner: Option<&Statement>) -> &Condition {
     match partner {
         Some(Statement::Br { condition, .. } | Statement::From { condition, .. }) => condition,
@@ -740,7 +749,7 @@ fn agreement(partner: Option<&Statement>) -> &Condition {
     }
 }
 
-/// Traps if a target was read to find an operand.
+/// Traps if a target is a cell that was read to find an operand.
 fn demand_no_index(targets: &[Cell], operands: &[&Reached]) -> Step<()> {
     let is_target = |cell: &Cell| targets.contains(cell);
     if operands.iter().any(|operand| operand.indices.iter().any(is_target)) {
@@ -749,7 +758,7 @@ fn demand_no_index(targets: &[Cell], operands: &[&Reached]) -> Step<()> {
     Ok(())
 }
 
-/// Returns the update, or its inverse if there is one.
+/// Returns the update that a step executes: in a backward run the inverse. Returns `None` if there is none.
 fn turned(update: Update, backward: bool) -> Option<Update> {
     use Update::{Add, Erase, Forget, Overwrite, Pop, Push, Read, Rol, Ror, Sub, Unread, Unwrite, Write};
     if !backward {
@@ -767,7 +776,7 @@ fn turned(update: Update, backward: bool) -> Option<Update> {
         Write => Unwrite,
         Unwrite => Write,
         Overwrite | Erase | Forget => return None,
-        // Involutions, and `vacate`, which is its own inverse.
+        // The others are their own inverse: involutions, and `vacate`.
         other => other,
     })
 }

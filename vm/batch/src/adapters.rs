@@ -7,8 +7,8 @@ use crate::error::BatchError;
 use crate::info::DeviceInfo;
 use crate::probe::Probe;
 
-/// The graphics APIs to try, as far as the build has them. OpenGL is excluded: it has no 64-bit numbers, does not
-/// restrict what the driver may rewrite, and reaches no device that the others don't.
+/// The graphics APIs that are tried, if the build includes them. OpenGL is excluded: it has no 64-bit numbers, and
+/// doesn't restrict how the driver may rewrite a shader. It also reaches no device that the other APIs don't.
 const BACKENDS: wgpu::Backends = wgpu::Backends::PRIMARY.difference(wgpu::Backends::BROWSER_WEBGPU);
 
 /// The reachable devices of this machine.
@@ -56,8 +56,8 @@ impl Adapters {
         self.infos().filter(fits).reduce(|best, other| if rank(other) > rank(best) { other } else { best })
     }
 
-    /// Returns the device of this name or address, or else the only one with a name that contains `asked`, ignoring
-    /// case.
+    /// Returns the device whose name or address is `asked`. If there is none, returns the only device with a name
+    /// that contains `asked`, ignoring case.
     ///
     /// # Errors
     ///
@@ -84,7 +84,8 @@ impl Adapters {
         self.open_with(which, None)
     }
 
-    /// Opens a device with a known capability probe. A probe of another device or driver is ignored.
+    /// Opens a device with the result of an earlier capability probe. If there is no such result, or it is of another
+    /// device or driver, the device is probed.
     ///
     /// # Errors
     ///
@@ -109,12 +110,13 @@ fn has_driver_files() -> bool {
     has_render || ["/dev/nvidiactl", "/dev/dxg", "/dev/kfd"].iter().any(|file| Path::new(file).exists())
 }
 
-/// Returns the sort key of preference, as far as the properties of an unopened device tell.
+/// Returns the sort key of a device; the greatest key is preferred. It uses only properties that are known before the
+/// device is opened.
 fn rank(info: &DeviceInfo) -> (bool, bool, bool, bool) {
     (info.has_f64 && info.has_i64, info.has_i64, info.has_passthrough, info.is_discrete)
 }
 
-/// Keeps one entry for a device that several backends reach: the preferred one.
+/// Keeps one entry for each device. If several backends reach a device, the preferred backend's entry is kept.
 fn reached_once<T>(all: Vec<(T, DeviceInfo)>) -> Vec<(T, DeviceInfo)> {
     let infos: Vec<DeviceInfo> = all.iter().map(|(_, info)| info.clone()).collect();
     let is_preferred = |(place, info): (usize, &DeviceInfo)| {

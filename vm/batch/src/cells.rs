@@ -1,8 +1,10 @@
-//! Initial content of cells, and the choice of cells that have a word in a lane's memory. These are the cells that
-//! computed addresses reach, or that are changed before the end of the run.
+//! Initial content of cells, and the choice of cells that have a word in a lane's memory. A cell has a word if a
+//! computed address may refer to it, or if it is stored before the last block of the run. All other cells are SSA
+//! values.
 //!
-//! All other cells are SSA values. So are the cells of a small array that is never written: an address selects among
-//! their values. Memory words without computed addresses become variables if they are few. Independent of shader text.
+//! Cells that no store changes need no word, even if computed addresses refer to them. If a load may refer to few of
+//! these cells, it selects among their SSA values; otherwise it reads inputs and constants. Memory words that no
+//! computed address reaches become variables of the shader if they are few. Independent of shader text.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,26 +17,26 @@ use reviver_compile::range::IntRange;
 use reviver_compile::rows::AdjointRows;
 use reviver_vm::{Program, State};
 
-/// A cell, by its space and address.
+/// A cell: its space, and its address in that space.
 pub(crate) type SpacedCell = (Space, u32);
 
 /// The initial content of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StartWord {
-    /// The lane's input word of this number.
+    /// The content is the lane's input word with this number.
     Input(u32),
-    /// The same bits in each lane.
+    /// The content has these bits in each lane.
     Same(u64),
 }
 
-/// The initial content of all cells.
+/// The initial content of all cells: that of `state`, except for inputs and seeds.
 #[derive(Debug)]
 pub(crate) struct StartCells<'s> {
     pub state: &'s State,
-    /// The number of the input word, by cell.
+    /// The number of each input cell's input word.
     pub inputs: BTreeMap<SpacedCell, u32>,
-    /// The adjoints that are 1 at the turning point of a gradient, and the bits of 1.
-    pub seeds: (BTreeSet<u32>, u64),
+    /// The seeds of a gradient: adjoints at the turning point that may differ from 0, with their bits.
+    pub seeds: BTreeMap<u32, u64>,
 }
 
 impl StartCells<'_> {
@@ -43,14 +45,14 @@ impl StartCells<'_> {
             return StartWord::Input(word);
         }
         let at = address as usize;
-        // Memory beyond the cells of the program is 0.
+        // Cells that the state doesn't have, such as those of calls, are 0.
         StartWord::Same(match space {
             Space::Ints | Space::StartInts => self.state.ints.get(at).map_or(0, |&value| value as u64),
             Space::Reals | Space::StartReals => self.state.reals.get(at).copied().unwrap_or(0),
-            Space::Adjoints if self.seeds.0.contains(&address) => self.seeds.1,
             Space::Adjoints => {
+                let seed = self.seeds.get(&address);
                 let adjoints = self.state.adjoints.as_ref();
-                adjoints.and_then(|adjoints| adjoints.cells.get(at)).copied().unwrap_or(0)
+                seed.or_else(|| adjoints?.cells.get(at)).copied().unwrap_or(0)
             }
             Space::References | Space::Results => 0,
         })
@@ -64,7 +66,7 @@ pub(crate) struct MemoryRun {
     /// The range of addresses: `first` inclusive, `end` exclusive.
     pub first: u32,
     pub end: u32,
-    /// The number of the lane's word that holds the first cell.
+    /// The number of the memory word that holds the first cell.
     pub word: u32,
 }
 
@@ -74,18 +76,18 @@ impl MemoryRun {
     }
 }
 
-/// Upper bound on the cells of each space in a lane, including those of open calls.
+/// Upper bound on the number of cells of each space in a lane, including those of active calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CellCounts {
     pub ints: u32,
     pub reals: u32,
-    /// The adjoints of all output rows.
+    /// The number of adjoints in all output rows.
     pub adjoints: u32,
     pub references: u32,
 }
 
 impl CellCounts {
-    /// Counts the cells of a program and of its calls. Each real has an adjoint in each row.
+    /// Counts the cells of a program and of its calls that aren't inlined. Each real has an adjoint in each row.
     pub fn of(program: &Program, calls: BoundedCalls, rows: Option<AdjointRows>) -> CellCounts {
         let (ints, reals) = program.flow().layout().static_cells();
         let own = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
@@ -98,7 +100,8 @@ impl CellCounts {
         }
     }
 
-    /// Clips the range of an address to the cells of its space; None if nothing is left.
+    /// Clips a range of addresses to the cells of a space. Returns the first address and the end (exclusive), or
+    /// `None` if the clipped range is empty.
     pub fn clipped(self, space: Space, range: IntRange) -> Option<(u32, u32)> {
         let cells = match space {
             Space::Ints | Space::StartInts => self.ints,
@@ -123,13 +126,13 @@ pub(crate) struct LaneMemory {
     pub runs: Vec<MemoryRun>,
     /// The number of words in all runs.
     pub words: u64,
-    /// Words that no computed address reaches, if they are few. A shader has them in variables, and in memory only
-    /// while a lane is suspended.
+    /// Words that no computed address reaches; empty if there are more than [`MOST_VARIABLES`]. A shader holds these
+    /// words in variables, and stores them in memory only while a lane is suspended.
     pub variables: BTreeSet<u32>,
 }
 
 impl LaneMemory {
-    /// Collects the cells in memory of the SSA function that lanes execute.
+    /// Chooses the cells that need a word, from the accesses of the SSA function that lanes execute.
     pub fn of(function: &SsaFunction, counts: CellCounts) -> LaneMemory {
         let mut memory = LaneMemory { counts, ..LaneMemory::default() };
         let accesses = in_memory(accesses(function, counts));
@@ -150,7 +153,7 @@ impl LaneMemory {
         memory
     }
 
-    /// Returns the words that no computed address reaches, in order.
+    /// Returns the words that no computed address reaches, in ascending order.
     fn unreached(&self, accesses: &[CellAccess]) -> impl Iterator<Item = u32> {
         let computed = accesses.iter().filter(|access| access.of != AccessKind::KnownStore);
         let parts = computed.flat_map(|access| self.parts(access.space, access.first, access.end));
@@ -167,14 +170,14 @@ impl LaneMemory {
         })
     }
 
-    /// Returns the word of a cell, if the cell is in memory.
+    /// Returns the word of a cell; `None` if the cell has no word.
     pub fn word(&self, (space, address): SpacedCell) -> Option<u32> {
         let run =
             self.runs.iter().find(|run| run.space == space && (run.first..run.end).contains(&address))?;
         Some(run.word + (address - run.first))
     }
 
-    /// Returns the parts of a range of cells that are in memory.
+    /// Returns those parts of a range of cells that have words.
     pub fn parts(&self, space: Space, first: u32, end: u32) -> Vec<MemoryRun> {
         let own = self.runs.iter().filter(|run| run.space == space && run.first < end && first < run.end);
         let clipped = own.map(|run| {
@@ -184,14 +187,16 @@ impl LaneMemory {
         clipped.collect()
     }
 
-    /// Returns the cells that an address of this range selects among, if they are few and none of them is in memory.
+    /// Returns the cells that a load with an address in `range` selects among. Returns `None` if they are more than
+    /// [`MOST_CHOSEN`], or any of them has a word.
     pub fn chosen(&self, space: Space, range: IntRange) -> Option<std::ops::Range<u32>> {
         let (first, end) = self.counts.clipped(space, range)?;
         let is_chosen = end - first <= MOST_CHOSEN && self.parts(space, first, end).is_empty();
         is_chosen.then_some(first..end)
     }
 
-    /// Returns the cells in memory that an address of this range may refer to.
+    /// Returns the cells to which an address in `range` may refer, with their words. Returns `None` if not all have
+    /// words.
     pub fn within(&self, space: Space, range: IntRange) -> Option<MemoryRun> {
         let (first, end) = self.counts.clipped(space, range)?;
         let run = self.runs.iter().find(|run| run.space == space && run.first <= first && end <= run.end)?;
@@ -223,7 +228,8 @@ pub(crate) fn read_start(function: &mut SsaFunction, counts: CellCounts) {
     }
 }
 
-/// Returns the space of cells whose content at the start is in a space.
+/// Maps a space of start values to the space of the cells that have these values at the start. Returns other spaces
+/// unchanged.
 pub(crate) fn own_space(space: Space) -> Space {
     match space {
         Space::StartInts => Space::Ints,
@@ -232,7 +238,7 @@ pub(crate) fn own_space(space: Space) -> Space {
     }
 }
 
-/// Returns the address of a load or store if it is a literal.
+/// Returns the address of a load or store; `None` if the address is computed.
 pub(crate) fn literal(function: &SsaFunction, op: &SsaOp) -> Option<u32> {
     match function.op(*op.operands.first()?)?.kind {
         OpKind::Int(address) => u32::try_from(address).ok(),
@@ -240,13 +246,13 @@ pub(crate) fn literal(function: &SsaFunction, op: &SsaOp) -> Option<u32> {
     }
 }
 
-/// Upper bound on words in variables. Each variable adds lines to the text at every place where all words are
-/// initialized or saved.
+/// Maximum number of memory words that are variables of the shader. Each variable adds lines to the text at every
+/// place where all words are initialized or saved.
 const MOST_VARIABLES: usize = 128;
-/// Up to this many cells, selecting by comparisons is faster for a lane than a load from memory.
+/// Maximum number of cells that a load selects among by comparisons. For more cells, a load from memory is faster.
 const MOST_CHOSEN: u32 = 8;
 
-/// Range of cells that an operation may load or store.
+/// The cells that an operation may load or store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct CellAccess {
     space: Space,
@@ -272,14 +278,14 @@ impl CellAccess {
         self.space == other.space && self.first < other.end && other.first < self.end
     }
 
-    /// Returns true if its cells may stay SSA values although the address is computed.
+    /// Returns true if this access doesn't require words for its cells: it is a load that selects among few cells.
     fn may_choose(&self) -> bool {
         self.of == AccessKind::Load && self.end - self.first <= MOST_CHOSEN
     }
 }
 
-/// Returns the accesses that need memory, in order. Omitted are stores in the last block. Also omitted are loads that
-/// may select among few cells, if no other access needs these cells in memory.
+/// Returns the accesses whose cells need words, in ascending order. Stores in the last block are left out. A load
+/// that may select among few cells is left out, too, unless another access needs words for one of these cells.
 fn in_memory(accesses: Vec<CellAccess>) -> Vec<CellAccess> {
     let (mut choosing, mut others): (Vec<_>, Vec<_>) = accesses.into_iter().partition(CellAccess::may_choose);
     loop {
@@ -297,7 +303,7 @@ fn in_memory(accesses: Vec<CellAccess>) -> Vec<CellAccess> {
     others
 }
 
-/// Collects the cells that are loaded at computed addresses, and those that are stored.
+/// Collects all stores, and the loads at computed addresses.
 fn accesses(function: &SsaFunction, counts: CellCounts) -> Vec<CellAccess> {
     let mut found = Vec::new();
     for &number in &EmitPlan::of(function).order {
@@ -305,7 +311,7 @@ fn accesses(function: &SsaFunction, counts: CellCounts) -> Vec<CellAccess> {
         let is_last = matches!(block.end, SsaEnd::Exit { .. });
         for op in block.ops.iter().filter_map(|&value| function.op(value)) {
             let (OpKind::Load(space) | OpKind::Store(space)) = op.kind else { continue };
-            // Inputs are read where they are, and results are output words.
+            // Start values are read from inputs and constants, and results are output words.
             if matches!(space, Space::StartInts | Space::StartReals | Space::Results) {
                 continue;
             }

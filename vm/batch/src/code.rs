@@ -20,7 +20,7 @@ pub(crate) enum ShaderSource {
 #[derive(Clone, Debug)]
 pub(crate) struct ShaderCode {
     pub source: ShaderSource,
-    /// See [`uncounted_iterations`].
+    /// Upper bound on loop iterations that a lane doesn't count; see [`uncounted_iterations`].
     pub uncounted_iterations: u32,
 }
 

@@ -21,7 +21,7 @@ pub struct BatchDevice {
     opened: Arc<Opened>,
     lowering: Lowering,
     probe: Arc<Probe>,
-    /// Interrupts waits once it is set.
+    /// Flag that the caller sets to request an interrupt. Waits then end with [`BatchError::Interrupted`].
     stop: Option<Arc<AtomicBool>>,
 }
 
@@ -50,23 +50,24 @@ struct Opened {
 #[derive(Debug, Default)]
 struct Health {
     lost: AtomicBool,
-    /// Set when a driver call was abandoned midway; nothing is waited for after that.
+    /// True once a wait for the driver was given up. The driver may be in the middle of a call, so nothing waits for
+    /// the device any more.
     abandoned: AtomicBool,
     error: Mutex<Option<BatchError>>,
 }
 
 /// Interval of one wait, after which the device's health is checked and other threads get their turn.
 const A_WHILE: Duration = Duration::from_millis(20);
-/// Time limit for one submission, which is sized to take a tenth of a second. Drivers reset hanging devices sooner than
-/// this. Compilation has no limit: see [`BatchDevice::compiled`].
+/// Time limit for one submission. Submissions are sized to take a tenth of a second, and drivers reset a hanging
+/// device before this limit. Compilation has no limit: see [`BatchDevice::compiled`].
 const PATIENCE: Duration = Duration::from_secs(300);
-/// Time for a driver to finish its present work after an interrupt, before the device is abandoned.
+/// Time after an interrupt in which the driver may finish its current work. Then the device is abandoned.
 const GRACE: Duration = Duration::from_millis(200);
 /// Stack size of a compiling thread, in bytes. Drivers traverse a shader's blocks and expressions by recursion.
 const COMPILER_STACK: usize = 32 << 20;
 
 impl BatchDevice {
-    /// See [`crate::Adapters::open_with`].
+    /// Opens an adapter's device, with the errors of [`crate::Adapters::open_with`].
     pub(crate) fn open(
         adapter: &wgpu::Adapter,
         info: &DeviceInfo,
@@ -76,7 +77,8 @@ impl BatchDevice {
         Self::asked(opened, info.lowering(), known.filter(|probe| probe.is_of(info)))
     }
 
-    /// Wraps an opened device, with a known probe or a new one.
+    /// Wraps an opened device. `known` is the result of an earlier capability probe; without it the device is probed.
+    /// Fails if the device gets integers wrong.
     fn asked(opened: Arc<Opened>, lowering: Lowering, known: Option<Probe>) -> Result<Self, BatchError> {
         let untested = Probe::untested(&opened.info, lowering);
         let mut device = Self { opened, lowering, probe: Arc::new(untested), stop: None };
@@ -115,8 +117,9 @@ impl BatchDevice {
         Self::asked(Arc::clone(&self.opened), lowering, None)
     }
 
-    /// Returns the same device for work that ends with [`BatchError::Interrupted`] once a flag is set, even while the
-    /// driver compiles. If the driver doesn't return soon after that, it is abandoned and the device counts as lost.
+    /// Returns a handle to the same device whose work ends with [`BatchError::Interrupted`] once the flag `stop` is
+    /// set, even while the driver compiles. If the driver doesn't finish its current work soon after that, the device
+    /// is abandoned and counts as lost.
     #[must_use]
     pub fn stopped_by(&self, stop: Option<Arc<AtomicBool>>) -> Self {
         Self { stop, ..self.clone() }
@@ -155,12 +158,12 @@ impl BatchDevice {
         all
     }
 
-    /// Checks that the device's results have the same bits as the CPU's for a number type.
+    /// Checks that the device computes the same bits as the CPU for a number type.
     ///
     /// # Errors
     ///
-    /// Returns [`BatchError::Lacks`] if the device doesn't have these numbers, [`BatchError::Inexact`] if it gets them
-    /// wrong.
+    /// Returns [`BatchError::Lacks`] if the device doesn't have these numbers, [`BatchError::Inexact`] if its results
+    /// have other bits.
     pub fn is_exact_for(&self, numbers: DeviceNumbers) -> Result<(), BatchError> {
         self.has(numbers)?;
         let (is_exact, of) = match numbers {
@@ -174,12 +177,12 @@ impl BatchDevice {
         Err(BatchError::Inexact { device: self.info().name.clone(), what: self.probe.first_wrong_of(of) })
     }
 
-    /// Checks that the device has a number type. 64-bit floats need native 64-bit integers: their bits pass through
-    /// 64-bit words, which pairs of 32-bit words cannot replace.
+    /// Checks that the device has a number type. A device with 64-bit floats must also have native 64-bit integers:
+    /// the bits of a float pass through a 64-bit word, which can't be a pair of 32-bit words.
     ///
     /// # Errors
     ///
-    /// Returns [`BatchError::Lacks`] if the device doesn't have it.
+    /// Returns [`BatchError::Lacks`] if the device doesn't have the number type.
     pub(crate) fn has(&self, numbers: DeviceNumbers) -> Result<(), BatchError> {
         let is_native = self.lowering.integers == LoweredIntegers::Native;
         let lacks =
@@ -218,8 +221,8 @@ impl BatchDevice {
         self.opened.queue.submit([commands])
     }
 
-    /// Checks that the device is still there and has reported no error. A lost device accepts work without an error and
-    /// does nothing, so this is checked before and after each use.
+    /// Checks that the device is neither lost nor has reported an error. A lost device accepts work, reports no error
+    /// and does nothing, so callers check before and after each use.
     pub(crate) fn is_well(&self) -> Result<(), BatchError> {
         if self.is_lost() {
             return Err(BatchError::Lost);
@@ -227,13 +230,14 @@ impl BatchDevice {
         self.opened.health.error()
     }
 
-    /// Translates an error of a wgpu call. A lost device rejects most calls, with misleading reasons.
+    /// Returns the error to report for a wgpu call that failed. A lost device rejects most calls with misleading
+    /// reasons, so the loss is reported instead of `error`.
     pub(crate) fn refused(&self, error: &dyn std::error::Error) -> BatchError {
         self.is_well().err().unwrap_or_else(|| BatchError::Device(error.to_string()))
     }
 
-    /// Runs wgpu calls that may report errors, and returns the first error. `lanes` is the number of lanes for which
-    /// memory is requested.
+    /// Executes `work`, which makes wgpu calls that may report errors, and returns the first error. `lanes` is the
+    /// number of lanes for which `work` requests memory; [`BatchError::Memory`] reports it.
     pub(crate) fn watched<T>(&self, lanes: usize, work: impl FnOnce() -> T) -> Result<T, BatchError> {
         self.is_well()?;
         let filters = [ErrorFilter::Internal, ErrorFilter::Validation, ErrorFilter::OutOfMemory];
@@ -250,8 +254,8 @@ impl BatchDevice {
         }
     }
 
-    /// Runs a compilation on a separate thread: a driver may take minutes for a long shader, can't be interrupted, and
-    /// reports nothing meanwhile. So the wait has no time limit, and ends at an interrupt.
+    /// Runs a compilation on a separate thread, and waits without a time limit until it is done or an interrupt is
+    /// requested. A driver may take minutes for a long shader, can't be interrupted, and reports nothing meanwhile.
     ///
     /// # Errors
     ///
@@ -289,8 +293,8 @@ impl BatchDevice {
         }
     }
 
-    /// Checks that the driver's present work should still be waited for. `stopped` is when an interrupt was first seen;
-    /// after the grace period the device is abandoned.
+    /// Returns an error if a wait for the driver should end: an interrupt was requested, and the grace period after
+    /// it is over. The device is then abandoned. `stopped` holds the time when the interrupt was first seen.
     fn may_continue(&self, stopped: &mut Option<Instant>) -> Result<(), BatchError> {
         if self.is_wanted().is_ok() {
             return Ok(());
@@ -302,7 +306,7 @@ impl BatchDevice {
         Err(BatchError::Interrupted)
     }
 
-    /// Fails after an interrupt.
+    /// Returns [`BatchError::Interrupted`] if the caller has requested an interrupt.
     fn is_wanted(&self) -> Result<(), BatchError> {
         match &self.stop {
             Some(stop) if stop.load(Ordering::Relaxed) => Err(BatchError::Interrupted),
@@ -310,7 +314,8 @@ impl BatchDevice {
         }
     }
 
-    /// Waits until a buffer is mapped. The mapping was requested after `submission`; `mapped` receives the result.
+    /// Waits until a buffer is mapped. The caller requested the mapping after `submission`; `mapped` receives its
+    /// result.
     pub(crate) fn wait(
         &self,
         submission: &wgpu::SubmissionIndex,
@@ -323,7 +328,7 @@ impl BatchDevice {
             self.may_continue(&mut stopped)?;
             self.is_well()?;
             self.opened.poll(Some(submission))?;
-            // Another thread's poll may deliver the result, slightly later than this poll ends.
+            // Another thread's poll may process this mapping, and deliver its result slightly after this poll ends.
             match mapped.recv_timeout(Duration::from_millis(1)) {
                 Ok(Ok(())) => return self.is_well(),
                 Ok(Err(error)) => return Err(self.refused(&error)),
@@ -340,9 +345,9 @@ impl BatchDevice {
 /// The time limit of a submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WaitLimit {
-    /// The limit for a device that isn't hung.
+    /// The wait fails after [`PATIENCE`], because a device that takes longer hangs.
     Patience,
-    /// No limit, because the driver may compile first.
+    /// No limit, because the driver may compile a shader before it executes the submission.
     None,
 }
 
@@ -379,7 +384,7 @@ impl Opened {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Processes finished work, and waits for one interval for a submission, or for all of them.
+    /// Processes finished work, and waits for `submission`, or for all submissions, during at most one interval.
     fn poll(&self, submission: Option<&wgpu::SubmissionIndex>) -> Result<(), BatchError> {
         let wait = PollType::Wait { submission_index: submission.cloned(), timeout: Some(A_WHILE) };
         let _turn = self.turn();
@@ -424,7 +429,7 @@ impl Health {
         self.lost.load(Ordering::Acquire)
     }
 
-    /// Marks the device as abandoned: nothing is waited for any more, even if the driver continues.
+    /// Marks the device as abandoned and lost: nothing waits for it any more, even if the driver continues.
     fn abandon(&self) {
         self.abandoned.store(true, Ordering::Release);
         self.lose();
@@ -439,7 +444,7 @@ impl Health {
         noted.get_or_insert_with(|| BatchError::Device(error.to_string()));
     }
 
-    /// Returns the error that was reported asynchronously, once.
+    /// Returns the error that the device reported asynchronously, if any, and clears it.
     fn error(&self) -> Result<(), BatchError> {
         let noted = self.error.lock().unwrap_or_else(PoisonError::into_inner).take();
         noted.map_or(Ok(()), Err)

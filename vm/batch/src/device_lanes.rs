@@ -20,12 +20,12 @@ pub struct DeviceLanes {
 }
 
 impl DeviceLanes {
-    /// Compiles the shader. All cells that are not inputs of lanes have their values of `start`.
+    /// Compiles the shader. At the start of a lane, each cell that isn't an input has its value in `start`.
     ///
     /// # Errors
     /// Returns [`BatchError::NoShader`] if the program does something that devices can't. Returns
-    /// [`BatchError::Inexact`] or [`BatchError::Lacks`] if the device gets its numbers wrong or doesn't have them.
-    /// Passes on errors of the device.
+    /// [`BatchError::Inexact`] or [`BatchError::Lacks`] if the device gets the program's numbers wrong or doesn't
+    /// have them. Passes on errors of the device.
     pub fn new(
         device: &BatchDevice,
         program: &Program,
@@ -37,8 +37,8 @@ impl DeviceLanes {
         Ok(DeviceLanes { shader: DeviceShader::new(device, &shader)?, irreducible_loops })
     }
 
-    /// Returns the number of the program's loops with several entries, each of which is dispatched by a switch. All
-    /// other control flow is structured: loops and branches of the shader.
+    /// Returns the number of the program's loops with several entries. A switch dispatches to the entries of such a
+    /// loop. All other control flow becomes loops and branches of the shader.
     pub fn irreducible_loops(&self) -> u32 {
         self.irreducible_loops
     }
@@ -70,7 +70,8 @@ impl DeviceLanes {
     }
 }
 
-/// Returns the number type that must have exact bits: integers, if lanes compute no reals.
+/// Returns the number type for which the device must be exact: that of the program's reals if lanes compute reals,
+/// otherwise integers.
 fn numbers(program: &Program, has_reals: bool) -> DeviceNumbers {
     match program.module().real {
         RealSystem::F64 if has_reals => DeviceNumbers::F64,

@@ -20,57 +20,61 @@ use crate::words::{WordRun, word_runs};
 pub(crate) enum RequestedWord {
     /// The content of a cell at the end of the run.
     Cell(SpacedCell),
-    /// The loss of an output row, read at the turning point.
-    Loss { row: usize },
+    /// The content of a seeded real at the turning point.
+    Value(u32),
 }
 
 /// Results and checks in a block where a lane's run ends.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LaneEnd {
-    /// The home of each output word, a value or a memory word; None for words that are written at the turning point.
+    /// The home of each output word's content: a value or a memory word. `None` for a loss, which is output at the
+    /// turning point.
     pub outputs: Vec<Option<CellHome>>,
     pub compared: Vec<Compared>,
-    /// Input reals with their adjoints. The sum of their products estimates the size of a loss to first order.
+    /// Input reals with their adjoints. The sum of |real·adjoint| estimates the size of a loss to first order.
     pub terms: Vec<LossTerms>,
 }
 
-/// Input reals, with the adjoints of each output row.
+/// Input reals, with their adjoints in each row.
 #[derive(Clone, Debug)]
 pub(crate) enum LossTerms {
-    /// One input word, with its adjoint in each row.
+    /// One input real, with the home of its adjoint in each row.
     Value(SsaValue, Vec<CellHome>),
-    /// `count` input words from `input` on. Their adjoints are in memory, from a word in each row on.
+    /// `count` input words from `input` on. Their adjoints are consecutive words of memory; `adjoints` has the first
+    /// word for each row.
     Words { input: u32, count: u32, adjoints: Vec<u32> },
 }
 
-/// Upper bound on input reals with adjoints outside of memory that contribute to the size estimate of a loss.
+/// Maximum number of input reals whose adjoints have no memory word and that count for the size of a loss.
 const MOST_TERMS: usize = 1 << 10;
 
-/// The tolerance of a comparison.
+/// The tolerance with which two numbers are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Closeness {
     Same,
-    /// Floats differ by at most the tolerance.
+    /// Floats may differ by at most the number system's tolerance.
     Close,
 }
 
 /// Numbers that are compared with their expected values.
 #[derive(Clone, Debug)]
 pub(crate) enum Compared {
-    /// A number that is an SSA value.
+    /// The SSA value `found` must equal the SSA value `expected`, up to the tolerance.
     Value { class: Class, found: SsaValue, expected: SsaValue, closeness: Closeness },
-    /// Words of the lane's memory.
+    /// The words of a run must equal the words of its source, up to the tolerance.
     Words { expected: WordRun, closeness: Closeness },
 }
 
 /// Data for the losses of a gradient and its verification.
 #[derive(Clone, Debug)]
 pub(crate) struct LaneGradient {
-    /// For each result, the rows whose loss it is, and the output words that receive it.
-    pub results: Vec<(Vec<usize>, Vec<u32>)>,
-    /// Upper bound on the absolute initial values of all reals that are not inputs.
+    /// For each result, the rows with the magnitude of its seed there, and the output words that receive it.
+    pub results: Vec<(Vec<(usize, f64)>, Vec<u32>)>,
+    /// The largest magnitude of a seed in each row.
+    pub largest_seeds: Vec<f64>,
+    /// Upper bound on the absolute values that reals have at the start, inputs excepted.
     pub largest: f64,
-    /// Runs of input words that are reals: the first word, and their number.
+    /// Runs of input words that are reals: the number of the first word, and the number of words.
     pub inputs: Vec<(u32, u32)>,
 }
 
@@ -118,7 +122,7 @@ fn value(home: CellHome) -> Option<SsaValue> {
     }
 }
 
-/// Generates the conditions on a program's cells at the end of a run.
+/// Generates the results and checks at the end of a lane's run.
 pub(crate) struct Ends<'a> {
     pub program: &'a Program,
     pub start: &'a StartCells<'a>,
@@ -127,11 +131,11 @@ pub(crate) struct Ends<'a> {
 }
 
 impl Ends<'_> {
-    /// Returns results and checks of each end of a plain run: the output words, and that every cell except declared
-    /// results has its initial value, or 0.
+    /// Returns results and checks for each block where a plain run ends. A check fails unless every cell except a
+    /// declared result has its initial value, or 0 for variables of main.
     ///
     /// # Errors
-    /// Fails if such a cell never has that value.
+    /// Fails if such a cell has another value at the end of every run.
     pub fn of_run(
         &mut self,
         lane_run: &mut LaneRun,
@@ -171,22 +175,22 @@ impl Ends<'_> {
         blocks.into_iter().map(arrived).collect()
     }
 
-    /// Returns the data for the losses of a gradient; None for a plain run.
+    /// Returns the data for the losses of a gradient; `None` for a plain run.
     pub fn gradient(&self, lane_run: &LaneRun, requested: &[RequestedWord]) -> Option<LaneGradient> {
         lane_run.adjoints.rows?;
         let losses = &lane_run.adjoints.losses;
         let results = results(losses).into_iter().map(|result| {
-            let rows = losses.iter().enumerate().filter(|(_, loss)| **loss == result);
-            let rows: Vec<usize> = rows.map(|(row, _)| row).collect();
-            let receives =
-                |requested: &RequestedWord| matches!(requested, RequestedWord::Loss { row } if rows.contains(row));
-            let words = (0..).zip(requested).filter(|(_, requested)| receives(requested)).map(|(word, _)| word);
-            let words = words.collect();
-            (rows, words)
+            let seeds =
+                losses.iter().enumerate().flat_map(|(row, seeds)| seeds.iter().map(move |seed| (row, seed)));
+            let rows = seeds.filter(|(_, (cell, _))| *cell == result);
+            let rows = rows.map(|(row, &(_, seed))| (row, self.magnitude(seed))).collect();
+            let words =
+                (0..).zip(requested).filter(|(_, requested)| **requested == RequestedWord::Value(result));
+            (rows, words.map(|(word, _)| word).collect())
         });
         let others = self.start.state.reals.iter().enumerate();
         let others = others.filter(|(n, _)| !self.start.inputs.contains_key(&(Space::Reals, *n as u32)));
-        let sizes = others.map(|(_, &bits)| self.program.approximate(Value::Real(bits)).abs());
+        let sizes = others.map(|(_, &bits)| self.magnitude(bits));
         let mut inputs: Vec<(u32, u32)> = Vec::new();
         let reals = self.start.inputs.iter().filter(|((space, _), _)| *space == Space::Reals);
         for (_, &word) in reals {
@@ -195,18 +199,31 @@ impl Ends<'_> {
                 _ => inputs.push((word, 1)),
             }
         }
-        Some(LaneGradient { results: results.collect(), largest: sizes.fold(0.0, f64::max), inputs })
+        let largest_seeds = losses
+            .iter()
+            .map(|seeds| seeds.iter().map(|&(_, seed)| self.magnitude(seed)).fold(0.0, f64::max));
+        Some(LaneGradient {
+            results: results.collect(),
+            largest_seeds: largest_seeds.collect(),
+            largest: sizes.fold(0.0, f64::max),
+            inputs,
+        })
+    }
+
+    /// Returns the magnitude of a real.
+    fn magnitude(&self, bits: u64) -> f64 {
+        self.program.approximate(Value::Real(bits)).abs()
     }
 
     fn lane_end(&self, lane_run: &mut LaneRun, block: u32, requested: &[RequestedWord]) -> LaneEnd {
         let outputs = requested.iter().map(|&requested| match requested {
             RequestedWord::Cell(cell) => Some(lane_run.at_end(block, cell, self.start, self.memory)),
-            RequestedWord::Loss { .. } => None,
+            RequestedWord::Value(_) => None,
         });
         LaneEnd { outputs: outputs.collect(), ..LaneEnd::default() }
     }
 
-    /// Refuses programs with a non-empty stack. Lanes take nothing from stacks, so a stack that isn't empty at the
+    /// Fails for a program with a non-empty stack. Lanes don't pop from stacks, so a stack that isn't empty at the
     /// start isn't empty at the end.
     fn no_stack_is_left(&self, travel: Travel) -> Result<(), NoShader> {
         let is_stack = |name: &str| {
@@ -220,7 +237,7 @@ impl Ends<'_> {
         }
     }
 
-    /// Returns the cells that must hold their initial value, or 0, at the end of a run.
+    /// Returns the cells that must hold their initial value, or 0 for variables of main, at the end of a run.
     fn vacant(&self, travel: Travel) -> Vec<CellsAtFirst> {
         let (module, layout) = (self.program.module(), self.program.flow().layout());
         let is_free = |global: &Global| match travel {
@@ -258,7 +275,7 @@ impl Ends<'_> {
         declared.collect()
     }
 
-    /// Compares the cells of a declaration with their initial values.
+    /// Adds checks that the cells of a declaration have their initial values at the end of the run in `block`.
     fn used_up(
         &mut self,
         lane_run: &mut LaneRun,
@@ -304,8 +321,8 @@ impl Ends<'_> {
         rows.map(of_row).collect()
     }
 
-    /// Returns the input reals with their adjoints. Reals that aren't inputs are left out, so a loss may count as
-    /// smaller than it is.
+    /// Returns the input reals with their adjoints. Reals that aren't inputs are left out, so the estimated size of a
+    /// loss may be too small.
     fn terms(&self, lane_run: &mut LaneRun, block: u32) -> Vec<LossTerms> {
         let mut terms = Vec::new();
         let mut values = 0;
@@ -334,7 +351,7 @@ impl Ends<'_> {
         terms
     }
 
-    /// Returns the tolerance for a class. Only floats have one; other numbers are compared exactly.
+    /// Returns the tolerance for comparing cells of a class. Only floats have one; other numbers must be equal.
     fn closeness(&self, class: Class) -> Closeness {
         let is_exact = self.program.module().real.is_exact();
         if class == Class::Int || is_exact { Closeness::Same } else { Closeness::Close }
@@ -348,7 +365,7 @@ fn space(class: Class) -> Space {
     }
 }
 
-/// A declaration, with the initial values of its cells.
+/// A declared variable, with the initial values of its cells.
 struct CellsAtFirst {
     name: String,
     class: Class,

@@ -20,8 +20,8 @@ impl FloatControls {
     pub(crate) fn of(adapter: &wgpu::Adapter) -> Self {
         use ash::vk;
 
-        // SAFETY: The adapter handed out is only read, and dropped before this function returns. Nothing of it is
-        // destroyed.
+        // SAFETY: The adapter that `as_hal` returns is only read, and dropped before this function returns. No part
+        // of it is destroyed.
         #[allow(unsafe_code)]
         let vulkan = unsafe { adapter.as_hal::<wgpu::hal::api::Vulkan>() };
         let Some(vulkan) = vulkan else { return Self::NONE };
@@ -55,7 +55,7 @@ impl FloatControls {
         Self::NONE
     }
 
-    /// Returns all combinations of modes.
+    /// Returns all combinations of the two modes.
     pub(crate) fn all() -> [Self; 4] {
         [(false, false), (false, true), (true, false), (true, true)]
             .map(|(keep_subnormals, round_to_nearest)| Self { keep_subnormals, round_to_nearest })

@@ -16,13 +16,13 @@ use reviver_vm::{CheckLevel, Travel};
 
 use crate::no_shader::NoShader;
 
-/// Words of a lane's memory for calls that are open at once and are not inlined, such as those of a recursion. At this
-/// size, a hundred thousand lanes fill the memory that devices have.
+/// Maximum number of words in a lane's memory for calls that are not inlined, such as those of a recursion, and are
+/// active at the same time. With this size, a hundred thousand lanes fill the memory of common devices.
 const WORDS_OF_CALLS: u32 = 1 << 12;
-/// Lower bound on the number of such open calls, however many words they take.
+/// Minimum number of such calls for which there is memory, even if they need more than [`WORDS_OF_CALLS`].
 const LEAST_CALLS: u32 = 16;
 
-/// An SSA function, with the memory bound of the calls that it opens.
+/// An SSA function, with the bound on the memory of its calls.
 #[derive(Debug)]
 pub(crate) struct LaneFunction {
     pub function: SsaFunction,
@@ -31,7 +31,7 @@ pub(crate) struct LaneFunction {
     pub rows: Option<AdjointRows>,
 }
 
-/// Builds the SSA function from one end of a program to the other.
+/// Builds the SSA function of a run from one end of a program to the other.
 ///
 /// # Errors
 /// Fails if the program does something that devices can't.
@@ -43,21 +43,22 @@ pub(crate) fn whole(start: &RunStart, travel: Travel, level: CheckLevel) -> Resu
     Ok(run)
 }
 
-/// Builds the call function of a gradient. `losses` are addresses of reals, one for each row; [`results`] has the order
-/// of their values.
+/// Builds the call function of a gradient. `losses` are the seeds of each row, as addresses of reals with bits;
+/// [`results`] has the order of the values.
 ///
 /// # Errors
 /// Fails if the program does something that devices can't, or if the losses can't share a reverse sweep.
 pub(crate) fn gradient(
     start: &RunStart,
-    losses: &[u32],
+    losses: &[Vec<(u32, u64)>],
     level: CheckLevel,
 ) -> Result<LaneFunction, NoShader> {
     let program = start.program();
     if program.switches_mode() || program.reads_mode() || program.names_adjoints() {
         return Err(NoShader::OwnMode);
     }
-    let cells: Vec<usize> = losses.iter().map(|&loss| loss as usize).collect();
+    let seeded = results(losses);
+    let cells: Vec<usize> = seeded.iter().map(|&cell| cell as usize).collect();
     let turn = early_turn(program, &cells).and_then(|stops| stops.only());
     let turn = turn.map_or(program.end(), |node| node.position);
     let [primal, reverse] = RunPlan::gradient(program, turn, level);
@@ -71,20 +72,20 @@ pub(crate) fn gradient(
         if primal.function.specialization.is_watched { LargestScan::All } else { LargestScan::None };
     let needs = CallNeeds {
         largest,
-        unit_seeds: Some(losses),
+        seeds: Some(losses),
         frames: Some([calls.ints, calls.reals]),
         passes: &passes(),
     };
     let rows = u32::try_from(losses.len()).map_err(|_| NoShader::Limits)?;
-    let task = GradientTask { turn, level, seeded: &results(losses), rows };
+    let task = GradientTask { turn, level, seeded: &seeded, rows };
     let function = GradientFunction::join(program, task, [primal.function, reverse.function], needs);
     let GradientFunction { function, rows, .. } = function.ok_or(NoShader::RowsPart)?;
     Ok(LaneFunction { function, calls, rows: Some(rows) })
 }
 
-/// Returns the losses without repetitions, in the order of the results of a gradient.
-pub(crate) fn results(losses: &[u32]) -> Vec<u32> {
-    let mut found = losses.to_vec();
+/// Returns the seeded cells of all rows without repetitions, in the order of the results of a gradient.
+pub(crate) fn results(losses: &[Vec<(u32, u64)>]) -> Vec<u32> {
+    let mut found: Vec<u32> = losses.iter().flatten().map(|&(cell, _)| cell).collect();
     found.sort_unstable();
     found.dedup();
     found
@@ -107,8 +108,8 @@ fn sweep(start: &RunStart, plan: RunPlan, has_adjoints: bool) -> Result<LaneFunc
     Ok(LaneFunction { function: optimized(function, &passes()), calls, rows: None })
 }
 
-/// Returns the compiler's passes, except `indices`: it drops the known ranges of indices, and with them which arrays
-/// they address.
+/// Returns the compiler's passes except bounds-check hoisting. Hoisting drops the checks that bound an index, and with
+/// them the knowledge of which array the index addresses.
 fn passes() -> Vec<Pass> {
     PASSES.into_iter().filter(|(name, _)| *name != "bounds checks").collect()
 }

@@ -1,13 +1,13 @@
-//! Makes the loops of any control-flow graph reducible. A loop with several entries gets a switch node, which
-//! dispatches all jumps to these entries and becomes the loop's only entry. All other control flow is unchanged.
-//! Independent of what blocks contain, and of the language.
+//! Makes any control-flow graph reducible. A loop with several entries gets a switch node, which becomes its only
+//! entry. Jumps from outside to the former entries go to the switch, which dispatches to these entries. All other
+//! control flow is unchanged. Independent of the content of blocks, and of the target language.
 //!
-//! Loops are nested as in B. Steensgaard, "Sequentializing program dependence graphs for irreducible programs" (1993).
-//! A loop is a strongly connected component, and all of its entries are heads. Inner loops are the components that
-//! remain without jumps to the heads.
+//! Loops are nested as in B. Steensgaard, "Sequentializing program dependence graphs for irreducible programs"
+//! (1993). A loop is a strongly connected component, and all of its entries are heads. Without the jumps to the
+//! heads, the strongly connected components that remain are the inner loops.
 //!
-//! If all iterations pass through one of the entries, only that entry is a head. Jumps from inside to the other entries
-//! are then unchanged, and an iteration passes the switch once.
+//! If every iteration passes through one particular entry, only that entry is a head. Jumps from inside the loop to
+//! the other entries then stay as before, and an iteration passes the switch once.
 
 use std::collections::BTreeMap;
 
@@ -18,25 +18,27 @@ use crate::graph::BlockGraph;
 pub(crate) struct ReducibleGraph {
     /// The program's blocks by their numbers, followed by the switch nodes.
     pub graph: BlockGraph,
-    /// The switch at each node that is no block.
+    /// The switch of each node that isn't a block of the program.
     pub dispatch_nodes: BTreeMap<u32, DispatchNode>,
-    /// The number of the selected entry, for each jump (node, number of its arm) that was redirected to a switch.
+    /// For each jump that was redirected to a switch, the number of its target among the entries. The key is the
+    /// jump's node and arm.
     pub chosen: BTreeMap<(u32, usize), u32>,
     /// The number of loops with several entries.
     pub irreducible_loops: u32,
 }
 
-/// A switch node: a branch between two halves of a loop's entries.
+/// A switch node: it branches on the number of the chosen entry, which is in one half of the loop's entries or the
+/// other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DispatchNode {
-    /// The blocks reachable through this node and its subnodes.
+    /// The entries that this node and the nodes below it dispatch to.
     pub entries: Vec<u32>,
-    /// Entries with a number below this are on the first arm.
+    /// Entries with a number below this one are reached through the first arm, all others through the second.
     pub below: u32,
 }
 
 impl ReducibleGraph {
-    /// Makes a graph reducible. Its first block must have no predecessors.
+    /// Makes a graph reducible. The entry block must have no predecessors.
     pub fn of(graph: BlockGraph) -> ReducibleGraph {
         let region = reached(&graph);
         let mut found = ReducibleGraph { graph: within(&graph, &region), ..ReducibleGraph::default() };
@@ -71,8 +73,8 @@ impl ReducibleGraph {
         entries
     }
 
-    /// Returns the heads of a cycle: a single entry that all cycles through entries contain, if there is one, otherwise
-    /// all entries.
+    /// Returns the heads of a cycle. If one entry is in every cycle that passes through an entry, it is the only
+    /// head. Otherwise all entries are heads.
     fn heads(&self, cycle: &[u32], entries: &[u32]) -> Vec<u32> {
         let is_only = |&&head: &&u32| {
             let others: Vec<u32> = cycle.iter().copied().filter(|&block| block != head).collect();
@@ -81,7 +83,8 @@ impl ReducibleGraph {
         entries.iter().find(is_only).map_or_else(|| entries.to_vec(), |&head| vec![head])
     }
 
-    /// Redirects all jumps that enter a cycle, or start another iteration of it, to a new switch.
+    /// Adds a switch for the entries of a cycle. Redirects to it the jumps from outside to the entries, and those
+    /// from inside to the heads.
     fn switch(&mut self, cycle: &[u32], entries: &[u32], heads: &[u32]) {
         let root = self.graph.successors.len() as u32;
         for (from, successors) in (0..).zip(&mut self.graph.successors) {
@@ -98,8 +101,8 @@ impl ReducibleGraph {
         self.lead_to(0, entries);
     }
 
-    /// Adds a binary tree of nodes that dispatches to `entries`; `first` is the number of the first entry. Returns its
-    /// root.
+    /// Adds a binary tree of nodes that dispatches to `entries`, and returns its root. `first` is the number of the
+    /// first one of these entries.
     fn lead_to(&mut self, first: u32, entries: &[u32]) -> u32 {
         if let &[only] = entries {
             return only;
@@ -116,7 +119,7 @@ impl ReducibleGraph {
     }
 }
 
-/// Returns the subgraph of a region; blocks outside it keep no successors.
+/// Returns the subgraph of a region. Block numbers stay the same; blocks outside the region have no successors.
 fn within(graph: &BlockGraph, region: &[u32]) -> BlockGraph {
     let mut found = BlockGraph { successors: vec![Vec::new(); graph.successors.len()] };
     for &block in region {
@@ -133,7 +136,7 @@ fn set(all: &mut [bool], block: u32) {
     }
 }
 
-/// Clears a block's flag; returns true if it was set.
+/// Clears the flag of a block. Returns true if the flag was set.
 fn is_taken(all: &mut [bool], block: u32) -> bool {
     all.get_mut(block as usize).is_some_and(std::mem::take)
 }
@@ -149,8 +152,8 @@ fn reached(graph: &BlockGraph) -> Vec<u32> {
     postorder(graph, all.get(..1).unwrap_or_default(), &mut is_open)
 }
 
-/// Returns the blocks reachable from `from` through blocks that are open, each after its successors, back edges
-/// excepted. Blocks that are returned are no longer open.
+/// Returns the blocks reachable from `from` through open blocks, each after its successors (except along back edges).
+/// Clears the flag `is_open` of the returned blocks.
 fn postorder(graph: &BlockGraph, from: &[u32], is_open: &mut [bool]) -> Vec<u32> {
     let mut order = Vec::new();
     for &root in from {
@@ -217,7 +220,7 @@ mod tests {
 
     #[test]
     fn only_a_loop_with_several_entries_begins_with_a_dispatch() {
-        // 1 and 2 lead to each other and are both entered; 4 is a loop by itself.
+        // Blocks 1 and 2 jump to each other, and both are entered from outside. Block 4 is a loop by itself.
         let found = of(&[&[1, 2], &[2], &[1, 3], &[4], &[4, 5], &[]]);
         assert_eq!(
             found.dispatch_nodes,
@@ -233,7 +236,7 @@ mod tests {
 
     #[test]
     fn an_inner_loop_with_several_entries_has_its_own_dispatch() {
-        // 1 is the head of a loop in which 2 and 3 are both entered.
+        // Block 1 is the head of a loop that contains a loop with the two entries 2 and 3.
         let found = of(&[&[1], &[2, 3], &[3], &[2, 4], &[1, 5], &[]]);
         assert_eq!(found.graph.successors[1], [6, 6]);
         assert_eq!((found.graph.successors[4].as_slice(), found.irreducible_loops), (&[1, 5][..], 1));
@@ -241,7 +244,7 @@ mod tests {
 
     #[test]
     fn back_edges_to_several_entries_all_lead_to_the_dispatch() {
-        // 1 and 2 are entered, and each is a loop without the other.
+        // Blocks 1 and 2 are both entries of a loop, and each is also a loop by itself.
         let found = of(&[&[1, 2], &[1, 2], &[1, 2]]);
         assert_eq!(found.graph.successors, [vec![3, 3], vec![3, 3], vec![3, 3], vec![1, 2]]);
         assert_eq!(found.irreducible_loops, 1);

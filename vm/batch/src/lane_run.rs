@@ -18,16 +18,16 @@ use crate::cells::{LaneMemory, SpacedCell, StartCells, StartWord, literal, own_s
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CellHome {
     Value(SsaValue),
-    /// The word of this number in the lane's memory.
+    /// The content is in the word of the lane's memory with this number.
     Memory(u32),
 }
 
-/// The losses of a gradient, each with a row of adjoints.
+/// The losses of a gradient. Each loss has a row of the Jacobian, and the row has its own adjoint of each real.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LossRows {
-    /// The addresses of the losses, one for each row.
-    pub losses: Vec<u32>,
-    /// The layout of the rows. A plain run has none.
+    /// The seeds of each row: addresses of reals, with the bits of their adjoints at the turning point.
+    pub losses: Vec<Vec<(u32, u64)>>,
+    /// The layout of the adjoints of all rows; `None` for a plain run.
     pub rows: Option<AdjointRows>,
 }
 
@@ -36,15 +36,17 @@ impl LossRows {
         self.losses.len() as u32
     }
 
-    /// Returns the address of a real's adjoint in a row.
+    /// Returns the address of a real's adjoint in row `row`.
     pub fn adjoint(&self, row: u32, real: u32) -> u32 {
         self.rows.map_or(real, |rows| rows.adjoint(row, real))
     }
 
-    /// Iterates over the addresses of the seeds: for each row, the adjoint of the row's loss. All other adjoints are 0
-    /// at the turning point.
-    pub fn seeds(&self) -> impl Iterator<Item = u32> {
-        (0..).zip(&self.losses).map(|(row, &loss)| self.adjoint(row, loss))
+    /// Iterates over the seeds as addresses of adjoints with bits. All other adjoints are 0 at the turning point.
+    pub fn adjoints(&self) -> impl Iterator<Item = (u32, u64)> {
+        let rows = (0..).zip(&self.losses);
+        rows.flat_map(move |(row, seeds)| {
+            seeds.iter().map(move |&(real, seed)| (self.adjoint(row, real), seed))
+        })
     }
 }
 
@@ -52,27 +54,27 @@ impl LossRows {
 #[derive(Debug)]
 pub(crate) struct LaneRun {
     pub function: SsaFunction,
-    /// The sweep of each block.
+    /// The sweep that a lane is in at the start of each block.
     regions: HashMap<u32, Region>,
     /// The return blocks, each with the values that it stores to cells outside of memory.
     pub lane_ends: BTreeMap<u32, BTreeMap<SpacedCell, SsaValue>>,
-    /// Pairs of a value and its replacement, for loads from cells outside of memory.
+    /// Pairs of a load from a cell without a word in memory, and the value that replaces the load.
     pub replacements: Vec<(SsaValue, SsaValue)>,
     /// The loads of input words, each with the number of the word.
     pub inputs: BTreeMap<SsaValue, u32>,
     /// The losses, with the layout of their adjoints.
     pub adjoints: LossRows,
-    /// Values of cells at the start.
+    /// The SSA value of each cell at the start, once it is defined.
     starts: HashMap<SpacedCell, SsaValue>,
 }
 
-/// Returns true if an operation only counts for statistics, which lanes don't have.
+/// Returns true if an operation only updates statistics of a run. Lanes report no statistics.
 fn is_count(kind: OpKind) -> bool {
     matches!(kind, OpKind::CountErased(_) | OpKind::CountDiscarded | OpKind::CountDropped)
 }
 
 impl LaneRun {
-    /// Builds the run of a lane from an SSA function that ends where the run does.
+    /// Builds the run of a lane from an SSA function. Each exit of the function must be an end of the run.
     pub fn of(function: SsaFunction, adjoints: LossRows, start: &StartCells, memory: &LaneMemory) -> LaneRun {
         let mut lane_run = LaneRun {
             regions: regions(&function),
@@ -88,12 +90,12 @@ impl LaneRun {
         lane_run
     }
 
-    /// Returns the sweep at the start of a block.
+    /// Returns the sweep that a lane is in at the start of a block.
     pub fn region(&self, block: u32) -> Region {
         self.regions.get(&block).copied().unwrap_or(Region::Forward)
     }
 
-    /// Returns the value of a cell at the start of lanes.
+    /// Returns the SSA value of a cell at the start of the run, and defines it if needed.
     pub fn at_start(&mut self, cell: SpacedCell, start: &StartCells) -> SsaValue {
         if let Some(&known) = self.starts.get(&cell) {
             return known;
@@ -126,16 +128,16 @@ impl LaneRun {
         CellHome::Value(stored.unwrap_or_else(|| self.at_start(cell, start)))
     }
 
-    /// Returns true if a value is known to be an integer other than these bits. Reals are never known to be wrong.
+    /// Returns true if a value is an integer literal other than `bits`. For reals the result is always false.
     pub fn is_never(&self, value: SsaValue, class: Class, bits: u64) -> bool {
         match self.function.op(value).map(|op| op.kind) {
             Some(OpKind::Int(literal)) => class == Class::Int && literal as u64 != bits,
-            // A real that isn't equal may still be close enough.
+            // A real with other bits may be within the tolerance.
             _ => false,
         }
     }
 
-    /// Defines a literal of the class of a space.
+    /// Defines a literal of the class that the cells of `space` have.
     pub fn literal(&mut self, space: Space, bits: u64) -> SsaValue {
         let kind = match space.class() {
             Class::Int => OpKind::Int(bits as i64),

@@ -1,11 +1,11 @@
 //! Translates a program and the request for each lane to the lane's shader: which SSA functions it executes, its inputs
 //! and its outputs. Independent of devices.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use reviver_compile::op::Space;
 use reviver_compile::start::RunStart;
-use reviver_isa::number::literal_bits;
+use reviver_vm::differentiate::SeededCell;
 use reviver_vm::{CheckLevel, Program, Travel};
 
 use crate::cells::{CellCounts, LaneMemory, SpacedCell, StartCells, read_start};
@@ -26,7 +26,7 @@ pub struct ShaderCell {
     pub address: usize,
 }
 
-/// The kind of run that every lane makes.
+/// The kind of run that every lane executes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LaneRunKind {
     /// A run from one end of the program to the other.
@@ -34,8 +34,9 @@ pub enum LaneRunKind {
     /// A forward sweep to the turning point, where the losses are final, and a reverse sweep with the adjoints of each
     /// loss.
     Gradient {
-        /// Addresses of reals: at least one, and all final at the same place.
-        losses: Vec<usize>,
+        /// The seeded cells of each loss: at least one loss, and all cells final at the same place. A loss of several
+        /// cells is Σ seed·value.
+        losses: Vec<Vec<SeededCell>>,
     },
 }
 
@@ -51,10 +52,12 @@ pub enum RequestedNumber {
         /// The address of the real.
         real: usize,
     },
-    /// The value of a loss at the turning point.
-    Loss {
+    /// The value of a seeded cell at the turning point.
+    Value {
         /// The index of the loss among [`LaneRunKind::Gradient::losses`].
         row: usize,
+        /// The index of the cell among those of the loss.
+        seeded: usize,
     },
 }
 
@@ -63,7 +66,7 @@ pub enum RequestedNumber {
 pub struct LanesRequest {
     /// The kind of run, the same for all lanes.
     pub run_kind: LaneRunKind,
-    /// The check level: unchecked lanes may omit checks that only find mistakes in a program.
+    /// The check level. Unchecked lanes may omit checks that only detect mistakes in a program.
     pub level: CheckLevel,
     /// The input cells, integers or reals. A lane's input words are their values, in this order.
     pub inputs: Vec<ShaderCell>,
@@ -73,7 +76,8 @@ pub struct LanesRequest {
     pub reports_steps: bool,
 }
 
-/// Returns the shader of a program's lanes. All cells that are not inputs have their values of `start`.
+/// Returns the shader of a program's lanes. At the start of a lane, each cell that isn't an input has its value in
+/// `start`.
 ///
 /// # Errors
 /// Fails if the program does something that devices can't, or if a cell doesn't exist.
@@ -92,7 +96,7 @@ pub(crate) fn lane_shader(
     let cells = StartCells {
         state: start.state(),
         inputs: inputs(program, request)?,
-        seeds: seeds(program, &losses),
+        seeds: losses.adjoints().collect(),
     };
     let requested = request.outputs.iter().map(|&number| requested_word(program, number, &losses));
     let requested = requested.collect::<Result<Vec<RequestedWord>, NoShader>>()?;
@@ -101,7 +105,7 @@ pub(crate) fn lane_shader(
     if memory.words > MOST_WORDS {
         return Err(NoShader::TooLarge { words: memory.words, most: MOST_WORDS });
     }
-    // Zeros in sums are loaded, so word 0 of the constants is 0.
+    // Word 0 of the constants must be 0: see `LaneShader::constants`.
     let mut constants = vec![0];
     let first = beginning(&memory, &cells, &mut constants);
     let tables = StartTables::of(&function, &cells, counts, &mut constants);
@@ -129,25 +133,22 @@ pub(crate) fn lane_shader(
     text.written()
 }
 
-/// Returns the addresses of the losses of a gradient, one for each row.
-fn losses(program: &Program, request: &LanesRequest) -> Result<Vec<u32>, NoShader> {
+/// Returns the seeds of a gradient, for each row: addresses of reals, with the bits of their adjoints at the turning
+/// point.
+fn losses(program: &Program, request: &LanesRequest) -> Result<Vec<Vec<(u32, u64)>>, NoShader> {
     let LaneRunKind::Gradient { losses } = &request.run_kind else { return Ok(Vec::new()) };
-    if losses.is_empty() {
+    if losses.is_empty() || losses.iter().any(Vec::is_empty) {
         return Err(NoShader::NoLoss);
     }
-    let address = |&address: &usize| {
+    let seed = |&SeededCell { cell: address, seed }: &SeededCell| {
         let cell = known(program, ShaderCell { space: Space::Reals, address })?;
-        if is_global(program, cell) { Ok(cell.1) } else { Err(NoShader::NoCell { address }) }
+        if is_global(program, cell) { Ok((cell.1, seed)) } else { Err(NoShader::NoCell { address }) }
     };
-    losses.iter().map(address).collect()
+    losses.iter().map(|loss| loss.iter().map(seed).collect()).collect()
 }
 
-/// Returns the adjoints of a gradient that are 1 at the turning point, with the bits of 1.
-fn seeds(program: &Program, losses: &LossRows) -> (BTreeSet<u32>, u64) {
-    (losses.seeds().collect(), literal_bits(program.module().real, 1.0))
-}
-
-/// Resolves a requested number to a cell or a loss.
+/// Resolves a requested number to a cell or a loss. Fails if the program has no such cell, or the request no such
+/// row.
 fn requested_word(
     program: &Program,
     number: RequestedNumber,
@@ -158,17 +159,18 @@ fn requested_word(
         RequestedNumber::Cell(cell) => Ok(RequestedWord::Cell(known(program, cell)?)),
         RequestedNumber::Adjoint { row, real } => {
             let (_, address) = known(program, ShaderCell { space: Space::Reals, address: real })?;
-            let row = row_of(row).ok_or(NoShader::NoCell { address: real })?;
+            let row = row_of(row).ok_or(NoShader::NoRow { row })?;
             Ok(RequestedWord::Cell((Space::Adjoints, losses.adjoint(row, address))))
         }
-        RequestedNumber::Loss { row } => match row_of(row) {
-            Some(_) => Ok(RequestedWord::Loss { row }),
-            None => Err(NoShader::NoCell { address: row }),
-        },
+        RequestedNumber::Value { row, seeded } => {
+            let cell = losses.losses.get(row).and_then(|loss| loss.get(seeded));
+            cell.map(|&(cell, _)| RequestedWord::Value(cell)).ok_or(NoShader::NoRow { row })
+        }
     }
 }
 
-/// Maps each input cell to the number of its input word.
+/// Maps each input cell to the number of its input word. Fails if a cell isn't a cell of a global, or is listed
+/// twice.
 fn inputs(program: &Program, request: &LanesRequest) -> Result<BTreeMap<SpacedCell, u32>, NoShader> {
     let mut inputs = BTreeMap::new();
     for (word, &cell) in (0..).zip(&request.inputs) {
@@ -196,7 +198,7 @@ fn is_global(program: &Program, (space, address): SpacedCell) -> bool {
     of_class.into_iter().any(|(n, _)| program.cells(n).contains(&(address as usize)))
 }
 
-/// Returns the initial content of a lane's memory.
+/// Returns the initial content of a lane's memory. Appends constants that it needs to `constants`.
 fn beginning(memory: &LaneMemory, cells: &StartCells, constants: &mut Vec<u64>) -> Vec<WordRun> {
     let mut runs = Vec::new();
     // Call records are written before they are read, so they need no initial content.

@@ -1,5 +1,5 @@
-//! Executes a program for very many inputs at once on a device reached through wgpu. Each program becomes one compute
-//! shader; one shader invocation is one lane.
+//! Executes a program for very many inputs at once on a device that wgpu can reach. Each program becomes one compute
+//! shader. A *lane* is one run of the program with its own inputs, and one invocation of the shader.
 //!
 //! | module | contents |
 //! |---|---|
@@ -8,7 +8,7 @@
 //! | `functions`, `lane_run` | the SSA function that lanes execute, and its cells as values |
 //! | `cells`, `ends`, `words`, `tables` | memory of a lane, checks and results at the end of its run, runs of adjacent words, cells of the start |
 //! | `graph`, `irreducible_loops`, `structure`, `statements` | from control-flow graphs to statements of a language without `goto` |
-//! | `text`, `operations` | emitter of a lane's WGSL, and of each operation on values |
+//! | `emitter`, `operations` | emitter of a lane's WGSL, and of each operation on values |
 //! | `shader` | interface between a shader's text and the code that dispatches it |
 //! | `adapters`, `info`, `device` | device discovery, properties of a device before it is opened, an opened device |
 //! | `probe` | capability probe: which results of a device have the right bits |

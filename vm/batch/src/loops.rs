@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use naga::{Block, Function, Handle, Module, Statement};
 
-/// Returns the upper bound on uncounted loop iterations between two counted iterations of `main`, in which each loop
-/// and call of `main` is reached at most once. A helper's loops have at most `of_a_helper` iterations each. Loops of
-/// `main` count their own iterations, except the last one, which ends the loop.
+/// Returns an upper bound on the uncounted loop iterations between two counted iterations of `main`. In between,
+/// control reaches each loop and call of `main` at most once. Each loop of a helper function has at most
+/// `of_a_helper` iterations. Loops of `main` count their iterations, except for the last one, which ends the loop.
 pub(crate) fn uncounted_iterations(module: &Module, of_a_helper: u32) -> u32 {
     let mut iterations = HashMap::new();
-    // A function comes after those that it calls.
+    // A function follows the functions that it calls.
     for (handle, function) in module.functions.iter() {
         let of_this = of_block(&function.body, &iterations, of_a_helper);
         iterations.insert(handle, of_this);
@@ -18,7 +18,8 @@ pub(crate) fn uncounted_iterations(module: &Module, of_a_helper: u32) -> u32 {
     entries.map(|entry| of_block(&entry.function.body, &iterations, 0)).max().unwrap_or(0)
 }
 
-/// Returns the iterations of a block, where each loop has `of_a_loop` uncounted ones and one that ends it.
+/// Returns the iterations in a block, nested calls included. Each loop counts as `of_a_loop` uncounted iterations and
+/// one that ends it.
 fn of_block(block: &Block, functions: &HashMap<Handle<Function>, u32>, of_a_loop: u32) -> u32 {
     let inner = |block: &Block| of_block(block, functions, of_a_loop);
     block.iter().fold(0, |sum: u32, statement| {

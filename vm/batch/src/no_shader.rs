@@ -7,19 +7,18 @@ use reviver_compile::foreign::{ForeignKind, ForeignOperation};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "messages explain variants and fields, and `cure()` returns `cure`")]
 pub enum NoShader {
-    /// The program does something that doesn't consist of operations on cells.
+    /// The program contains an operation that devices can't execute, such as `push`.
     #[error("{place}: devices have no `{what}`")]
     Foreign { place: String, what: String, cure: &'static str },
-    /// The depth limit of the program may not suffice for its inlined calls, which devices don't count.
-    #[error(
-        "the program's calls may be deeper than its limit, and devices don't count them (`.limit depth`)"
-    )]
+    /// The program's calls may be deeper than its `.limit depth`. Devices don't count inlined calls, so they can't
+    /// check that limit.
+    #[error("the program's open calls may exceed its `.limit depth`, and devices don't count open calls")]
     Limits,
     #[error(
         "each lane would take {words} words of memory for its arrays and open calls, and {most} is the most"
     )]
     TooLarge { words: u64, most: u64 },
-    /// The program can't be differentiated from outside.
+    /// The program uses gradient mode or names adjoints, so a caller can't request its derivatives.
     #[error(
         "the program switches gradient mode itself, or reads it, or names adjoints, so devices can't differentiate it"
     )]
@@ -29,15 +28,18 @@ pub enum NoShader {
     RowsPart,
     #[error("nothing is to be differentiated")]
     NoLoss,
-    /// An input or output cell isn't one of the program's, or can't be an input.
+    /// A requested input or output cell doesn't exist, or an input isn't a cell of a global.
     #[error("there is no such cell as the one at {address}, or no lane can be given it")]
     NoCell { address: usize },
-    /// The initial state of lanes isn't a state at the beginning of their run.
+    /// A requested derivative or value belongs to a loss that wasn't requested.
+    #[error("there is no loss {row}, or it has fewer cells")]
+    NoRow { row: usize },
+    /// Lanes can't begin with the given state: it isn't at the beginning of their run, or a variable of main isn't 0.
     #[error(
         "lanes can't begin with this state: it isn't at the beginning of their run, or a variable of main isn't 0"
     )]
     Start,
-    /// Every lane leaves garbage, for any inputs.
+    /// A cell that must end with its initial value has another value at the end of each lane, for any inputs.
     #[error("every lane ends with a value in `{name}`, which must end as it began")]
     Leftover { name: String },
     /// The compiler's SSA function counts steps in a way that has no shader text. No program is known to do so.
@@ -76,6 +78,7 @@ impl NoShader {
             NoShader::OwnMode | NoShader::Steps => "run lanes on the CPU",
             NoShader::RowsPart => "differentiate them one by one",
             NoShader::NoLoss => "name a real of the program as the loss",
+            NoShader::NoRow { .. } => "count losses and their cells from 0",
             NoShader::NoCell { .. } => "name a cell of the program",
             NoShader::Start => "begin at the end of the program from which the lanes run",
             NoShader::Leftover { .. } => "clear it in the program, or declare it `.inout` or `.garbage`",

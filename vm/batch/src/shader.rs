@@ -3,10 +3,11 @@
 /// The kind of kernel: how it treats a lane that exhausts its permitted loop iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KernelKind {
-    /// Non-resumable kernel: the lane starts anew in another dispatch. Code that saves lanes is absent. On software
-    /// devices, which execute both sides of every branch, this kernel takes a fourth of the resumable kernel's time.
+    /// Non-resumable kernel: it discards the lane, which starts anew in another dispatch. This kernel contains no
+    /// code that saves lanes. On software devices, which execute both sides of every branch, it takes a fourth of the
+    /// resumable kernel's time.
     NonResumable,
-    /// Resumable kernel: it saves the lane, which continues in the next dispatch.
+    /// Resumable kernel: it saves the lane's state, and the lane continues in the next dispatch.
     Resumable,
 }
 
@@ -38,7 +39,8 @@ pub(crate) struct LaneShader {
     /// The WGSL of the non-resumable kernel, [`KernelKind::NonResumable`], if lanes are ever saved. Its bindings are
     /// the same. It may use `kept` in another way, because none of its lanes is under way after a dispatch.
     pub non_resumable: Option<String>,
-    /// Constants, never empty. Word 0 is 0, so that zeros in sums and products are loaded instead of literal.
+    /// Constants, never empty. Word 0 is 0: sums and products load their zeros from it, because compilers would fold
+    /// a literal zero.
     pub constants: Vec<u64>,
     pub inputs: u32,
     pub outputs: u32,
@@ -50,7 +52,7 @@ pub(crate) struct LaneShader {
     pub helper_iterations: u32,
 }
 
-/// Lanes of a workgroup.
+/// Number of lanes in a workgroup.
 pub(crate) const WORKGROUP: u32 = 64;
 
 /// Parameters of a dispatch, in the order of the shader's structure.
@@ -58,10 +60,10 @@ pub(crate) const WORKGROUP: u32 = 64;
 pub(crate) struct Parameters {
     pub lanes: u32,
     pub stride: u32,
-    /// Loop iterations that a lane may execute in one dispatch before it leaves its loops, or saves its state and ends.
-    /// The limit exists because llvmpipe silently stops all loops of a group of 8 lanes after 65,535 iterations in
-    /// total. Loops of `main` count their iterations. Loops of helper functions don't; they have at most 64 each time
-    /// they are entered.
+    /// Maximum number of loop iterations of a lane in one dispatch. After that, the lane leaves its loops, or saves
+    /// its state and ends. The limit exists because llvmpipe silently stops all loops of a group of 8 lanes after
+    /// 65,535 iterations in total. Loops of `main` count their iterations. Loops of helper functions don't; they have
+    /// at most 64 each time they are entered.
     pub iterations: u32,
     /// Not 0 in the first dispatch of a batch.
     pub is_first: u32,

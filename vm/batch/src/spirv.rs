@@ -14,7 +14,7 @@ use crate::error::BatchError;
 use crate::float_controls::FloatControls;
 use crate::valid::ValidShader;
 
-/// SPIR-V that naga wrote for a valid shader, with its arithmetic decorated. Nothing else constructs one.
+/// SPIR-V that naga wrote for a valid shader, with its arithmetic decorated. Only [`Spirv::of`] constructs it.
 #[derive(Clone, Debug)]
 pub(crate) struct Spirv {
     words: Vec<u32>,
@@ -41,7 +41,7 @@ impl Spirv {
 }
 
 /// Returns the options of naga's writer. Indices are clamped to their bindings, so that no shader reaches memory of
-/// others. Loops needn't be bounded: loops of lanes end by themselves after their permitted iterations.
+/// others. The writer needn't bound loops: lanes leave their loops after their permitted iterations.
 fn options() -> spv::Options<'static> {
     spv::Options {
         lang_version: (1, 0),
@@ -57,17 +57,17 @@ fn options() -> spv::Options<'static> {
     }
 }
 
-/// Words before the first instruction.
+/// Number of words before the first instruction.
 const HEADER: usize = 5;
 const EXT_INST: u32 = 12;
 const DECORATE: u32 = 71;
 const NO_CONTRACTION: u32 = 42;
-/// `OpFNegate`, `OpFAdd`, `OpFSub`, `OpFMul`, `OpFDiv`, `OpFRem`, `OpFMod`.
+/// Opcodes of `OpFNegate`, `OpFAdd`, `OpFSub`, `OpFMul`, `OpFDiv`, `OpFRem`, `OpFMod`.
 const ARITHMETIC: [u32; 7] = [127, 129, 131, 133, 136, 140, 141];
-/// Conversions between floats and integers. Without the decoration, Mesa turns `f32(i32(x))` into a rounding that keeps
-/// the sign of zero.
+/// Opcodes of conversions between floats and integers. Without the decoration, Mesa turns `f32(i32(x))` into a
+/// rounding that keeps the sign of zero.
 const CONVERSIONS: [u32; 4] = [109, 110, 111, 112];
-/// `Sqrt`, `InverseSqrt` and `Fma` of the extended instructions, of which naga imports one set only.
+/// Numbers of `Sqrt`, `InverseSqrt` and `Fma` in the only set of extended instructions that naga imports.
 const EXTENDED_ARITHMETIC: [u32; 3] = [31, 32, 50];
 /// Opcodes of the sections before annotations: capabilities, extensions, imports, the memory model, entry points, their
 /// execution modes, and debug information.
@@ -100,7 +100,7 @@ struct SpirvInstruction<'a> {
     operands: &'a [u32],
 }
 
-/// Returns the instructions of a module; None if a length exceeds the module.
+/// Returns the instructions of a module; `None` if an instruction's length exceeds the module.
 fn instructions(words: &[u32]) -> Option<Vec<SpirvInstruction<'_>>> {
     let (mut at, mut found) = (HEADER, Vec::new());
     while let Some(&first) = words.get(at) {
@@ -112,8 +112,8 @@ fn instructions(words: &[u32]) -> Option<Vec<SpirvInstruction<'_>>> {
     Some(found)
 }
 
-/// Returns the result of an arithmetic instruction on floats. Operand 0 is the type, operand 1 the result; an extended
-/// instruction then has its set and its number.
+/// Returns the result of an instruction if it is float arithmetic. Operand 0 is the type, operand 1 the result. In an
+/// extended instruction, operands 2 and 3 are the instruction set and the number of the instruction in the set.
 fn arithmetic_result(instruction: &SpirvInstruction<'_>) -> Option<u32> {
     let is_arithmetic = match instruction.code {
         EXT_INST => instruction.operands.get(3).is_some_and(|number| EXTENDED_ARITHMETIC.contains(number)),

@@ -8,15 +8,16 @@ use std::ops::RangeInclusive;
 use crate::shader::KernelKind;
 use crate::structure::StructureNode;
 
-/// The number of a jump target in the variable `lead`; 0 means normal control flow.
+/// The number of a jump target. The variable `lead` holds the label that control is on its way to; 0 means normal
+/// control flow.
 pub(crate) type StatementLabel = u32;
 
 /// A statement of the target language.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ShaderStatement {
-    /// The content of a block. A block without successors ends the lane.
+    /// Executes the content of a block. A block without successors ends the lane.
     Block(u32),
-    /// The arguments that a jump passes to its target.
+    /// Assigns the arguments of a jump to the target's parameters.
     Pass {
         from: u32,
         arm: usize,
@@ -26,44 +27,45 @@ pub(crate) enum ShaderStatement {
         yes: Vec<ShaderStatement>,
         no: Vec<ShaderStatement>,
     },
-    /// A loop without a condition, left by `Break`.
+    /// A loop without a condition. It ends with a `Break`.
     Loop(Vec<ShaderStatement>),
-    /// The start of an iteration of the loop with this head: a lane may be suspended here, or leave the loop for good.
+    /// Begins an iteration of the loop with this head. A lane may be suspended here, or leave the loop for good.
     Iteration {
         head: u32,
         label: StatementLabel,
     },
-    /// Sets the variable `lead` to a jump target.
+    /// Sets the variable `lead` to a label: control is on its way to it from now on.
     Lead(StatementLabel),
     Break,
     Continue,
 }
 
-/// The condition of an `If`. *Flow* means that `lead` is 0, so control flow is normal.
+/// The condition of an `If`. Control flow is *normal* while the variable `lead` is 0. Otherwise control is on its way
+/// to the label in `lead`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FlowCondition {
-    /// The condition on which a block branches.
+    /// True if the condition on which this block branches holds.
     Condition(u32),
-    /// True if control flows normally.
+    /// True if control flow is normal.
     Flows,
-    /// True if control flows normally, or is on its way to one of these targets.
+    /// True if control flow is normal, or control is on its way to one of these labels.
     Enters(RangeInclusive<StatementLabel>),
-    /// True if control flows normally and the block's condition holds, or control is on its way to one of these
-    /// targets.
+    /// True if control flow is normal and the condition of block `of` holds. Also true if control is on its way to
+    /// one of the labels `entered`.
     Branches { of: u32, entered: Option<RangeInclusive<StatementLabel>> },
-    /// True if control is on its way to this target.
+    /// True if control is on its way to this label.
     LeadsTo(StatementLabel),
-    /// True if control is on its way to any target except this one.
+    /// True if control is on its way to any label except this one.
     LeadsPast(StatementLabel),
 }
 
-/// Statements of a whole program, with the loop heads that lanes may resume at.
+/// Statements of a whole program, with the loop heads at which lanes may resume.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ShaderStatements {
     pub all: Vec<ShaderStatement>,
     pub heads: BTreeMap<StatementLabel, u32>,
-    /// True if control may reach the end of the statements. Only a lane that has left a loop for good does, if nothing
-    /// else leaves that loop.
+    /// True if control may reach the end of the statements. In the non-resumable kernel, that may be possible only
+    /// for a lane that has left a loop for good.
     pub is_open: bool,
 }
 
@@ -89,23 +91,23 @@ impl ShaderStatements {
     }
 }
 
-/// The context of a sequence.
+/// The surroundings of a sequence of pieces.
 #[derive(Clone, Copy, Debug, Default)]
 struct Around {
-    /// The block that follows the end of the sequence.
+    /// The block that follows the end of the sequence; jumps to it need no statement.
     falls: Option<u32>,
-    /// The head of the innermost loop, and the block that follows the end of that loop.
+    /// The head of the innermost loop around the sequence, and the block that follows the end of that loop.
     inside: Option<(u32, Option<u32>)>,
 }
 
 /// The state of control flow at the end of a sequence.
 #[derive(Clone, Debug, Default)]
 struct Ended {
-    /// The targets that control may be on its way to, in addition to normal flow.
+    /// The labels that control may be on its way to at the end of the sequence, unless control flow is normal.
     led: BTreeSet<StatementLabel>,
-    /// The targets of control flow that has already left the innermost loop.
+    /// The labels that control may be on its way to after a break of the innermost loop.
     left: BTreeSet<StatementLabel>,
-    /// True if any jump leaves the innermost loop.
+    /// True if some jump leaves the innermost loop.
     breaks: bool,
     /// True if control may reach the end of the sequence.
     is_open: bool,
@@ -116,9 +118,9 @@ struct StructureLowering {
     pass: KernelKind,
     /// Labels by loop head. Labels of the loops in a node are consecutive.
     heads: BTreeMap<u32, StatementLabel>,
-    /// Labels by target block.
+    /// The label of each block that is a jump target.
     places: BTreeMap<u32, StatementLabel>,
-    /// The head of the loop around each loop, and around each target, by block.
+    /// For each loop, given by its head, the head of the loop around it; `None` for an outermost loop.
     around_loops: BTreeMap<u32, Option<u32>>,
     around_places: BTreeMap<u32, Option<u32>>,
 }
@@ -137,7 +139,7 @@ impl StructureLowering {
         }
     }
 
-    /// Numbers the targets, after the loop heads.
+    /// Assigns labels to the blocks that are jump targets. They follow the labels of loop heads.
     fn number_places(&mut self, nodes: &[StructureNode], inside: Option<u32>) {
         for node in nodes {
             match node {
@@ -178,7 +180,7 @@ impl StructureLowering {
         })
     }
 
-    /// Emits the statements of a sequence; `written` holds the state of control flow on entry.
+    /// Emits the statements of a sequence. `written` holds the state of control flow at its start.
     fn sequence(
         &self,
         nodes: &[StructureNode],
@@ -220,7 +222,7 @@ impl StructureLowering {
         written.ended()
     }
 
-    /// Emits a jump to a label, or to the head of an enclosing loop.
+    /// Emits a jump to a block that is a jump target, or to the head of an enclosing loop.
     fn leave(&self, to: u32, written: &mut StatementSequence, around: Around) {
         if around.falls == Some(to) {
             return;
@@ -243,7 +245,7 @@ impl StructureLowering {
         }
     }
 
-    /// Returns true if a block is the head of a loop around, or equal to, the loop `inside`.
+    /// Returns true if `head` is the head of the loop `inside`, or of a loop around it.
     fn is_around(&self, head: u32, inside: Option<u32>) -> bool {
         let mut at = inside;
         while let Some(found) = at.filter(|&found| found != head) {
@@ -307,7 +309,7 @@ impl StructureLowering {
         let (within, others): (BTreeSet<StatementLabel>, BTreeSet<StatementLabel>) =
             written.led.iter().partition(|label| labels.contains(label));
         let mut inner = StatementSequence::led(within);
-        // A jump in an inner loop may target this head.
+        // A jump in an inner loop may target this loop's head.
         if self.labels(body).is_some() {
             inner.led.insert(label);
         }
@@ -345,18 +347,20 @@ fn is_in(range: &Option<RangeInclusive<StatementLabel>>, label: StatementLabel) 
     range.as_ref().is_some_and(|range| range.contains(&label))
 }
 
-/// A partially emitted sequence.
+/// A sequence of statements that is being emitted.
 #[derive(Debug, Default)]
 struct StatementSequence {
     statements: Vec<ShaderStatement>,
-    /// Statements to be executed only under normal control flow; they are not emitted yet.
+    /// Statements that are to be executed only if control flow is normal, and aren't emitted yet. One `If` will
+    /// contain them.
     guarded: Vec<ShaderStatement>,
-    /// The targets that control may be on its way to here, in addition to normal flow.
+    /// The labels that control may be on its way to at this point, unless control flow is normal.
     led: BTreeSet<StatementLabel>,
     left: BTreeSet<StatementLabel>,
     breaks: bool,
     is_open: bool,
-    /// True if control doesn't flow normally here: it is on its way to a target, or never gets here.
+    /// True if control flow is never normal at this point: control is on its way to a label, or doesn't reach this
+    /// point.
     is_led: bool,
 }
 
@@ -365,7 +369,7 @@ impl StatementSequence {
         StatementSequence { led, is_open: true, ..StatementSequence::default() }
     }
 
-    /// Adds a statement that is executed only under normal control flow.
+    /// Adds a statement that is executed only if control flow is normal.
     fn flow(&mut self, statement: ShaderStatement) {
         if !self.is_open || self.is_led {
             return;
@@ -376,7 +380,7 @@ impl StatementSequence {
         }
     }
 
-    /// Adds a statement that checks the control flow itself.
+    /// Adds a statement that is executed for any control flow; if needed, it checks `lead` itself.
     fn put(&mut self, statement: ShaderStatement) {
         self.close();
         if self.is_open {
@@ -391,20 +395,21 @@ impl StatementSequence {
         }
     }
 
-    /// Ends normal control flow, because it has jumped elsewhere.
+    /// Ends normal control flow after a jump was emitted. Later statements are reached only by control that is on
+    /// its way to a label.
     fn end(&mut self) {
         self.is_open &= !self.led.is_empty();
         self.is_led = true;
     }
 
-    /// Ends normal control flow, which is on its way to a target from here on.
+    /// Ends normal control flow: from this point on, control is on its way to `label`.
     fn lead(&mut self, label: Option<StatementLabel>) {
         self.close();
         self.led.extend(label);
         self.is_led = true;
     }
 
-    /// Emits a break of the innermost loop, possibly on the way to a target further out.
+    /// Emits a break of the innermost loop. If `label` is given, control is then on its way to that label.
     fn leave_loop(&mut self, label: Option<StatementLabel>) {
         self.flow(ShaderStatement::Break);
         self.left.extend(label);
@@ -412,7 +417,7 @@ impl StatementSequence {
         self.end();
     }
 
-    /// Places a label: control that is on its way to it flows normally from here on.
+    /// Emits a label: if control is on its way to it, control flow is normal from this point on.
     fn arrive(&mut self, label: Option<StatementLabel>) {
         self.close();
         self.is_led = false;

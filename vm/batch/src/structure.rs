@@ -1,6 +1,6 @@
 //! Translates a control-flow graph to sequences, choices, loops and labels that jumps may target. A language without
-//! `goto` can express these, except for jumps that leave several levels. Independent of what blocks contain, and of the
-//! language.
+//! `goto` can express these, except for jumps that leave several levels. Independent of the content of blocks, and of
+//! the language.
 //!
 //! After N. Ramsey, "Beyond Relooper: recursive translation of unstructured control flow to structured control flow"
 //! (2022), with one difference: the code after a loop follows the loop instead of being nested in it. So lanes that
@@ -19,12 +19,12 @@ pub(crate) enum StructureNode {
     /// Jump number `arm` of block `from` is taken. If `leaves` is None, the target is the next node. Otherwise
     /// `leaves` is the target: a label, or the head of an enclosing loop.
     Jump { from: u32, arm: usize, leaves: Option<u32> },
-    /// The two sequences after a block with two successors.
+    /// The branch at the end of block `of`, with a sequence for each of its two successors.
     Choice { of: u32, arms: [Vec<StructureNode>; 2] },
-    /// A loop, repeated by jumps that leave for its head, which is its first block. Control never reaches the end of
-    /// the body.
+    /// A loop. Jumps to `head`, which is the first block of the body, start another iteration. Control never reaches
+    /// the end of the body.
     Loop { head: u32, body: Vec<StructureNode> },
-    /// A label: jumps to this block that leave earlier parts of the sequence continue here.
+    /// The label of this block. Jumps to the block from earlier parts of the sequence continue here.
     Place(u32),
 }
 
@@ -34,20 +34,21 @@ pub(crate) fn structured(reducible: &ReducibleGraph) -> Vec<StructureNode> {
     StructureShape::of(graph).sequence(graph, 0, false)
 }
 
-/// Analysis results for each block of a graph.
+/// Results of the analysis for each block of a graph.
 #[derive(Debug, Default)]
 struct StructureShape {
-    /// The block's position in reverse postorder, where blocks follow their predecessors, back edges excepted; None for
-    /// an unreachable block.
+    /// The block's position in reverse postorder; `None` for an unreachable block. In this order, blocks follow their
+    /// predecessors, except along back edges.
     rank: Vec<Option<usize>>,
-    /// The head of the innermost loop that contains the block; a head is in its own loop.
+    /// The head of the innermost loop that contains the block. A loop contains its head.
     inside: Vec<Option<u32>>,
-    /// The head of the enclosing loop, for each loop head.
+    /// For each loop head, the head of the loop around it; `None` for an outermost loop.
     around: BTreeMap<u32, Option<u32>>,
-    /// The blocks emitted after the block, or after its loop if it is a loop head, in their order.
+    /// The blocks with labels that are emitted after the block (or after its loop, if it is a loop head), in that
+    /// order.
     followers: Vec<Vec<u32>>,
     /// True if the block gets a label, because several jumps lead to it or it follows a loop. Otherwise it is emitted
-    /// in place of the only jump to it.
+    /// directly after the only jump to it.
     is_place: Vec<bool>,
 }
 
@@ -118,7 +119,7 @@ impl StructureShape {
                 "{head} isn't the only entry"
             );
             self.around.insert(head, get(&self.inside, head));
-            // Outer heads are visited before the heads of their inner loops, which then overwrite `inside`.
+            // Outer loop heads are visited before inner ones, which then overwrite `inside`.
             let mut is_seen = vec![false; predecessors.len()];
             set(&mut is_seen, head, true);
             set(&mut self.inside, head, Some(head));
@@ -132,7 +133,7 @@ impl StructureShape {
     }
 
     fn find_places(&mut self, order: &[u32], predecessors: &[Vec<u32>], above: &[Option<u32>]) {
-        // In block order, so that followers are in their order.
+        // Blocks are visited in reverse postorder, so that each list of followers is in that order.
         for &block in order.iter().skip(1) {
             let Some(parent) = get(above, block) else { continue };
             let home = match self.around.get(&block) {
@@ -142,7 +143,7 @@ impl StructureShape {
             let mut left = get(&self.inside, parent);
             let mut behind = None;
             while left != home {
-                // A block is only in loops that contain its immediate dominator.
+                // A block can only be in loops that contain its immediate dominator.
                 let Some(head) = left else { break };
                 behind = Some(head);
                 left = self.around.get(&head).copied().flatten();
@@ -162,7 +163,7 @@ impl StructureShape {
     /// loop's body is emitted, and blocks after the loop are left out.
     fn sequence(&self, graph: &BlockGraph, first: u32, is_body: bool) -> Vec<StructureNode> {
         let mut nodes = Vec::new();
-        // A stack: followers of a block are emitted before followers of the blocks above it.
+        // A stack: the followers of a block are emitted before those of the blocks that dominate it.
         let mut open = Vec::new();
         if is_body {
             open.extend(self.followers_after(first, false));
@@ -185,7 +186,8 @@ impl StructureShape {
         nodes
     }
 
-    /// Returns the followers of a block, or of its loop if `is_loop` is true, in reverse order.
+    /// Returns the followers of a block, or of its loop if `is_loop` is true, in reverse order. The flag `true` marks
+    /// them as blocks with a label.
     fn followers_after(&self, block: u32, is_loop: bool) -> impl Iterator<Item = (u32, bool)> {
         let own = get(&self.inside, block);
         let followers = list(&self.followers, block).iter().rev().copied();
@@ -202,7 +204,8 @@ impl StructureShape {
         found.into_iter()
     }
 
-    /// Emits a block and its jumps, with the sequences of targets that have no label.
+    /// Emits a block and its jumps. A target without a label follows its jump: in the jump's arm if the block has two
+    /// successors; otherwise it is pushed to `open`, to be emitted next.
     fn block(
         &self,
         graph: &BlockGraph,
@@ -234,7 +237,8 @@ impl StructureShape {
         }
     }
 
-    /// Returns the target of a jump that leaves; None if the target is emitted right after the jump.
+    /// Returns the target of a jump for [`StructureNode::Jump`]: `None` if the target is emitted right after the
+    /// jump.
     fn leaves(&self, from: u32, to: u32) -> Option<u32> {
         let leads_back = self.rank(to) <= self.rank(from);
         (leads_back || get(&self.is_place, to)).then_some(to)
@@ -275,7 +279,7 @@ fn predecessors(graph: &BlockGraph, order: &[u32]) -> Vec<Vec<u32>> {
     found
 }
 
-/// Returns the blocks reachable from the first one, each after its predecessors, back edges excepted.
+/// Returns the blocks reachable from the first one, each after its predecessors (except along back edges).
 fn reverse_postorder(graph: &BlockGraph) -> Vec<u32> {
     let mut is_seen = vec![false; graph.successors.len()];
     let mut order = Vec::new();

@@ -11,10 +11,10 @@ use reviver_compile::passes::range_at_uses;
 use crate::cells::{CellCounts, StartCells, literal, own_space};
 use crate::words::{WordRun, word_runs};
 
-/// The cells of a space that an address may refer to.
+/// The cells that an address may refer to: their space, the first address, and the end (exclusive).
 pub(crate) type CellRange = (Space, u32, u32);
 
-/// The sources of cells at the start. The runs of a range count words from its first cell on.
+/// The sources of cells at the start of a lane. In the runs of a range, word 0 is the first cell of the range.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StartTables {
     counts: CellCounts,
@@ -22,7 +22,8 @@ pub(crate) struct StartTables {
 }
 
 impl StartTables {
-    /// Collects the ranges of all computed addresses of an SSA function. Constants are appended to `constants`.
+    /// Collects the ranges of cells that loads of start values at computed addresses may refer to. Constants that
+    /// these cells hold are appended to `constants`.
     pub fn of(
         function: &SsaFunction,
         start: &StartCells,
@@ -46,7 +47,7 @@ impl StartTables {
         tables
     }
 
-    /// Returns the cells that an address may refer to, if it is one of those that were collected.
+    /// Returns the range of cells that an address may refer to; `None` if it wasn't collected.
     pub fn range(&self, function: &SsaFunction, space: Space, address: SsaValue) -> Option<CellRange> {
         let (first, end) = self.counts.clipped(space, range_at_uses(function, address))?;
         Some((space, first, end)).filter(|range| self.ranges.contains_key(range))

@@ -8,8 +8,9 @@ use crate::device::BatchDevice;
 use crate::lowering::{LoweredIntegers, LoweredResults, LoweredSingles, Lowering};
 use crate::valid::names_wide_floats;
 
-/// Opens the device that `REVIVER_DEVICE` names by a part of its name. Without that variable there is none, unless
-/// `REVIVER_NEEDS_DEVICE` requires one: then the best device, or else any.
+/// Opens the device with a name that contains the value of `REVIVER_DEVICE`. If that variable isn't set, there is no
+/// device, unless `REVIVER_NEEDS_DEVICE` is set. Then it is the default device, or if there is none, the first one
+/// listed.
 fn opened() -> Option<BatchDevice> {
     let named = std::env::var("REVIVER_DEVICE").ok();
     if named.is_none() && std::env::var_os("REVIVER_NEEDS_DEVICE").is_none() {
@@ -24,15 +25,15 @@ fn opened() -> Option<BatchDevice> {
     Some(all.open(which.expect("there is no device")).unwrap())
 }
 
-/// A device with its lowerings. A device compiles its shaders one after the other, so each running test has its own
-/// device, which a later test takes over.
+/// A device with its lowerings. A device compiles its shaders one after the other, so each running test has a device
+/// for itself. When the test ends, later tests reuse its device.
 struct TestDevice {
     plain: BatchDevice,
     /// The same device with other lowerings, which are probed once each.
     lowered: Vec<BatchDevice>,
 }
 
-/// The devices that no test uses.
+/// The opened devices that no running test uses.
 static IDLE: Mutex<Vec<TestDevice>> = Mutex::new(Vec::new());
 
 /// The device of a test, until its thread ends.
@@ -48,7 +49,7 @@ thread_local! {
     static OWN: RefCell<OwnDevice> = RefCell::new(OwnDevice(taken()));
 }
 
-/// Returns an idle device, or opens a new one with the capability probe of the first one.
+/// Returns an idle device. If there is none, opens a new one and reuses the capability probe of the first one.
 fn taken() -> Option<TestDevice> {
     static FIRST: OnceLock<Option<BatchDevice>> = OnceLock::new();
     if let Some(idle) = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop() {
@@ -90,7 +91,8 @@ pub(crate) fn lowerings(wgsl: &str) -> Vec<Lowering> {
     all
 }
 
-/// Returns the device of the calling test, with its own lowering and with the one that changes the shader most.
+/// Returns the device of the calling test twice: with its own lowering, and with the lowering that changes the shader
+/// most.
 pub(crate) fn devices_for(wgsl: &str) -> Vec<BatchDevice> {
     let furthest = lowerings(wgsl).into_iter().next_back();
     let has_singles = wgsl.contains("f32");

@@ -13,7 +13,8 @@ pub(crate) struct WideTypes {
     pub integers: bool,
 }
 
-/// A module that naga's validator accepted, with the validator's analysis. Only the validator's success constructs one.
+/// A module that naga's validator accepted, with the results of the validation. Only [`ValidShader::of`] constructs
+/// it.
 #[derive(Debug)]
 pub(crate) struct ValidShader {
     module: Module,

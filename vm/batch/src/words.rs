@@ -1,9 +1,9 @@
-//! Runs of words in a lane's memory that have one source. They are filled from it at the start, or compared with it at
-//! the end. Independent of SSA functions.
+//! Splits the words of a lane's memory into runs with a common source. At the start, a run is filled from its source,
+//! or at the end it is compared with its source. Independent of SSA functions.
 
 use crate::cells::StartWord;
 
-/// Consecutive words of a lane's memory, with the words that they are filled from or compared with.
+/// Consecutive words of a lane's memory with a common source: the words that they are filled from or compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WordRun {
     /// The number of the first word in the lane's memory.
@@ -15,16 +15,16 @@ pub(crate) struct WordRun {
 /// The source of a run of words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WordSource {
-    /// The same bits for all words.
+    /// All words of the run have these bits.
     Same(u64),
-    /// Consecutive input words of the lane, from this one on.
+    /// Consecutive input words of the lane; the first one has this number.
     Input(u32),
-    /// Consecutive constants, from this one on.
+    /// Consecutive constants; the first one has this number.
     Table(u32),
 }
 
-/// Splits words into runs of one source; `first` is the number of the first word. Differing constants are appended to
-/// `constants` as a table.
+/// Splits words into runs with a common source; `first` is the number of the first word. Short runs of constants are
+/// combined to a table, which is appended to `constants`.
 pub(crate) fn word_runs(
     first: u32,
     words: impl Iterator<Item = StartWord>,
@@ -51,7 +51,7 @@ pub(crate) fn word_runs(
     joined(runs, constants)
 }
 
-/// Merges short adjacent runs of constants to a table.
+/// Merges short adjacent runs of constants to a run whose source is a table in `constants`.
 fn joined(runs: Vec<WordRun>, constants: &mut Vec<u64>) -> Vec<WordRun> {
     let mut joined: Vec<WordRun> = Vec::new();
     for run in runs {
@@ -82,10 +82,10 @@ fn joined(runs: Vec<WordRun>, constants: &mut Vec<u64>) -> Vec<WordRun> {
     joined
 }
 
-/// Equal words from this number on form their own run instead of joining a table.
+/// Minimum number of equal words that form their own run instead of joining a table.
 const SHORT: u32 = 8;
 
-/// Returns true if a run is a table at the end of the constants.
+/// Returns true if the run's table is at the end of the constants, so that it can be extended.
 fn ends_table(run: &WordRun, constants: &[u64]) -> bool {
     matches!(run.source, WordSource::Table(at) if at as usize + run.count as usize == constants.len())
 }

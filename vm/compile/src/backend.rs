@@ -1,5 +1,5 @@
-//! Interface of an engine that compiles: compiled code, and how it is run. This module knows neither an engine nor a
-//! machine.
+//! Interfaces that a compiling engine implements: the engine, its compiled code, and the requests that run the code.
+//! This module depends on no particular engine and on no machine.
 
 use std::fmt::Debug;
 
@@ -30,7 +30,7 @@ pub struct GroupJob<'c> {
     pub start_reals: &'c [InGroup<u64>],
     /// Receives the values at the turning point, in the order of [`crate::call::GradientTask::seeded`].
     pub results: &'c mut [InGroup<u64>],
-    /// Steps that the primal sweep may make: at least [`SsaFunction::first_steps`].
+    /// Step budget of the primal sweep: at least [`SsaFunction::first_steps`].
     pub left: u64,
     /// Receives the evidence for verification.
     pub evidence: &'c mut GroupEvidence,
@@ -45,9 +45,9 @@ pub enum GroupOutcome {
         /// steps, than the primal sweep.
         has_same_path: bool,
     },
-    /// Lanes diverged. The number of lanes before the first one that branches differently from lane 0.
+    /// Lanes diverged. Holds the number of lanes before the first one that branches differently from lane 0.
     Diverged(usize),
-    /// A check failed in some lane. The interpreter may execute that lane without a trap.
+    /// A check failed in some lane. The interpreter has to repeat the lanes, and may find no fault.
     Failed,
 }
 

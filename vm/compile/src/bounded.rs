@@ -32,8 +32,9 @@ impl BoundedCalls {
         }
     }
 
-    /// Computes bounds for calls that use about `words` words in total, but always allow `least` calls. `is_doubled`
-    /// is true if each real has an adjoint. Returns `None` if the program's limits don't allow the inlined calls.
+    /// Computes bounds for as many out-of-line calls as fit in `words` words of memory, but for at least `least` calls.
+    /// The program's limits may reduce the number. `is_doubled` is true if each real has an adjoint. Returns `None` if
+    /// the limits don't even allow the inlined calls.
     pub fn of(
         program: &Program,
         state: &State,
@@ -57,7 +58,8 @@ impl BoundedCalls {
     }
 }
 
-/// Replaces each exit for lack of space for a call by a check. The function must begin in main.
+/// Replaces each exit for lack of space by a check that fails if there is no space for a call. The function must begin
+/// in main.
 pub fn bounded(mut function: SsaFunction, calls: BoundedCalls) -> SsaFunction {
     let end = FIRST_RECORD + calls.functions * function.demands.record;
     let given: Vec<_> = function.inputs().filter(|(_, input)| *input == Input::RecordsEnd).collect();

@@ -49,7 +49,8 @@ struct Checked<'f> {
 }
 
 impl Checked<'_> {
-    /// Checks that a value has the class and that its definition dominates a place of a block.
+    /// Returns an error unless a value has the class `class`, and its definition dominates its use at `place` in
+    /// `block`.
     fn used(&self, value: SsaValue, (block, place): (u32, usize), class: Class) -> Result<(), String> {
         if self.function.class(value) != Some(class) {
             return Err(format!("{value:?} in block {block} is no {class:?}"));

@@ -1,5 +1,5 @@
-//! Code cache of a tiered runtime. Specializations are compiled when first needed, on the run's thread or on a
-//! compiler thread, as long as executed steps pay for the work. This module knows no machine.
+//! Code cache of a tiered runtime. A specialization is compiled when it is first needed, on the run's thread or on a
+//! compiler thread. The number of executed steps bounds the amount of compilation. This module knows no machine.
 
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -17,7 +17,8 @@ use crate::compiled::{Compiled, MOST_WORK};
 use crate::function::{Specialization, SsaBlock, SsaEnd};
 use crate::passes::{PASSES, Pass, optimized};
 
-/// Time of compilation of code that a run needs. It doesn't affect the results of the run.
+/// Choice of the thread that compiles the code a run needs, and whether the run waits for that thread. The run's
+/// results don't depend on this choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompileTiming {
     /// The run's thread compiles the code.
@@ -114,8 +115,8 @@ impl<B: Backend> CodeCache<B> {
         &self.common.program
     }
 
-    /// Returns the code of a specialization, after compiling it if `steps` pay for it. `steps` is the total of all
-    /// runs of the program so far.
+    /// Returns the status of a specialization's code. If there is no code yet, compiles it, provided that `steps`
+    /// executed steps pay for compilation. `steps` is the total of all runs of the program so far.
     pub fn code(
         &self,
         specialization: &Specialization,
@@ -149,8 +150,8 @@ impl<B: Backend> CodeCache<B> {
         }
     }
 
-    /// Lets the compiler thread compile a specialization, unless it is busy. If no thread can be started, compiles it
-    /// on this thread and returns false.
+    /// Lets the compiler thread compile a specialization, unless that thread is busy. If no thread can be started,
+    /// compiles the specialization on this thread and returns false.
     fn begin(&self, specialization: &Specialization) -> bool {
         if std::mem::replace(&mut *self.common.is_compiling(), true) {
             return true;
@@ -164,7 +165,7 @@ impl<B: Backend> CodeCache<B> {
         self.common.changes.load(Ordering::Relaxed)
     }
 
-    /// Collects from the specializations with code that isn't slow.
+    /// Applies `of` to each specialization whose code isn't slow, and collects the results other than `None`.
     pub fn entries<T>(&self, of: impl Fn(&Specialization) -> Option<T>) -> Vec<T> {
         let known = self.common.known();
         let with_code = known.iter().filter(|(_, code)| code.as_ref().is_some_and(|code| !code.is_slow()));
@@ -222,7 +223,8 @@ impl<B: Backend> Common<B> {
         self.changes.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Compiles a specialization. Returns `None` if it has no steps, too few of them, or is too large.
+    /// Compiles a specialization. Returns `None` if its code is too short or too large, or if the backend can't compile
+    /// it.
     fn compiled(
         &self,
         specialization: &Specialization,

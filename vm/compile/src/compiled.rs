@@ -1,5 +1,5 @@
-//! Compiled code of a specialization, its demands on a machine, and how it moves the machine. This module knows no
-//! engine, neither chooses the specialization nor handles failed checks.
+//! Compiled code of a specialization, with its memory demands, and its execution on a machine. Other modules choose the
+//! specialization and handle failed checks. This module knows no engine.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
@@ -16,13 +16,14 @@ use crate::run::{CellMemory, CodeOutcome, Counts, Job};
 const FEW_CALLS: u32 = 16;
 /// Upper bound on call records written at entry.
 const MOST_ENTRY_RECORDS: u32 = 1 << 10;
-/// Upper bound on the size of out-of-line calls, in cells and words of records. All of it is zeroed before each run.
+/// Upper bound on the memory for out-of-line calls, in cells and words of records. This memory is zeroed before each
+/// run.
 const MOST_LEVEL_CELLS: u32 = 1 << 15;
 
-/// Upper bound on work of construction: values, plus notes of what variables hold. Compiling this amount takes about a
-/// second.
+/// Upper bound on the work of SSA construction: the number of values and of recorded variable definitions. Compiling a
+/// function of this size takes about a second.
 pub(crate) const MOST_WORK: usize = 1 << 19;
-/// Number of runs after which code is judged slow or not.
+/// Number of runs after which code may be classified as slow.
 const MEASURED_RUNS: u64 = 1 << 10;
 /// Average steps per run below which code is slow: entering and leaving it then takes about twice as long as
 /// interpreting.
@@ -48,7 +49,7 @@ pub(crate) struct Compiled {
     is_plain: bool,
     /// Largest number of steps before the first safepoint.
     pub first_steps: u64,
-    /// Number of recorded runs.
+    /// Number of runs recorded by [`Compiled::is_slow_after`].
     runs: AtomicU64,
     steps: AtomicU64,
     /// True once the interpreter was found to be faster, because runs are short.
@@ -57,7 +58,7 @@ pub(crate) struct Compiled {
 }
 
 impl Compiled {
-    /// Compiles a function by a backend; returns `None` if the backend can't.
+    /// Compiles a function by a backend; returns `None` if the backend can't compile it.
     pub fn of(function: SsaFunction, backend: &impl Backend) -> Option<Compiled> {
         let inputs = function.inputs().map(|(_, input)| input).collect();
         let (exits, calls) = (function.exits.clone(), function.calls.clone());
@@ -91,8 +92,8 @@ impl Compiled {
         self.is_slow.load(Ordering::Relaxed)
     }
 
-    /// Records the steps of a run that ended before its budget. Returns true if this run is the first evidence of
-    /// slowness.
+    /// Records the steps of a run that ended before its budget was used up. Returns true if this run is the first after
+    /// which the code counts as slow.
     pub fn is_slow_after(&self, steps: u64) -> bool {
         let runs = self.runs.fetch_add(1, Ordering::Relaxed) + 1;
         let steps = self.steps.fetch_add(steps, Ordering::Relaxed) + steps;
@@ -204,7 +205,7 @@ impl Compiled {
     }
 }
 
-/// Returns true if a function reads or changes adjoints. Each real must then have one while the code runs.
+/// Returns true if a function reads or changes adjoints. Each real must then have an adjoint while the code runs.
 fn needs_adjoints(function: &SsaFunction) -> bool {
     let ops = function.blocks.iter().flat_map(|block| &block.ops).filter_map(|&value| function.op(value));
     ops.into_iter()

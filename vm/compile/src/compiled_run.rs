@@ -19,8 +19,8 @@ use crate::function::{LiveAtExits, Specialization, SsaFunction, StopPlace, Zeros
 use crate::passes::{PASSES, optimized};
 use crate::start::RunStart;
 
-/// Plan of a run through main's code: its ends, its direction and its mode. A compiled run executes a whole run; the
-/// call functions of [`crate::call`] join two sweeps.
+/// Plan of a run through main's code: its ends, its direction and its mode. A compiled run executes one plan, from one
+/// end of the program to the other. The call functions of [`crate::call`] join the plans of two sweeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunPlan {
     /// Direction of the run, which leads from `from` to `to`.
@@ -91,9 +91,9 @@ impl RunPlan {
         }
     }
 
-    /// Returns the known zeros at entry. At an end of the program, main's frame is 0, unless a caller changed it;
-    /// starts and machines are checked. At the turning point of a gradient, only seeded cells have adjoints other than
-    /// 0, and these cells are globals.
+    /// Returns the zeros that the code assumes at entry. At an end of the program, main's frame is 0, unless a caller
+    /// changed it; so each machine or start is checked before its run. At the turning point of a gradient, only seeded
+    /// cells have adjoints other than 0, and these cells are globals.
     pub(crate) fn zeros(&self, program: &Program) -> ZerosAtEntry {
         let are_few = frames::are_few(program);
         ZerosAtEntry {
@@ -133,7 +133,7 @@ pub enum RunEnd {
     Failed,
 }
 
-/// Upper bound on step budgets. No run reaches it, and sums of step counts don't overflow.
+/// Upper bound on step budgets. No run is that long, and sums of such step counts don't overflow.
 pub(crate) const MOST_STEPS: u64 = 1 << 62;
 
 impl CompiledRun {
@@ -151,8 +151,8 @@ impl CompiledRun {
         Some(CompiledRun { program: program.clone(), plan, zeros: plan.zeros(program), compiled })
     }
 
-    /// Returns the largest number of steps before the code first checks its budget. A run with a smaller budget doesn't
-    /// begin.
+    /// Returns the largest number of steps before the code first checks its budget. A run with a smaller budget isn't
+    /// started.
     pub fn first_steps(&self) -> u64 {
         self.compiled.first_steps
     }
@@ -189,7 +189,7 @@ impl CompiledRun {
         Ok(self.go(machine, buffers, budget))
     }
 
-    /// Checks that a start of the same program meets the assumptions of the code.
+    /// Returns true if a start of the same program meets the assumptions of the code.
     fn begins_from(&self, start: &RunStart) -> bool {
         self.is_at_start(start.state()) && start.zeros().include(self.zeros)
     }
@@ -221,8 +221,8 @@ impl CompiledRun {
         state.position == self.plan.to && state.calls.is_empty()
     }
 
-    /// Checks that a machine is at the beginning of the compiled run. All its cells must exist, because native code
-    /// doesn't check that.
+    /// Returns true if a machine is at the beginning of the compiled run. All cells of the machine must exist, because
+    /// native code doesn't check addresses.
     fn begins_at(&self, machine: &Machine) -> bool {
         let state = machine.state();
         self.is_of(machine.program())

@@ -30,12 +30,13 @@ pub fn followed(end: &SsaEnd) -> Vec<&Jump> {
 }
 
 impl EmitPlan {
-    /// Plans a function without further replacements or uses of values.
+    /// Plans a function without additional replacements or uses of values.
     pub fn of(function: &SsaFunction) -> EmitPlan {
         EmitPlan::with(function, [], [])
     }
 
-    /// Plans a function in which some values are replaced by others, and blocks have additional uses of values.
+    /// Plans a function with additional replacements, each a value and its replacement, and additional uses, each a
+    /// block and the value that the block uses.
     pub fn with(
         function: &SsaFunction,
         others: impl IntoIterator<Item = (SsaValue, SsaValue)>,

@@ -1,13 +1,13 @@
 //! Error of SSA construction.
 
-/// Reason why SSA construction failed. It succeeds for each position of a verified program, unless the function is too
-/// large.
+/// Reason why SSA construction failed. For a verified program, construction succeeds at each position unless the
+/// function is too large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BuildError {
     /// The position or the step isn't in the code.
     #[error("the position isn't in the program's code")]
     Code,
-    /// The number of values exceeds the limit of work.
+    /// The number of values and recorded variable definitions exceeds its limit.
     #[error("the code is too long, or has too many variables in too many branches")]
     TooLarge,
 }

@@ -1,5 +1,5 @@
-//! Evaluator of SSA functions. It is slow, but so plain that it defines what an SSA function means. Tests compare the
-//! engines that compile with it. This module knows no machine.
+//! Evaluator of SSA functions: slow, but simple enough to define the meaning of an SSA function. Tests compare all
+//! compiling engines with the evaluator. This module knows no machine.
 
 use reviver_isa::arith::{Arith, Elementary};
 use reviver_isa::fault::{Eval, Fault};
@@ -41,7 +41,7 @@ impl Code for SsaFunction {
 struct Evaluation<'f, 'c, 'w, R> {
     function: &'f SsaFunction,
     job: Job<'c, 'w>,
-    /// Steps that remain of the budget, and the budget: that of the run, or of the reverse sweep after a turning point.
+    /// Remaining steps of `budget`. The budget is that of the run; after a turning point, that of the reverse sweep.
     left: u64,
     budget: u64,
     /// Number of steps before the turning point.

@@ -1,4 +1,4 @@
-//! Operations that aren't compiled, for engines without an interpreter. Such an engine has no code for a program if its
+//! Finds operations that aren't compiled, for engines without an interpreter. Such an engine rejects a program whose
 //! SSA function has an exit other than its end.
 
 use reviver_flow::graph::CodeDirection;
@@ -37,11 +37,11 @@ pub enum ForeignKind {
     Limit,
 }
 
-/// Finds an exit of a function other than its end, the position `to` in main without open calls. Exits for lack of call
-/// memory are allowed.
+/// Checks that a function exits only at its end: at the position `to` in main, without open calls. Exits for lack of
+/// call memory are allowed, too.
 ///
 /// # Errors
-/// Returns the operation at the exit; `None` if the exit isn't at an instruction.
+/// Returns the operation at the first other exit; `None` if that exit isn't at an instruction.
 pub fn check_exits(
     program: &Program,
     function: &SsaFunction,
@@ -52,7 +52,7 @@ pub fn check_exits(
         SsaEnd::Exit { exit } => Some(function.exits.get(exit as usize)),
         SsaEnd::Jump(_) | SsaEnd::Branch { .. } | SsaEnd::Safepoint { .. } => None,
     });
-    // A position in a called procedure would be reached with open calls.
+    // If `to` isn't in main, it can be reached only with open calls.
     let main = program.module().procedures.first();
     let is_main = main.is_some_and(|main| (main.entry..=main.exit).contains(&to));
     let is_end = |exit: &SsaExit| exit.is_full || exit.position == to && exit.calls.is_empty() && is_main;

@@ -1,6 +1,6 @@
-//! Frames of the calls that compiled code opens: space for them in a machine's state before a run, and the machine's
-//! call stack at an exit. Calls that are open at entry become call records, as far as the code knows their sites, so
-//! that compiled code can return from them. This module knows no code.
+//! Frames of the calls that compiled code opens. Before a run, this module reserves space for the frames in a machine's
+//! state; at an exit, it rebuilds the machine's call stack. A call that is open at entry becomes a call record if the
+//! code contains its call site, so that compiled code can return from the call.
 
 use std::ops::Range;
 
@@ -16,8 +16,8 @@ use crate::function::{
     is_negative_zero,
 };
 
-/// Returns how many out-of-line calls may be open at once, at most `wanted`. Returns `None` if the program's limits
-/// leave no space for the inlined calls.
+/// Returns the number of out-of-line calls that may be open at once: `wanted`, or fewer if the program's limits demand
+/// it. Returns `None` if the limits leave no space for the inlined calls.
 pub(crate) fn levels(program: &Program, state: &State, demands: Demands, wanted: u32) -> Option<u32> {
     let calls = u64::from(program.module().limits.depth).checked_sub(state.calls.len() as u64)?;
     let budgets = [
@@ -99,7 +99,7 @@ fn joined(words: &[u64]) -> u64 {
     words.iter().fold(0, |all, bits| all | bits)
 }
 
-/// Calls of a piece of code, and its memory demands.
+/// Out-of-line calls of compiled code, with its memory demands and limits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FunctionFrames<'f> {
     pub calls: &'f [OutOfLineCall],
@@ -112,13 +112,13 @@ pub(crate) struct FunctionFrames<'f> {
     pub most_calls: u32,
 }
 
-/// Upper bound on cells of a class that are allocated in place of the frames of recorded calls. They are allocated in
-/// each run.
+/// Upper bound on the cells of a class that each run allocates for new calls that may replace recorded calls.
 const MOST_LEFT_CELLS: u64 = 1 << 14;
 
 impl FunctionFrames<'_> {
-    /// Returns the largest sizes of the call stack above the lowest recorded frame, if the program's limits allow
-    /// them. The code may return from all recorded calls but the lowest, and then open others that need more cells.
+    /// Returns upper bounds on the call stack and the cells while the code runs; `None` if the program's limits don't
+    /// allow them. The code may return from all recorded calls but the outermost, and then open others that need more
+    /// cells.
     fn most(self, lowest: LowestFrame, entry_records: u32) -> Option<OpenSizes> {
         let Demands { frame_ints, frame_reals, depth, level, .. } = self.demands;
         let left = u64::from(entry_records.saturating_sub(1));
@@ -146,7 +146,7 @@ struct OpenSizes {
 #[derive(Debug)]
 pub(crate) struct OpenFrames<'f> {
     of: FunctionFrames<'f>,
-    /// State below all recorded calls: only the function of the lowest record is open.
+    /// State after a return from all recorded calls except the outermost one.
     lowest: LowestFrame,
     /// End of the records at entry.
     pub top: u32,
@@ -155,14 +155,14 @@ pub(crate) struct OpenFrames<'f> {
     pub entry_records: u32,
 }
 
-/// Part of a state that remains when only its outer calls are open.
+/// Call stack and frame of a state after some of its innermost calls have returned.
 #[derive(Clone, Copy, Debug)]
 struct LowestFrame {
     calls: usize,
     frame: Frame,
     inverted: bool,
     references: usize,
-    /// First cells after its frame.
+    /// First integer cell and first real cell after the frame.
     ints: u32,
     reals: u32,
 }
@@ -179,7 +179,7 @@ impl LowestFrame {
         }
     }
 
-    /// Returns the state without the innermost `calls` calls.
+    /// Returns the state after a return from the innermost `calls` calls.
     fn below(self, state: &State, calls: usize) -> Option<LowestFrame> {
         let first = self.calls.checked_sub(calls)?;
         let record = state.calls.get(first)?;
@@ -196,8 +196,8 @@ impl LowestFrame {
 }
 
 impl<'f> OpenFrames<'f> {
-    /// Reserves space in a state for code that begins there, and writes the records of its open calls. Returns `None`
-    /// if the program's limits leave no space.
+    /// Reserves space in a state for code that begins there, and writes the records of the state's open calls. Returns
+    /// `None` if the program's limits leave no space.
     ///
     /// # Errors
     /// A memory request was refused.
@@ -211,7 +211,7 @@ impl<'f> OpenFrames<'f> {
         let mut known = frames.known(state);
         let lowest = |known: &[KnownCall]| known.last().map_or(LowestFrame::of(state), |last| last.frame);
         let mut sizes = of.most(lowest(&known), known.len() as u32);
-        // With fewer records, fewer calls can be left and replaced.
+        // With fewer records, the code can return from fewer calls, and open fewer others in their place.
         while sizes.is_none() && known.len() > 1 {
             known.truncate(known.len() / 2);
             if let Some(last) = known.last_mut() {
@@ -343,7 +343,8 @@ impl KnownCall {
     }
 }
 
-/// Returns true if the innermost calls of a frame are the calls of this record and lead from the frame below.
+/// Returns true if the state's calls between `below` and `frame` are those that `call` opens: at the same call sites,
+/// with the same distance of frames.
 fn is_open(state: &State, frame: LowestFrame, below: LowestFrame, call: &OutOfLineCall) -> bool {
     let records = state.calls.get(below.calls..frame.calls).unwrap_or_default();
     let are_same = records.len() == call.opened.len()
@@ -356,7 +357,8 @@ fn is_open(state: &State, frame: LowestFrame, below: LowestFrame, call: &OutOfLi
         && frame.frame.reals == below.frame.reals + call.real_offset
 }
 
-/// Opens calls with adjacent frames.
+/// Pushes calls with adjacent frames on the state's call stack. `passed` has the words of their arguments, and `next`
+/// the first free integer cell and real cell.
 fn open(state: &mut State, calls: &[OpenedCall], passed: &[i64], next: &mut [u32; 2]) {
     let mut words = passed.chunks_exact(REFERENCE_WORDS as usize);
     for call in calls {
@@ -379,7 +381,7 @@ fn open(state: &mut State, calls: &[OpenedCall], passed: &[i64], next: &mut [u32
 /// Space in a state for inlined calls of code that begins in main and makes no out-of-line call.
 #[derive(Debug)]
 pub(crate) struct InlinedCalls {
-    /// First cells after those of main.
+    /// First integer cell and first real cell after those of main.
     next: [u32; 2],
 }
 

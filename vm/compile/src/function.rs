@@ -46,19 +46,18 @@ pub struct Specialization {
 pub enum LiveAtExits {
     /// All memory, at every exit.
     All,
-    /// All memory, but only at returns.
+    /// All memory, but only at a return.
     AllOnReturn,
-    /// Only adjoints, and only at returns.
+    /// Only adjoints, and only at a return.
     AdjointsOnReturn,
 }
 
-/// Known zeros at entry: whether all cells, or all adjoints, of main's frame are +0 bit for bit, and whether no cell
-/// at all has an adjoint of -0.
+/// Facts about zeros at entry, on which specialized code relies. Zero means +0: all bits are 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ZerosAtEntry {
     /// True if all integer and real cells of main's frame are 0.
     pub cells: bool,
-    /// True if all adjoints of main's frame are +0.
+    /// True if all adjoints of main's frame are 0.
     pub adjoints: bool,
     /// True if no cell of the program has an adjoint of -0.
     pub no_adjoint_is_negative: bool,
@@ -73,7 +72,7 @@ pub struct StopPlace {
     pub direction: CodeDirection,
 }
 
-/// Set of places in the code. Clones share the storage.
+/// Set of places at which a run stops. Clones share the storage.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct StopPlaces(Option<Arc<[StopPlace]>>);
 
@@ -93,7 +92,7 @@ impl FromIterator<StopPlace> for StopPlaces {
 }
 
 impl ZerosAtEntry {
-    /// Returns true if everything known by `others` is known here too.
+    /// Returns true if each fact that `others` states is also stated by `self`.
     pub fn include(self, others: ZerosAtEntry) -> bool {
         self.cells >= others.cells
             && self.adjoints >= others.adjoints
@@ -110,8 +109,8 @@ pub(crate) fn is_negative_zero(system: RealSystem, bits: u64) -> bool {
     }
 }
 
-/// Lower bound on the number of cells of each class while the code runs, for any set of open calls. It counts the
-/// program's own cells, main's frame, the constants, and the cells that the function demands after them.
+/// Lower bounds on the number of cells of each class while the code runs, whichever calls are open. They count globals,
+/// main's frame, constants, and the cells for inlined frames ([`Demands`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FixedCells {
     /// Lower bound on the number of integer cells.
@@ -183,13 +182,13 @@ pub enum SsaEnd {
         /// Edge that is taken if the condition is 0.
         no: Jump,
     },
-    /// Safepoint: at a loop header, or where steps are skipped. Goes to `stop` if fewer than `steps` steps are left in
-    /// the budget. `steps` is the largest number of steps from here to the next safepoint or exit. `skipped` is the
-    /// number of steps that are counted here in addition, because `uncompute` is replaced by a restore.
+    /// Safepoint: at a loop header, or where a restore replaces an `uncompute`. Takes the edge `next` if at least
+    /// `steps` + `skipped` steps are left in the budget, otherwise `stop`. With `next`, `skipped` steps are counted as
+    /// executed.
     Safepoint {
-        /// Largest number of steps up to the next safepoint or exit. The run takes `stop` if fewer are left.
+        /// Largest number of steps from here to the next safepoint or exit, without `skipped`.
         steps: u32,
-        /// Number of additional steps that are counted here; `None` if no steps are skipped.
+        /// Number of steps that the restore replaces; `None` if there is no restore here.
         skipped: Option<SsaValue>,
         /// Edge that continues the run.
         next: Jump,
@@ -228,9 +227,11 @@ pub struct OutOfLineCall {
     pub callee: u32,
     /// Inlined calls that are open at the call site, the outermost first, followed by the call itself.
     pub opened: Vec<OpenedCall>,
-    /// Distance from the first integer cell of the caller's frame to that of the callee's; unused if main calls.
+    /// Distance in cells from the start of the integers in the caller's frame to that in the callee's; unused if main
+    /// calls.
     pub int_offset: u32,
-    /// Distance from the first real cell of the caller's frame to that of the callee's; unused if main calls.
+    /// Distance in cells from the start of the reals in the caller's frame to that in the callee's; unused if main
+    /// calls.
     pub real_offset: u32,
 }
 
@@ -260,7 +261,8 @@ pub struct Demands {
     pub depth: u32,
     /// Number of words for the arguments of open inlined calls.
     pub references: u32,
-    /// Words of a call record. Every open out-of-line callee but main has one; 0 if main is the only one.
+    /// Number of words of a call record. Each open out-of-line callee has a record, but main has none. 0 if main is the
+    /// only procedure body.
     pub record: u32,
     /// Memory needed for each open out-of-line call.
     pub level: LevelDemands,
@@ -277,7 +279,8 @@ pub struct LevelDemands {
     pub depth: u32,
 }
 
-/// Index of the word in which code with call records stores where the records end; it precedes the records.
+/// Index of the word, in [`Space::References`], that holds the end of the call records. The word precedes the records,
+/// and is used by code with out-of-line calls.
 pub const TOP_WORD: u32 = 0;
 /// Index of the first word of the first call record.
 pub const FIRST_RECORD: u32 = 1;
@@ -285,7 +288,7 @@ pub const FIRST_RECORD: u32 = 1;
 pub const REFERENCE_WORDS: u32 = 3;
 
 impl Demands {
-    /// Returns what either of two SSA functions needs.
+    /// Returns demands that suffice for either of two SSA functions.
     #[must_use]
     pub fn max(self, other: Demands) -> Demands {
         Demands {
@@ -371,7 +374,7 @@ pub struct SsaFunction {
     pub cells: FixedCells,
     /// Definition of each value, indexed by the value's number.
     pub definitions: Vec<Definition>,
-    /// Instruction for which each value was made, where known; used when code is inspected.
+    /// Instruction from which each value was generated, if known; used when code is inspected.
     pub instructions: Vec<Option<u32>>,
     /// Basic blocks, indexed by their numbers; block 0 is the entry.
     pub blocks: Vec<SsaBlock>,
@@ -383,8 +386,8 @@ pub struct SsaFunction {
     pub calls: Vec<OutOfLineCall>,
     /// Memory that the caller must provide before a run.
     pub demands: Demands,
-    /// Largest number of steps from the entry to an exit or to the first safepoint (without one directly at the
-    /// entry). Code is run only if the budget has at least as many steps.
+    /// Largest number of steps from the entry to an exit or to the first safepoint. A safepoint directly at the entry
+    /// doesn't count. Code is run only if the budget has at least this number of steps.
     pub first_steps: u32,
 }
 
@@ -407,7 +410,7 @@ impl SsaFunction {
         }
     }
 
-    /// Returns the instruction for which an operation was made, if it is known.
+    /// Returns the instruction from which an operation was generated, if it is known.
     pub fn instruction(&self, value: SsaValue) -> Option<u32> {
         self.instructions.get(value.0 as usize).copied().flatten()
     }
@@ -435,7 +438,8 @@ impl SsaFunction {
         }
     }
 
-    /// Makes a load read the cell's content at the start, which is the same if no store changes the cell before.
+    /// Changes a load from working memory to a load from the start state. The caller ensures that no store changes the
+    /// cell before the load.
     pub fn read_start(&mut self, load: SsaValue) {
         if let Some(Definition::Op(op)) = self.definitions.get_mut(load.0 as usize) {
             op.kind = match op.kind {
@@ -458,8 +462,8 @@ impl SsaFunction {
         numbered.filter(arrives).map(|(number, _)| number).collect()
     }
 
-    /// Returns true if the function begins in main and makes no out-of-line call. It then takes no inputs, and needs
-    /// nothing of a machine but its cells.
+    /// Returns true if the function begins in main and makes no out-of-line call. Such a function has no inputs, and of
+    /// a machine it uses only the cells.
     pub fn is_plain(&self) -> bool {
         self.demands.record == 0 && self.calls.is_empty() && self.inputs().next().is_none()
     }
@@ -472,8 +476,8 @@ impl SsaFunction {
         })
     }
 
-    /// Adds the blocks and exits of another function after the own ones, and returns the number of its first block.
-    /// Nothing leads there yet. Records of its calls keep the numbers that they have in the other function.
+    /// Appends the blocks and exits of another function, and returns the new number of that function's entry block. No
+    /// edge leads to this block yet. Call numbers in the other function's records stay the same.
     pub fn append(&mut self, other: SsaFunction) -> u32 {
         let (first, first_exit) = (self.blocks.len() as u32, self.exits.len() as u32);
         let by = self.definitions.len() as u32;
@@ -486,7 +490,7 @@ impl SsaFunction {
             }),
             parameter @ Definition::Parameter(_) => parameter,
         }));
-        // Values that were defined later than the last known instruction have none.
+        // Values beyond the end of `instructions` have no known instruction.
         self.instructions.resize(by as usize, None);
         self.instructions.extend(other.instructions);
         self.ranges.extend(other.ranges.into_iter().map(|(value, range)| (moved(value), range)));

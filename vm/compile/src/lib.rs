@@ -9,22 +9,23 @@
 //! |---|---|
 //! | [`function`], [`op`] | SSA functions, and the table of operations |
 //! | [`build()`] | construction of an SSA function from the flow |
-//! | [`bounded`], [`foreign`] | SSA functions with a bounded call depth; operations that aren't compiled, for engines without an interpreter |
+//! | [`bounded`], [`foreign`] | for engines without an interpreter: bounded call depth; uncompiled operations |
 //! | [`passes`] | optimization passes |
 //! | [`range`] | intervals of integers |
 //! | [`check`], [`order`] | well-formedness check; block orders, dominators, loops |
 //! | [`backend`] | the interface of an engine that compiles |
 //! | [`tiered`], [`run`] | the tiered runtime, and the requests and results of compiled code |
 //! | `code_cache` | the code cache of the runtime: when and how much is compiled |
+//! | `compiled`, `frames` | how compiled code moves a machine, and the frames of the calls that it opens |
 //! | [`compiled_run`], [`start`] | whole runs for callers that can start again, plans of sweeps, and start states |
-//! | [`call`], [`rows`] | a gradient call as one SSA function, without a machine; several losses at once |
+//! | [`call`], [`rows`] | a gradient call as one SSA function, which needs no machine; several losses at once |
 //! | [`group`] | gradient calls of several lanes side by side (SIMD groups) |
 //! | [`emit_plan`] | common part of the emitters: which blocks and values they write, and in which order |
-//! | [`evaluate`] | evaluator of SSA functions, the reference for all engines |
+//! | [`evaluate`], `text` | evaluator of SSA functions, the reference for all engines; SSA functions as text |
 //!
 //! Cells that only steps with a static address reach are SSA values: loaded at entry, stored at exits. All other cells
 //! stay in memory. A call that isn't inlined is lowered to stores, loads and branches, so a recursion is a loop over
-//! call records ([`function::OutOfLineCall`]). A failed check leaves no state: the tiered runtime returns to a copy of
+//! call records ([`function::OutOfLineCall`]). After a failed check, the tiered runtime returns to a copy of
 //! the machine, and the interpreter finds the exact trap, its place and its step. So a check may fail where the
 //! interpreter finds no fault, but no check may pass where the interpreter would trap.
 //!

@@ -17,7 +17,7 @@ pub enum Space {
     Ints,
     /// Real cells, as bits of the program's number system.
     Reals,
-    /// Adjoints of reals. In the first row, an adjoint has the address of its real.
+    /// Adjoints of reals, for one loss or for several. An adjoint of the first loss has the address of its real.
     Adjoints,
     /// Call records ([`crate::function::OutOfLineCall`]), and the arguments of open inlined calls. An argument has
     /// three words: its first cell, its number of cells, and the distance between neighbouring cells.
@@ -26,7 +26,8 @@ pub enum Space {
     StartInts,
     /// Reals at the start of a call. Code doesn't change them.
     StartReals,
-    /// Reals at the turning point that the caller requests, one word for each.
+    /// Buffer for the results of a call function: the values of the requested reals at the turning point, one word for
+    /// each.
     Results,
 }
 
@@ -130,7 +131,8 @@ pub enum OpKind {
     Elementary(Elementary),
     /// Magnitude of a float, except that -0 stays -0.
     Magnitude,
-    /// A coordinate of the point (x, y), rotated by an angle. If `back` is true, the angle is negated.
+    /// One coordinate of the point (x, y) after a rotation by an angle. The operands are x, y and the angle. If `back`
+    /// is true, the angle is negated.
     Turn {
         /// True to rotate by the negated angle.
         back: bool,
@@ -151,40 +153,40 @@ pub enum OpKind {
         /// Constant that is added to the first operand before the check.
         offset: i64,
     },
-    /// Address base + index·stride of an element.
+    /// Address of an array element: base + index·stride.
     Place,
     /// Reads the cell at an address.
     Load(Space),
     /// Writes a value to the cell at an address.
     Store(Space),
 
-    /// Clock that advances by 1 with each step. It counts the steps of finished blocks, plus `here` steps of the
-    /// current block.
+    /// Step counter with an arbitrary start value: only the difference of two readings is meaningful. It counts the
+    /// steps of finished blocks, plus `here` steps of the current block.
     Clock {
         /// Number of steps of the current block before this operation.
         here: u32,
     },
 
-    /// Fails unless a cell may hold a real: floats must be finite.
+    /// Fails unless a cell may hold this real: a float must be finite.
     RequireAdmitted,
-    /// Fails unless a real is vacant, within the program's tolerance.
+    /// Fails unless a real is vacant: its magnitude is at most the program's tolerance.
     RequireVacant,
     /// Fails if an integer is 0.
     RequireTrue,
     /// Fails if two integers are equal.
     RequireApart,
 
-    /// Counts this number of bits as erased.
+    /// Adds this number of bits to the count of erased bits.
     CountErased(u32),
-    /// Counts the width of a real as discarded bits, unless all its bits are 0.
+    /// Adds the width of a real, in bits, to the count of discarded bits, unless all bits of the real are 0.
     CountDiscarded,
-    /// Counts an adjoint as dropped, unless it is 0.
+    /// Increments the count of dropped adjoints, unless the adjoint is 0.
     CountDropped,
-    /// Reports a jump to the watcher: the last counted step took a branch, and rounding may change the branch's
-    /// direction.
+    /// Records for verification ([`reviver_vm::watch`]) that the last counted step took a branch. Emitted only for
+    /// branches whose direction rounding may change.
     Jumped,
-    /// Turning point of a gradient. The budget of the reverse sweep is the number of steps of the primal sweep, plus
-    /// `slack`. From here on, jumps are marked as those of a backward run.
+    /// Turning point of a gradient. The reverse sweep gets a step budget: the number of steps of the primal sweep, plus
+    /// `slack`. From here on, the watcher treats jumps as those of the reverse sweep.
     Turned {
         /// Upper bound on the steps of the reverse sweep beyond those of the primal sweep.
         slack: u32,
@@ -194,18 +196,19 @@ pub enum OpKind {
     /// Records the magnitude of a real in
     /// [`SweepEvidence::largest`](reviver_vm::differentiate::evidence::SweepEvidence::largest).
     Largest,
-    /// Compares a real at the start with the same cell after the reverse sweep. The third operand is the cell's
-    /// adjoint. Records a difference as evidence; fails if rounding doesn't explain the difference.
+    /// Compares a cell's real at the start (first operand) with its real after the reverse sweep (second operand). A
+    /// difference becomes evidence, together with the cell's adjoint (third operand). Fails if rounding doesn't explain
+    /// the difference.
     Missed {
-        /// Row of the third operand.
+        /// Row of adjoints to which the third operand belongs.
         row: u32,
     },
-    /// Reports to the watcher that an instruction frees a real with an adjoint, unless the real is 0. In rows other
-    /// than the first, records the error as evidence instead.
+    /// Reports a freed real (first operand) and its adjoint (second operand) to the watcher, unless the real is 0. In
+    /// rows other than the first, the rounding error is recorded as evidence instead.
     Freed {
         /// Index of the instruction.
         at: u32,
-        /// Row of the second operand, which is the adjoint.
+        /// Row of adjoints to which the second operand belongs.
         row: u32,
     },
 }
@@ -217,7 +220,7 @@ pub struct Facts {
     pub operands: &'static [Class],
     /// Class of the result, if there is one.
     pub result: Option<Class>,
-    /// Condition under which the operation may fail, as far as its kind determines it.
+    /// Condition under which the operation may fail, as far as it follows from the kind alone.
     pub fails: Fails,
     /// True if the position of the operation matters: it reads what stores change, or it has an effect, or it is a
     /// check.

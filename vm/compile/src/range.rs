@@ -36,7 +36,7 @@ impl IntRange {
         other.low <= self.low && self.high <= other.high
     }
 
-    /// Returns the intersection, or `self` if that is empty: no value is possible then.
+    /// Returns the intersection. If it is empty, the code is unreachable, and the result is `self`.
     pub fn common(self, other: IntRange) -> IntRange {
         let both = IntRange { low: self.low.max(other.low), high: self.high.min(other.high) };
         if both.low <= both.high { both } else { self }

@@ -9,12 +9,13 @@ use crate::order::reached;
 use crate::passes::range_at_uses;
 use crate::range::IntRange;
 
-/// The layout of the adjoints of several losses, each a *row* of a Jacobian, in one space.
+/// Layout of the adjoints of several losses in one space. Each loss has its own *row* of adjoints, which becomes a row
+/// of the Jacobian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AdjointRows {
     /// The number of rows, one for each loss.
     pub count: u32,
-    /// The distance from a row's adjoint of a real to that of the next row.
+    /// Number of cells from a real's adjoint in one row to the adjoint of the same real in the next row.
     pub stride: u32,
 }
 
@@ -24,14 +25,14 @@ impl AdjointRows {
         self.count as usize * self.stride as usize
     }
 
-    /// The adjoint of a real in a row.
+    /// Returns the address of a real's adjoint in a row.
     pub fn adjoint(self, row: u32, real: u32) -> u32 {
         row.saturating_mul(self.stride).saturating_add(real)
     }
 }
 
-/// Builds the reverse sweep of several losses from that of one. Returns `None` if a jump, or a cell other than an
-/// adjoint, depends on an adjoint, because all losses share it.
+/// Builds the reverse sweep of several losses from the reverse sweep of one. Returns `None` if a jump, or a cell other
+/// than an adjoint, depends on an adjoint: all losses share jumps and cells.
 pub fn with_rows(function: SsaFunction, rows: AdjointRows) -> Option<SsaFunction> {
     if rows.count <= 1 {
         return Some(function);
@@ -53,7 +54,8 @@ pub fn with_rows(function: SsaFunction, rows: AdjointRows) -> Option<SsaFunction
     Some(copies.function)
 }
 
-/// Returns true if an operation depends on an adjoint or changes one. Freed cells count in each row.
+/// Returns true if an operation depends on an adjoint or changes one. [`OpKind::Freed`] counts as well, because it is
+/// reported for each row.
 fn is_of_adjoints(op: &SsaOp, by_row: &BTreeSet<SsaValue>) -> bool {
     is_access(op)
         || matches!(op.kind, OpKind::Freed { .. })
@@ -106,12 +108,13 @@ struct RowCopies {
     by_row: BTreeSet<SsaValue>,
     /// The copy of a value in a row other than the first.
     copies: BTreeMap<(SsaValue, u32), SsaValue>,
-    /// By the address of a row's adjoint, the operations that compute it. They precede the access.
+    /// Operations that compute an address in a row other than the first, by the address's value. They are placed before
+    /// the access.
     addresses: BTreeMap<SsaValue, Vec<SsaValue>>,
 }
 
 impl RowCopies {
-    /// Defines the copies of a row.
+    /// Defines, for one row, the copies of all values that differ by row.
     fn define(&mut self, row: u32, order: &[u32]) {
         let values = order.iter().filter_map(|&block| self.function.blocks.get(block as usize));
         let values = values.flat_map(|block| block.parameters.iter().chain(&block.ops)).copied();
@@ -144,12 +147,12 @@ impl RowCopies {
         }
     }
 
-    /// Returns the value that replaces a value in a row.
+    /// Returns the copy of a value for a row, or the value itself if all rows share it.
     fn copy(&self, value: SsaValue, row: u32) -> SsaValue {
         self.copies.get(&(value, row)).copied().unwrap_or(value)
     }
 
-    /// Returns the address of a row's adjoint, given that of the first row's.
+    /// Returns the address of an adjoint in a row, given the adjoint's address in the first row.
     fn moved(&mut self, address: SsaValue, row: u32) -> SsaValue {
         let by = i64::from(self.rows.adjoint(row, 0));
         if let Some(OpKind::Int(literal)) = self.function.op(address).map(|op| op.kind) {
@@ -166,7 +169,7 @@ impl RowCopies {
         moved
     }
 
-    /// Inserts the copies of a block's operations after those of the first row, and passes the copies to its
+    /// Inserts the copies of a block's operations after the operations themselves, and passes the copies to the block's
     /// successors.
     fn place(&mut self, number: u32) -> Option<()> {
         let block = self.function.blocks.get_mut(number as usize)?;
@@ -198,7 +201,8 @@ impl RowCopies {
         Some(())
     }
 
-    /// Returns the arguments of the other rows, for each parameter that differs by row.
+    /// Returns the arguments for the other rows, given parameters with their arguments in the first row. Parameters
+    /// that all rows share are left out.
     fn of_other_rows(
         &self,
         passed: impl IntoIterator<Item = (SsaValue, SsaValue)>,

@@ -12,7 +12,8 @@ pub struct CellMemory<'c> {
     pub reals: &'c mut [u64],
     /// An adjoint for each real in each row, if the function loads or stores adjoints; otherwise it may be empty.
     pub adjoints: &'c mut [u64],
-    /// As many words as the function demands.
+    /// Call records and arguments of open calls: as many words as the function's [`Demands`](crate::function::Demands)
+    /// require.
     pub references: &'c mut [i64],
     /// Integer cells of the start, for the call functions of [`crate::call`]; otherwise empty.
     pub start_ints: &'c [i64],
@@ -27,7 +28,7 @@ pub struct CellMemory<'c> {
 pub struct Counts {
     /// Number of bits discarded by `overwrite` and `erase`.
     pub erased_bits: u64,
-    /// Number of bits of floats that were vacated within the tolerance but weren't 0.
+    /// Number of bits in floats that were freed or cleared with a content other than 0, within the tolerance.
     pub discarded_bits: u64,
     /// Number of adjoints that weren't 0 when their cell became a constant.
     pub drops: u64,
@@ -53,8 +54,8 @@ pub struct Job<'c, 'w> {
 /// Outcome of a run of code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodeOutcome {
-    /// The run left the function by an exit. All cells that the caller observes are as the interpreter has
-    /// them at the exit's position.
+    /// The run left the function by an exit. All live cells have the values that the interpreter would have computed up
+    /// to the exit's position.
     Exit {
         /// Index of the exit in [`crate::function::SsaFunction::exits`].
         exit: u32,
@@ -65,7 +66,7 @@ pub enum CodeOutcome {
         /// Increments of the state's counters.
         counts: Counts,
     },
-    /// A check failed. The cells are undefined, and the interpreter has to repeat the run: it may trap or
+    /// A check failed, and the cells are undefined. The interpreter has to repeat the run, which may end in a trap or
     /// not.
     Failed,
 }

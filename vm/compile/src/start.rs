@@ -32,7 +32,7 @@ impl RunStart {
         &self.state
     }
 
-    /// Checks that the state meets the assumptions of a specialization.
+    /// Returns true if the state meets the assumptions of a specialization: its position, mode and zeros.
     pub fn suits(&self, specialization: &Specialization) -> bool {
         let state = &self.state;
         (state.position, state.inverted, state.mode())
@@ -51,8 +51,8 @@ impl RunStart {
         self.zeros
     }
 
-    /// Checks the assumptions of a call function: the state is at the beginning of the program, without adjoints, and
-    /// the limits allow the inlined calls.
+    /// Returns true if the state meets the assumptions of a call function: it is at the beginning of the program,
+    /// without adjoints, has the zeros `zeros`, and the limits allow the inlined calls.
     pub(crate) fn begins_calls(&self, program: &Program, zeros: ZerosAtEntry, demands: Demands) -> bool {
         let state = &self.state;
         (state.position, state.inverted, state.mode()) == (program.begin(), false, false)
@@ -62,16 +62,16 @@ impl RunStart {
             && frames::levels(program, state, demands, 0).is_some()
     }
 
-    /// Returns the integers at a range of addresses, to set them as inputs. They must be words of the program. Returns
-    /// an empty slice unless all the addresses belong to the global.
+    /// Returns the integers of a global at a range of addresses, so that the caller can set inputs. The new integers
+    /// must be words of the program. Returns an empty slice unless all addresses belong to the global.
     #[inline]
     pub fn ints_mut(&mut self, global: usize, cells: Range<usize>) -> &mut [i64] {
         let cells = within(self.program.cells(global), cells);
         self.state.ints.get_mut(cells).unwrap_or_default()
     }
 
-    /// Returns the reals at a range of addresses, as [`RunStart::ints_mut`]. Their bits must be those of a number that
-    /// a cell may hold.
+    /// Returns the reals of a global at a range of addresses, as [`RunStart::ints_mut`]. The new bits must be those of
+    /// a real that a cell may hold, so a float must be finite.
     #[inline]
     pub fn reals_mut(&mut self, global: usize, cells: Range<usize>) -> &mut [u64] {
         let cells = within(self.program.cells(global), cells);

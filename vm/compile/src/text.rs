@@ -1,4 +1,4 @@
-//! SSA functions as text, for compiler developers. This module knows no meaning of an operation.
+//! SSA functions as text, for compiler developers. This module doesn't know the meaning of operations.
 
 use std::fmt;
 

@@ -54,8 +54,9 @@ const SHORTEST_SEGMENT: u64 = 16;
 const STEPS_BETWEEN_COPIES: u64 = 1 << 20;
 /// Number of cells that can be copied at negligible cost.
 const FEW_CELLS: u64 = 1 << 12;
-/// Steps per open call below which a part of a run, from one call of the observer to the next, is interpreted: passing
-/// open calls to compiled code costs time. At most [`MOST_CALLS`] calls are counted.
+/// Least number of steps per open call for which compiled code is entered before the next call of the observer. Shorter
+/// parts of a run are interpreted, because passing open calls to compiled code takes time. At most [`MOST_CALLS`] calls
+/// are counted.
 const STEPS_PER_CALL: u64 = 16;
 const MOST_CALLS: u64 = 1 << 10;
 /// Upper bound on stop places of a specialization: each becomes an exit.
@@ -87,7 +88,7 @@ impl<B: Backend> TieredRuntime<B> {
         self
     }
 
-    /// Returns the runtime with another time of compilation; the default is at once, on the run's thread.
+    /// Returns the runtime with another choice of [`CompileTiming`]. The default is [`CompileTiming::AtOnce`].
     #[must_use]
     pub fn with_timing(mut self, timing: CompileTiming) -> TieredRuntime<B> {
         self.code_cache.compile_at(timing);
@@ -122,9 +123,9 @@ impl<B: Backend> TieredRuntime<B> {
             && checkpoint::fits(machine.program(), machine.state())
     }
 
-    /// Returns the code for the machine's position, or the number of steps after which there may be some. `begins` is
-    /// true if the run hasn't moved yet: only then are the cells of main's frame checked for zeros, because later it
-    /// wouldn't pay.
+    /// Returns the code for the machine's position, or the number of steps after which there may be code. `begins` is
+    /// true if the run hasn't moved yet. Only then are the cells of main's frame checked for zeros, because a check at
+    /// each later search would take too long.
     fn code(
         &self,
         machine: &Machine,
@@ -172,7 +173,7 @@ impl<B: Backend> TieredRuntime<B> {
         watches && machine.reports().watch().is_some()
     }
 
-    /// Returns the places at which code begins that the machine can enter, together with the run's own stop places.
+    /// Returns the entry points of compiled code that the machine can enter, together with the run's own stop places.
     /// Returns `None` if there is no such code.
     fn entries(&self, machine: &Machine, places: &StopPlaces) -> Option<Arc<Stops>> {
         let kind = EntryKind {
@@ -205,8 +206,8 @@ impl<B: Backend> TieredRuntime<B> {
         Some(entries)
     }
 
-    /// Returns the number of steps to interpret before the machine is copied for the first time. The cost of copying
-    /// many cells must be small compared with these steps.
+    /// Returns the number of steps to interpret before the machine is copied for the first time. The number is large
+    /// enough that copying the cells costs little in comparison.
     fn steps_first(&self, cells: u64) -> u64 {
         self.interpreted_first.load(Ordering::Relaxed).max(cells.saturating_sub(FEW_CELLS) / 2)
     }
@@ -235,7 +236,7 @@ impl<B: Backend> TieredRuntime<B> {
             references: Vec::new(),
             has_begun: false,
         };
-        // The budget of first steps is reduced by the steps executed here, before the outcome is examined.
+        // The steps executed here count as interpreted first steps, even if the run stops with them.
         let outcome = tiered_run.interpret(machine, self.steps_first(cells));
         let made = segment.budget - tiered_run.segment.budget;
         // Several machines may reduce the counter at the same time.
@@ -354,7 +355,7 @@ impl<B: Backend> TieredRun<'_, '_, B> {
                 if let Some(observer) = &mut self.observer {
                     observer.look(machine.state());
                 }
-                // A first call may have found no space for its record.
+                // Without a step, the code may have exited because there was no space for a call record.
                 if steps == 0
                     && let Some(stop) = self.interpret(machine, 1)?
                 {

@@ -19,7 +19,8 @@ use crate::identifiers::{of_value, words};
 use crate::numbers::{CELL_INT, CNumbers, integer};
 use crate::statements::Statements;
 
-/// Names shared by all functions of a program: its prefix, the names of its cells, and its memory for calls.
+/// Names that all functions of a program share: the prefix, and the names of its cells. Also the memory for its
+/// calls.
 #[derive(Clone, Debug)]
 pub(crate) struct CellNames {
     /// The prefix of all names of the program.
@@ -30,7 +31,7 @@ pub(crate) struct CellNames {
 }
 
 impl CellNames {
-    /// Collects names of cells, by class and address.
+    /// Collects the names of cells; each item of `cells` has a class, an address and a name.
     pub fn new(
         prefix: &str,
         calls: Option<CallMemory>,
@@ -47,7 +48,7 @@ impl CellNames {
         names
     }
 
-    /// Returns the name of a cell.
+    /// Returns the name of a cell; `None` if it has only an address.
     fn cell(&self, space: Space, address: i64) -> Option<String> {
         match space {
             Space::Ints | Space::StartInts => self.ints.get(&address).cloned(),
@@ -58,7 +59,7 @@ impl CellNames {
     }
 }
 
-/// Returns the name of the memory array that holds a space's cells.
+/// Returns the name of the memory array that holds the cells of a space.
 fn array(space: Space) -> &'static str {
     match space {
         Space::Ints => "ints",
@@ -71,7 +72,7 @@ fn array(space: Space) -> &'static str {
     }
 }
 
-/// The status of a failed check; `name` is the suffix of its C name.
+/// Reasons for which a check fails. Each becomes a status of the C function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CheckStatus {
     Check,
@@ -115,7 +116,7 @@ pub(crate) fn function_text(
     statements: Statements,
     name: &str,
 ) -> Result<String, NoText> {
-    // Functions that begin in main have no inputs except the end of the records.
+    // A function that begins in main has no inputs except the end of the call records.
     if ssa.inputs().any(|(_, input)| input != Input::RecordsEnd) {
         return Err(NoText::Call);
     }
@@ -147,7 +148,8 @@ pub(crate) fn function_text(
     Ok(writer.finished())
 }
 
-/// Returns the values that depend on adjoints. If the program names no adjoints, only adjoints depend on them.
+/// Returns the values that depend on adjoints. If the program names no adjoints, these values are used only in
+/// adjoints.
 fn of_adjoints(ssa: &SsaFunction, plan: &EmitPlan) -> HashSet<SsaValue> {
     let mut found = HashSet::new();
     let mut before = None;
@@ -172,7 +174,7 @@ fn of_adjoints(ssa: &SsaFunction, plan: &EmitPlan) -> HashSet<SsaValue> {
     found
 }
 
-/// Returns the blocks that need a label.
+/// Returns the blocks that need a C label, because a `goto` jumps to them.
 fn labels(ssa: &SsaFunction, plan: &EmitPlan) -> HashSet<u32> {
     let mut labels = HashSet::new();
     for (n, &block) in plan.order.iter().enumerate() {
@@ -189,10 +191,10 @@ fn labels(ssa: &SsaFunction, plan: &EmitPlan) -> HashSet<u32> {
 }
 
 struct BodyWriter<'a> {
-    /// The name of the C function.
+    /// The name of the C function that is being emitted.
     function: &'a str,
     statements: Statements<'a>,
-    /// The source line that the last comment in this block names.
+    /// The source line of the last comment in this block.
     line: Option<TextPlace>,
     ssa: &'a SsaFunction,
     plan: &'a EmitPlan,
@@ -200,24 +202,24 @@ struct BodyWriter<'a> {
     numbers: CNumbers,
     prefix: String,
     labels: HashSet<u32>,
-    /// The variable name of each value.
+    /// The C name of each value, by number.
     names: Vec<String>,
-    /// Expressions of values that are written where they are used.
+    /// The expressions of values that have no variable: the expression is inserted at the value's only use.
     inlined: HashMap<SsaValue, String>,
     lines: Vec<String>,
     depth: usize,
-    /// The counters that the function uses.
+    /// The names of the counters that the function uses; see [`COUNTERS`].
     counts: HashSet<&'static str>,
-    /// Values that depend on adjoints.
+    /// The values that depend on adjoints.
     of_adjoints: HashSet<SsaValue>,
-    /// The region at the start of each block, and the one of the current operation.
+    /// The region at the start of each block. `region` is the region of the current operation.
     regions: HashMap<u32, Region>,
     region: Region,
-    /// The calls of each sweep.
+    /// The out-of-line calls of each sweep.
     sweeps: &'a [SweepCalls],
 }
 
-/// Length limit of an expression that may be inlined in another one.
+/// Maximum length, in bytes, of an expression that is inserted in another one.
 const LONGEST_INLINED: usize = 60;
 
 impl BodyWriter<'_> {
@@ -225,7 +227,8 @@ impl BodyWriter<'_> {
         self.lines.push(format!("{}{}", "    ".repeat(self.depth), text.as_ref()));
     }
 
-    /// Names values after the cells that they are loaded from, and parameters after their arguments.
+    /// Names each value after the cell that it is loaded from. A parameter is named after a cell that it is stored
+    /// to, or after the values that jumps pass for it.
     fn name_values(&mut self) {
         let mut stems: Vec<Option<String>> = (0..self.ssa.definitions.len() as u32)
             .map(|n| match self.ssa.definition(SsaValue(n)) {
@@ -258,7 +261,7 @@ impl BodyWriter<'_> {
         }
     }
 
-    /// Returns parameters that are stored in named cells.
+    /// Returns the parameters that are stored in named cells, each with the cell's name.
     fn stored(&self) -> Vec<(SsaValue, String)> {
         let blocks = self.plan.order.iter().map(|&block| &self.ssa.blocks[block as usize]);
         let ops = blocks.flat_map(|block| &block.ops).filter_map(|&value| self.ssa.op(value));
@@ -273,13 +276,13 @@ impl BodyWriter<'_> {
         stores.collect()
     }
 
-    /// Returns true if a check reads an adjoint, which a step would lose if it weren't 0.
+    /// Returns true if a check tests an adjoint. If such an adjoint weren't 0, the step would lose it.
     fn asks_adjoint(&self, check: &SsaOp) -> bool {
         let asked = check.operands.first().map(|&asked| self.plan.resolved(asked));
         asked.is_some_and(|asked| self.of_adjoints.contains(&asked))
     }
 
-    /// Returns a value as an address, if the value is a literal.
+    /// Returns the value of an integer literal, which may be an address; `None` for other values.
     fn address(&self, value: SsaValue) -> Option<i64> {
         match self.ssa.op(self.plan.resolved(value))?.kind {
             OpKind::Int(address) => Some(address),
@@ -287,7 +290,7 @@ impl BodyWriter<'_> {
         }
     }
 
-    /// Returns the text of a value at its use.
+    /// Returns the expression that denotes a value at its use.
     fn value(&self, value: SsaValue) -> String {
         let value = self.plan.resolved(value);
         match self.ssa.op(value).map(|op| op.kind) {
@@ -329,7 +332,7 @@ impl BodyWriter<'_> {
         }
         self.end(&block.end, next);
         self.depth = 1;
-        // Lines that declare variables get their own scope.
+        // If lines declare variables, the block gets its own C scope.
         let declares = |line: &String| {
             ["        const ", "        int64_t "].iter().any(|start| line.starts_with(start))
         };
@@ -343,8 +346,8 @@ impl BodyWriter<'_> {
         }
     }
 
-    /// Inserts a comment with a value's statement before line `first`, if lines were added since and the statement is a
-    /// new one.
+    /// Inserts a comment with the statement of `value` before line `first`. It does so only if lines were added
+    /// since, and the statement is on another source line than the last comment's.
     fn comment(&mut self, value: SsaValue, first: usize) {
         let Some(at) = self.ssa.instruction(value).filter(|_| first < self.lines.len()) else { return };
         let line = self.statements.line(at);
@@ -354,7 +357,7 @@ impl BodyWriter<'_> {
         }
     }
 
-    /// Adds steps to the step counter.
+    /// Emits the addition of steps to the step counter. In a backward or reverse sweep they are subtracted.
     fn clock(&mut self, steps: &str) {
         let sign = if self.region == Region::Forward { "+" } else { "-" };
         self.line(format!("clock {sign}= {steps};"));
@@ -380,7 +383,8 @@ impl BodyWriter<'_> {
                     let skipped = self.value(*skipped);
                     self.clock(&skipped);
                 }
-                // A reverse sweep with more steps than the forward sweep has diverged, and might never end.
+                // If the reverse sweep has more steps than the forward sweep, the sweeps have diverged, and the
+                // reverse sweep might never end.
                 if self.region == Region::Reverse {
                     self.counts.insert("clock");
                     self.fail("clock < 0", None, CheckStatus::ReverseSweep);
@@ -399,8 +403,8 @@ impl BodyWriter<'_> {
         }
     }
 
-    /// Emits a parallel assignment of a jump's arguments, because an argument may be a parameter of the target; then
-    /// the jump.
+    /// Emits the assignment of a jump's arguments to the target's parameters, and then the jump. All arguments are
+    /// read before a parameter that they refer to is assigned.
     fn jump(&mut self, jump: &Jump, next: Option<u32>) {
         let mut open: Vec<(String, String, &'static str)> = self
             .plan
@@ -444,7 +448,7 @@ impl BodyWriter<'_> {
         }
     }
 
-    /// Returns true if moves form a cycle, so that they need a temporary variable.
+    /// Returns true if assignments form a cycle, so that they need a temporary variable.
     fn has_circle(&self, moves: &[(String, String, &'static str)]) -> bool {
         let mut open: Vec<_> = moves.iter().collect();
         loop {
@@ -456,7 +460,7 @@ impl BodyWriter<'_> {
         }
     }
 
-    /// Emits a return with a status if `fails` and the guard hold.
+    /// Emits a check: if `fails` is true and the guard isn't 0, the C function returns `status`.
     fn fail(&mut self, fails: &str, guard: Option<SsaValue>, status: CheckStatus) {
         let guard = guard.map(|guard| self.value(guard));
         let name = format!("{}_{}", self.prefix, status.name());
@@ -469,7 +473,8 @@ impl BodyWriter<'_> {
         self.line("}");
     }
 
-    /// Returns the status of a check that fails in the current region.
+    /// Returns the expression of a status in the current region. In a reverse sweep a constant is added to the
+    /// status.
     fn in_reverse_sweep(&self, status: String) -> String {
         match self.region {
             Region::Reverse => format!("{status} + {}_ON_WAY_BACK", self.prefix),
@@ -477,7 +482,7 @@ impl BodyWriter<'_> {
         }
     }
 
-    /// Returns the end of the memory for the records of a sweep, if the sweep makes out-of-line calls.
+    /// Returns the end of the memory for the call records of a sweep; `None` if the sweep makes no out-of-line calls.
     fn room(&self, sweep: usize) -> Option<String> {
         let asks = |value: SsaValue| {
             let op = self.ssa.op(value).filter(|_| self.plan.uses(value) > 0);
@@ -489,7 +494,7 @@ impl BodyWriter<'_> {
         self.placed().find(is_of_sweep).map(|_| calls.room(record, &self.prefix))
     }
 
-    /// Iterates over the operations of the written blocks, with the region of each.
+    /// Iterates over the operations of all emitted blocks, each with its region.
     fn placed(&self) -> impl Iterator<Item = (SsaValue, Region)> + '_ {
         self.plan.order.iter().flat_map(move |number| {
             let mut region = self.regions.get(number).copied().unwrap_or(Region::Forward);
@@ -501,7 +506,7 @@ impl BodyWriter<'_> {
         })
     }
 
-    /// Emits the change from the records of the primal sweep to those of the reverse sweep.
+    /// Emits the switch to the reverse sweep's call records at the turning point: the variable `room` gets their end.
     fn reserve_records(&mut self) {
         if let Some(room) = self.room(Region::Reverse.sweep()) {
             self.line(format!("room = {room};"));
@@ -513,12 +518,13 @@ impl BodyWriter<'_> {
         op.is_some_and(|op| op.kind == OpKind::Input(Input::RecordsEnd))
     }
 
-    /// Returns the words of a call record in the current region.
+    /// Returns the number of words of a call record in the current region.
     fn record(&self) -> u32 {
         self.sweeps.get(self.region.sweep()).map_or(0, |sweep| sweep.record)
     }
 
-    /// Emits the definition of a value, or keeps its expression for its only use.
+    /// Emits the definition of a value. If its expression may be inlined at its only use, records the expression
+    /// instead.
     fn made(&mut self, value: SsaValue, text: String, may_be_inlined: bool) {
         let is_once = self.plan.uses(value) == 1 && !self.plan.is_shared(value);
         if may_be_inlined && is_once && text.len() <= LONGEST_INLINED {
@@ -573,7 +579,7 @@ impl BodyWriter<'_> {
         text + &format!("    return {}_DONE;\n}}\n", self.prefix)
     }
 
-    /// Returns declarations of the memory arrays that the body uses.
+    /// Returns declarations of pointers to the memory arrays that the body uses.
     fn arrays(&self, body: &str) -> String {
         let words: HashSet<&str> = words(body).collect();
         let changed = [Space::Ints, Space::Reals, Space::Adjoints, Space::References, Space::Results];
@@ -586,7 +592,7 @@ impl BodyWriter<'_> {
         lines.collect()
     }
 
-    /// Returns declarations of the variables that several blocks use.
+    /// Returns declarations of the variables that more than one block uses.
     fn variables(&self) -> String {
         let values = (0..self.names.len() as u32).map(SsaValue);
         let named: Vec<SsaValue> = values.filter(|&value| self.is_variable(value)).collect();
@@ -614,7 +620,7 @@ impl BodyWriter<'_> {
     }
 }
 
-/// The counters: variable, type, and place in the memory.
+/// The counters of a run: the name of the local variable, its type, and the field of the memory that keeps it.
 const COUNTERS: [(&str, &str, &str); 7] = [
     ("clock", "int64_t", "m->steps"),
     ("path", "uint64_t", "m->path"),
@@ -625,7 +631,7 @@ const COUNTERS: [(&str, &str, &str); 7] = [
     ("largest", "double", "m->largest"),
 ];
 
-/// Removes the parentheses around a whole expression, unless it contains a comma operator.
+/// Removes the parentheses around a whole expression, unless the expression contains a comma operator.
 fn unwrapped(text: &str) -> &str {
     if text.contains(", ") && text.starts_with("((") {
         return text;

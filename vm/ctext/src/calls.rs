@@ -1,5 +1,5 @@
 //! Calls that are not inlined, such as those of a recursion: their records and cells in the memory, and the status if
-//! there are too many. Independent of operations.
+//! the memory doesn't suffice. Independent of operations.
 
 use reviver_compile::call::SweepCalls;
 use reviver_compile::function::{Demands, FIRST_RECORD, TOP_WORD};
@@ -10,32 +10,33 @@ use reviver_isa::verify::MAX_CELLS;
 use crate::identifiers::words;
 use crate::numbers::{CELL_INT, CNumbers};
 
-/// Default size in bytes of the memory for open calls, small enough for most stacks. It can be changed when the text is
-/// compiled.
+/// Default size, in bytes, of the memory for calls that aren't inlined. It fits on most stacks. The macro that
+/// defines the number of calls can be changed when the text is compiled.
 const USUAL_BYTES: u64 = 1 << 18;
-/// The number of calls with cleared cells at first. The number is doubled each time that it is too small.
+/// Number of calls whose cells are cleared at first. If more calls are active, the number is doubled.
 const FIRST_CALLS: u32 = 16;
 
-/// Memory for the calls that may be open at once, of all functions of a program.
+/// Memory for the calls of a program that aren't inlined and are active at the same time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallMemory {
-    /// The words of a record, and the cells of each class, for each call.
+    /// For each call: the words of a record, the integer cells, and the real cells.
     record: u32,
     ints: u32,
     reals: u32,
-    /// The words after the records.
+    /// The number of words after the records, which hold arguments.
     references: u32,
-    /// Upper bound on the calls that the program's limits certainly permit.
+    /// Number of calls that the program's limits on depth and cells permit, whatever else the program needs. The
+    /// memory never holds more calls.
     most: u64,
-    /// The default number of calls.
+    /// The default of the macro that defines the number of calls.
     usual: u64,
-    /// The program's limit of open calls.
+    /// The program's limit on nested calls (`.limit depth`), which includes inlined ones.
     limit: u32,
 }
 
 impl CallMemory {
-    /// Computes the memory for the calls of SSA functions. `others` is the number of other cells of each class, at
-    /// most. Returns None if they make no such calls.
+    /// Computes the memory for the calls that SSA functions demand. `others` is the maximum number of other cells of
+    /// each class. Returns `None` if the functions make no calls that aren't inlined.
     pub fn of(
         demands: Demands,
         others: [usize; 2],
@@ -61,7 +62,7 @@ impl CallMemory {
         Some(CallMemory { record, ints, reals, references, most, usual, limit })
     }
 
-    /// Returns the number of cells of a class for each call.
+    /// Returns the number of cells of a class that each call needs.
     pub fn cells(self, class: Class) -> u32 {
         match class {
             Class::Int => self.ints,
@@ -73,7 +74,7 @@ impl CallMemory {
         self.ints + self.reals > 0
     }
 
-    /// Returns the header's description of open calls, and the macro that users may define.
+    /// Returns a part of the header: the description of these calls, and the macro that sets their number.
     pub fn defined(self, prefix: &str, upper: &str) -> String {
         let CallMemory { usual, limit, .. } = self;
         format!(
@@ -84,20 +85,21 @@ impl CallMemory {
         )
     }
 
-    /// Returns a linked name that includes the number of calls, because memories of different sizes are incompatible.
+    /// Returns a linker name that includes the number of calls. So functions and callers with memories of different
+    /// sizes don't link.
     pub fn marked(upper: &str, name: &str) -> String {
         format!("{upper}_WITH_CALLS({name}, {upper}_CALLS)")
     }
 
-    /// Returns the macros that build such names.
+    /// Returns the macros that [`CallMemory::marked`] uses.
     pub fn marks(upper: &str) -> String {
         format!(
             "#define {upper}_WITH_CALLS(name, calls) {upper}_WITH_NUMBER(name, calls)\n#define {upper}_WITH_NUMBER(name, calls) name##_##calls\n"
         )
     }
 
-    /// Returns the memory's field that counts the calls with cleared cells. It is among the fields that are initialized
-    /// first.
+    /// Returns the field of the memory that counts the calls with cleared cells. It must be among the fields before
+    /// the arrays, which are initialized first.
     pub fn ready(self) -> &'static str {
         match self.has_cells() {
             true => "    /* Number of calls with cleared cells. */\n    int64_t ready_calls;\n",
@@ -105,8 +107,8 @@ impl CallMemory {
         }
     }
 
-    /// Returns the records, at the end of the memory. Their number is a 64-bit constant, so that a compiler rejects an
-    /// excessive number instead of wrapping it.
+    /// Returns the field of the memory with the call records, which is the last field. Its size is a 64-bit constant,
+    /// so that a compiler rejects an excessive number of calls instead of wrapping it.
     pub fn records(self, upper: &str) -> String {
         let CallMemory { record, references, .. } = self;
         let words = u64::from(FIRST_RECORD) + u64::from(references);
@@ -115,7 +117,8 @@ impl CallMemory {
         )
     }
 
-    /// Returns the definitions that precede all functions in the C file.
+    /// Returns the definitions that must precede all functions in the C file: the maximum number of calls, and a
+    /// function that clears the cells of further calls.
     pub fn functions(self, prefix: &str, upper: &str, numbers: CNumbers, others: [usize; 2]) -> String {
         let most = format!(
             "/* The limits of the program may allow fewer. */\n#define {upper}_MOST_CALLS ((int64_t)({upper}_CALLS < {most} ? {upper}_CALLS : {most}))\n",
@@ -150,7 +153,7 @@ impl CallMemory {
         )
     }
 
-    /// Returns true if a text uses the definitions of `CallMemory::functions`.
+    /// Returns true if a text uses the definitions of [`CallMemory::functions`].
     pub fn is_asked(self, text: &str, prefix: &str, upper: &str) -> bool {
         let named = match self.has_cells() {
             true => format!("{prefix}_more_calls"),
@@ -159,14 +162,15 @@ impl CallMemory {
         words(text).any(|word| word == named)
     }
 
-    /// Returns the first word without memory for a record, which the variable `room` of a function holds.
+    /// Returns the number of the first word for which there is no record. The variable `room` of a function holds it.
     pub fn room(self, record: u32, upper: &str) -> String {
         let calls =
             if self.has_cells() { "m->ready_calls".to_owned() } else { format!("{upper}_MOST_CALLS") };
         format!("{FIRST_RECORD} + {record} * {calls}")
     }
 
-    /// Returns a test whether there is memory for a record that begins at a word.
+    /// Returns a condition that is true if there is memory for a record that begins at a word. If needed, the
+    /// condition clears the cells of further calls.
     pub fn has_memory(self, word: &str, record: u32, prefix: &str) -> String {
         if !self.has_cells() {
             return format!("({word} < room)");
@@ -179,7 +183,8 @@ impl CallMemory {
         )
     }
 
-    /// Returns the function that computes the status for a call of a sweep without memory.
+    /// Returns the C function that computes the status of a call for which a sweep has no memory: either the
+    /// program's limit is reached, or the memory is too small.
     pub fn refusal(self, sweep: &SweepCalls, name: &str, upper: &str) -> String {
         let (record, limit) = (sweep.record, self.limit);
         let opened: Vec<String> = sweep.calls.iter().map(|call| call.opened.len().to_string()).collect();
@@ -195,7 +200,7 @@ impl CallMemory {
     }
 }
 
-/// Rounds a number down to two significant digits.
+/// Rounds a number down to two significant decimal digits.
 fn rounded(number: u64) -> u64 {
     let unit = 10_u64.pow(number.checked_ilog10().unwrap_or(0).saturating_sub(1));
     number - number % unit

@@ -3,17 +3,17 @@
 use reviver_compile::BuildError;
 use reviver_compile::foreign::{ForeignKind, ForeignOperation};
 
-/// Reason why there is no text.
+/// Reason why a program has no C text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "messages explain variants and fields, and `cure()` returns `cure`")]
 pub enum NoText {
-    /// The program does something that doesn't consist of operations on cells.
+    /// The program contains an operation that C text can't execute, such as `push`.
     #[error("{place}: `{what}` has no C text")]
     Foreign { place: String, what: String, cure: &'static str },
-    /// The text would need data of a call, but it starts outside of calls.
-    #[error("the program's calls have no C text")]
+    /// An SSA function needs data of a call, but it begins outside of calls.
+    #[error("the calls of this program can't be written in C")]
     Call,
-    /// A call that can never succeed.
+    /// The program contains a call that exceeds its limit on nested calls in every run that reaches the call.
     #[error("{place}: this call is deeper than `.limit depth {limit}` allows")]
     Depth { place: String, limit: u32 },
     #[error("there is no cell `{name}`")]
@@ -37,7 +37,7 @@ pub enum NoText {
 }
 
 impl NoText {
-    /// Describes an operation that has no text.
+    /// Describes an operation that C text can't execute.
     pub(crate) fn foreign(ForeignOperation { place, name, kind }: ForeignOperation) -> NoText {
         let cure = match kind {
             ForeignKind::Stack => "keep the values in an array: there are no stacks and tapes in C",

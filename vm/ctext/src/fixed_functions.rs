@@ -1,6 +1,6 @@
 //! Elementary functions of fixed point as C functions, selected by name and number of fraction bits, such as
-//! `rv_exp_fixed40`. They are generated from the interpreter's own source by symbolic evaluation. They return 1 if they
-//! fail, otherwise 0.
+//! `rv_exp_fixed40`. They are generated from the interpreter's own source by symbolic evaluation: the source is
+//! executed on terms instead of numbers. A function returns 1 if it fails, otherwise 0.
 
 use reviver_compile::op::{Coordinate, OpKind};
 use reviver_isa::arith::Elementary;
@@ -9,7 +9,7 @@ use reviver_isa::number::fixed::{arc, exp_log, hyperbolic, power, rotation, spec
 use crate::functions::FloatFunction;
 use crate::wide_evaluation::{TextWords, WideTerm};
 
-/// Returns the generated function of an operation, or None if the operation isn't a generated function.
+/// Returns the generated function that computes an operation; `None` if no generated function does.
 pub(crate) fn of(kind: OpKind) -> Option<FloatFunction> {
     match FloatFunction::of(kind)? {
         FloatFunction::Elementary(Elementary::Sqrt | Elementary::Round | Elementary::Floor)
@@ -18,7 +18,8 @@ pub(crate) fn of(kind: OpKind) -> Option<FloatFunction> {
     }
 }
 
-/// Returns the text of the function with this name, and the tables that it may use, by name.
+/// Returns the text of the function with this name, and the tables that it may use, each with its name. Returns
+/// `None` if there is no such function.
 pub(crate) fn text(name: &str) -> Option<(String, Vec<(String, String)>)> {
     if let Some(stem) = name.strip_prefix("rv_wide_") {
         return Some((part(stem)?, Vec::new()));
@@ -69,7 +70,7 @@ fn function_text(function: FloatFunction, name: &str, frac: u32) -> Option<(Stri
 /// The fault of a function that never fails.
 const SURELY: &str = "0";
 
-/// Returns a value that never fails, with its fault.
+/// Returns the results of a function that never fails: its value, and the fault.
 fn surely(s: &TextWords, value: WideTerm) -> [WideTerm; 2] {
     [value, s.given(SURELY)]
 }
@@ -99,7 +100,8 @@ fn elementary(s: &TextWords, function: Elementary, x: WideTerm, frac: u32) -> Op
     })
 }
 
-/// Returns a helper function of the elementary functions: a generated one, or one for which C has no operator.
+/// Returns a helper function of the elementary functions. It is generated, or written by hand if C has no operator
+/// for it.
 fn part(stem: &str) -> Option<String> {
     let (read, parameters): (fn(&TextWords, WideTerm, WideTerm) -> WideTerm, _) = match stem {
         "zeros" => return Some(ZEROS.to_owned()),

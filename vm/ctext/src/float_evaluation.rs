@@ -1,5 +1,5 @@
-//! Symbolic evaluation of the elementary functions, with C variables as floats: each operation becomes a line. The
-//! functions themselves are the interpreter's. Independent of the individual functions.
+//! Symbolic evaluation of the elementary functions: the interpreter's own source is executed on C variables instead
+//! of floats, and each operation becomes a line. Independent of the individual functions.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -24,27 +24,27 @@ pub(crate) const DOUBLE: CFloat =
 pub(crate) const SINGLE: CFloat =
     CFloat { name: "float", suffix: "f32", word: "uint32_t", signed: "int32_t", width: 32 };
 
-/// A value that expressions refer to, by its number.
+/// A value in a generated function, given by its number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FloatTerm(usize);
 
-/// The text of a term.
+/// The text that denotes a term.
 #[derive(Clone, Debug)]
 enum TermText {
     Literal(String),
     Argument(String),
-    /// The variable with the number of this term.
+    /// The variable whose name contains the number of this term.
     Variable,
 }
 
-/// A line of a function.
+/// A line of a generated function.
 #[derive(Clone, Debug)]
 enum FunctionLine {
     Let { term: FloatTerm, of: &'static str, text: String, uses: Vec<FloatTerm> },
     Pick { flag: FloatTerm, results: Vec<FloatTerm>, arms: [Arm; 2] },
 }
 
-/// One arm of a branch, with its results.
+/// One arm of a branch: its lines, and the terms that are its results.
 #[derive(Clone, Debug)]
 struct Arm {
     lines: Vec<FunctionLine>,
@@ -55,11 +55,11 @@ struct Arm {
 struct FloatFunctionState {
     terms: Vec<TermText>,
     lines: Vec<FunctionLine>,
-    /// Tables with their names, in the order of their first use.
+    /// The names and texts of tables, in the order of their first use.
     tables: Vec<(String, String)>,
 }
 
-/// A function of floats under construction.
+/// A C function on floats that is being generated.
 #[derive(Debug)]
 pub(crate) struct TextFloats<F> {
     float: CFloat,
@@ -72,7 +72,7 @@ impl<F: Format> TextFloats<F> {
         TextFloats { float, written: RefCell::default(), format: PhantomData }
     }
 
-    /// Returns the term of a function's parameter.
+    /// Returns the term that denotes a parameter of the function.
     pub fn argument(&self, name: &str) -> FloatTerm {
         self.term(TermText::Argument(name.to_owned()))
     }
@@ -87,7 +87,7 @@ impl<F: Format> TextFloats<F> {
         text_of(&self.written.borrow().terms, term)
     }
 
-    /// Adds a line that defines a term. Each `{}` in `text` is replaced by the next operand.
+    /// Adds a line that defines a new term. Each `{}` in `text` is replaced by the next term of `uses`.
     fn made<const N: usize>(&self, of: &'static str, text: &str, uses: [FloatTerm; N]) -> FloatTerm {
         let mut parts = text.split("{}");
         let mut line = parts.next().unwrap_or_default().to_owned();
@@ -113,7 +113,7 @@ impl<F: Format> TextFloats<F> {
         self.made("int", text, uses)
     }
 
-    /// Collects the lines that `write` adds into a separate list.
+    /// Returns the lines that `write` adds as a separate list.
     fn arm<const N: usize>(&self, write: impl FnOnce() -> [FloatTerm; N]) -> Arm {
         let before = std::mem::take(&mut self.written.borrow_mut().lines);
         let gives = write().to_vec();
@@ -121,7 +121,7 @@ impl<F: Format> TextFloats<F> {
         Arm { lines, gives }
     }
 
-    /// Returns the lines of a function with this result, and the tables that it may use.
+    /// Returns the lines of the function's body, where `gives` is the result, and the tables that they may use.
     pub fn body(self, gives: FloatTerm) -> (String, Vec<(String, String)>) {
         let FloatFunctionState { terms, lines, tables } = self.written.into_inner();
         let mut needed = vec![false; terms.len()];
@@ -141,7 +141,8 @@ fn text_of(terms: &[TermText], term: FloatTerm) -> String {
     }
 }
 
-/// Returns the lines that needed terms depend on, by a traversal from the last line to the first.
+/// Returns the lines on which needed terms depend, and marks further needed terms. Lines are visited from last to
+/// first.
 fn alive(lines: &[FunctionLine], needed: &mut [bool]) -> Vec<FunctionLine> {
     let mut kept = Vec::new();
     for line in lines.iter().rev() {
@@ -205,7 +206,7 @@ fn write_lines(lines: &[FunctionLine], terms: &[TermText], float: CFloat, depth:
     }
 }
 
-/// Returns the name of a table, derived from its content, so that functions share equal tables.
+/// Returns the name of a table. It is derived from the table's content, so that functions share equal tables.
 fn table_name(float: CFloat, table: &[i64]) -> String {
     let hash = fnv(table.iter().flat_map(|word| word.to_le_bytes()));
     format!("rv_table_{}_{hash:016x}", float.suffix)

@@ -1,5 +1,5 @@
 //! Elementary functions of floats as C functions, selected by name, such as `rv_exp_f64`. They are generated from the
-//! interpreter's own source by symbolic evaluation.
+//! interpreter's own source by symbolic evaluation: the source is executed on terms instead of numbers.
 
 use reviver_compile::op::{Coordinate, OpKind};
 use reviver_isa::arith::Elementary;
@@ -9,14 +9,14 @@ use reviver_isa::number::elementary::{
 
 use crate::float_evaluation::{CFloat, DOUBLE, FloatTerm, SINGLE, TextFloats};
 
-/// A function of floats.
+/// An operation on reals that is a helper function of the C text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FloatFunction {
     Elementary(Elementary),
     Pow,
     /// A power with an integer exponent.
     Powi,
-    /// A power with an exponent in two parts, and a parity flag.
+    /// A power with an integer exponent. The exponent is passed in two parts and with a parity flag.
     PowiOfParts,
     Atan2,
     Hypot,
@@ -26,7 +26,7 @@ pub(crate) enum FloatFunction {
     },
 }
 
-/// Lists all functions of one operand; the match makes the compiler report a missing one.
+/// Lists all functions of one operand. Its `match` makes the compiler report a function that is missing here.
 macro_rules! all_elementary {
     ($($Name:ident)+) => {
         const ELEMENTARY: &[Elementary] = &[$(Elementary::$Name),+];
@@ -37,7 +37,7 @@ macro_rules! all_elementary {
 all_elementary!(Sqrt Exp Log Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Floor Round ExpM1 Ln1p Sigmoid Cbrt Erf ErfSlope
     LogGamma Digamma);
 
-/// The functions of several operands.
+/// The functions that aren't elementary functions of one operand.
 const OTHERS: [FloatFunction; 9] = [
     FloatFunction::Pow,
     FloatFunction::Powi,
@@ -51,7 +51,7 @@ const OTHERS: [FloatFunction; 9] = [
 ];
 
 impl FloatFunction {
-    /// Returns the function of an operation, if it has one.
+    /// Returns the helper function of an operation; `None` if it has none.
     pub fn of(kind: OpKind) -> Option<FloatFunction> {
         match kind {
             OpKind::Elementary(function) => Some(FloatFunction::Elementary(function)),
@@ -64,7 +64,7 @@ impl FloatFunction {
         }
     }
 
-    /// Returns all functions of reals.
+    /// Returns all operations on reals that are helper functions.
     pub fn all() -> impl Iterator<Item = FloatFunction> {
         let elementary = ELEMENTARY.iter().map(|&function| FloatFunction::Elementary(function));
         elementary.chain(OTHERS)
@@ -88,7 +88,8 @@ impl FloatFunction {
     }
 }
 
-/// Returns the text of the function with this name, and the tables that it may use, by name.
+/// Returns the text of the function with this name, and the tables that it may use, each with its name. Returns
+/// `None` if there is no such function.
 pub(crate) fn text(name: &str) -> Option<(String, Vec<(String, String)>)> {
     let float = [DOUBLE, SINGLE].into_iter().find(|float| name.ends_with(float.suffix))?;
     let stem = name.strip_suffix(float.suffix)?.strip_suffix('_')?;
@@ -127,7 +128,7 @@ impl FloatFunction {
     }
 }
 
-/// Generates a function with two float parameters.
+/// Generates a function with two float parameters by symbolic evaluation.
 fn read<F: Format>(
     float: CFloat,
     name: &str,
@@ -174,7 +175,7 @@ fn elementary<F: Format>(float: CFloat, function: Elementary) -> (String, Vec<(S
     (format!("static {name} rv_{}_{suffix}({name} x) {{\n{body}}}\n", function.name()), tables)
 }
 
-/// Returns a function that C defines to the last bit.
+/// Returns a function whose result the C standard defines to the last bit.
 fn exact(float: CFloat, function: Elementary, of_c: &str) -> String {
     let CFloat { name, suffix, width, .. } = float;
     let own = if width == 32 { "f" } else { "" };
@@ -184,7 +185,8 @@ fn exact(float: CFloat, function: Elementary, of_c: &str) -> String {
     )
 }
 
-/// Writes a power with an integer exponent, passed as its nearest float and the remaining difference.
+/// Writes a power with an integer exponent. The exponent is passed as its nearest float, and the difference that
+/// remains.
 fn powi(float: CFloat) -> String {
     let CFloat { name, suffix, .. } = float;
     let end = if name == "float" { "0x1p63f" } else { "0x1p63" };

@@ -1,4 +1,4 @@
-//! The gradient of a C text: its description, and the function for callers.
+//! The function of a C text that computes a gradient, and its description for callers.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use crate::interface::{CFunction, Interface};
 use crate::memory::ProgramCells;
 use crate::seeded::{SeededGlobal, SeededResults};
 
-/// Describes the guarantees of a gradient.
+/// Returns a description of what the gradient function guarantees.
 pub(crate) fn promise(cells: &ProgramCells, seeded: &SeededResults) -> String {
     let verification = match cells.numbers.is_fixed() {
         _ if !cells.level.is_checked() => {
@@ -41,7 +41,7 @@ pub(crate) fn promise(cells: &ProgramCells, seeded: &SeededResults) -> String {
     )
 }
 
-/// Returns the function of a gradient for callers.
+/// Returns the C function that callers call for a gradient.
 pub(crate) fn gradient_function(
     cells: &ProgramCells,
     interface: &Interface,
@@ -109,7 +109,7 @@ fn seeds(
                 cells.prefix.to_uppercase()
             );
         }
-        // A seed of -0 becomes 0: the code relies on no adjoint being -0 at the turning point.
+        // A seed of -0 becomes 0, because the generated code assumes that no adjoint is -0 at the turning point.
         let _ = write!(
             seeds,
             "        memory->adjoints[{start} + i] = {seed}[i] == {zero} ? {zero} : {seed}[i];\n    }}\n"

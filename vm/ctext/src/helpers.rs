@@ -1,5 +1,5 @@
-//! Helper functions of the C text, selected by name; all names begin with `rv_`. Only functions that are called are
-//! written, each after those that it calls.
+//! Helper functions of the C text, selected by name. All names begin with `rv_`. Only functions that are called are
+//! written, each after the functions that it calls.
 
 mod fixed;
 mod floats;
@@ -14,7 +14,7 @@ use crate::{fixed_functions, functions};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CHelpers {
     known: HashSet<String>,
-    /// Texts with their names, each after those that it calls.
+    /// The names and texts of the added helpers, each after the helpers that it calls.
     order: Vec<(String, String)>,
     tables: HashMap<String, String>,
 }
@@ -50,7 +50,7 @@ impl CHelpers {
             })
     }
 
-    /// Adds the helpers of another text.
+    /// Adds the helpers of another C text.
     pub fn absorb(&mut self, other: &CHelpers) {
         for (name, text) in &other.order {
             if self.known.insert(name.clone()) {

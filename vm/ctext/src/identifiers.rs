@@ -1,13 +1,13 @@
 //! Translates names of a program to C identifiers. Independent of declarations.
 //!
-//! A cell may have any name: `int`, `M_PI`, `size_t`. So its C identifier has a form that no C keyword, macro or
-//! function of a standard header has, nor anything else in the text. Parameters end with `_`, values in functions with
-//! `__` and a number. No name with the program's prefix ends in this way.
+//! A cell may have any name: `int`, `M_PI`, `size_t`. So its C identifier gets an ending that occurs in no C keyword,
+//! in no name of a standard header, and in no other name of the text. Parameters end with `_`, values in functions
+//! with `__` and a number. No name that begins with the program's prefix ends in this way.
 
 use std::collections::HashSet;
 
-/// Translates a name to letters, digits and underscores, with a letter first. The result may be a C keyword, so every
-/// declaration adds a suffix.
+/// Translates a name to letters, digits and underscores, beginning with a letter. The result may be a C keyword, so
+/// declarations must add an ending.
 pub(crate) fn identifier(name: &str) -> String {
     let is_part = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';
     let mut text: String = name.chars().map(|sign| if is_part(sign) { sign } else { '_' }).collect();
@@ -17,12 +17,12 @@ pub(crate) fn identifier(name: &str) -> String {
     text
 }
 
-/// Returns the variable name of a value: the name of a related cell, and the value's number.
+/// Returns the variable name of a value: `stem`, which is usually the name of a cell, and the value's number.
 pub(crate) fn of_value(stem: &str, number: usize) -> String {
     format!("{stem}__{number}")
 }
 
-/// Returns distinct parameter names for cells.
+/// Returns a parameter name for each cell; all of them are different.
 pub(crate) fn parameters<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
     let mut known = HashSet::new();
     let mut unique = |name: &str| {
@@ -35,7 +35,7 @@ pub(crate) fn parameters<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String
     names.map(&mut unique).collect()
 }
 
-/// Returns the words of a C text. Comments are skipped, because they contain cell names of the program.
+/// Returns the words of a C text. Comments are skipped, because they may contain any words of the program.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     let is_part = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';
     let code = text.split("/*").enumerate().map(|(n, part)| match n {
@@ -45,7 +45,7 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     code.flat_map(move |code| code.split(move |sign| !is_part(sign)))
 }
 
-/// Returns the FNV-1a hash by G. Fowler, L. C. Noll and K.-P. Vo, which distinguishes linked names.
+/// Returns the FNV-1a hash (G. Fowler, L. C. Noll and K.-P. Vo) of some bytes. Linker names contain it.
 pub(crate) fn fnv(bytes: impl Iterator<Item = u8>) -> u64 {
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

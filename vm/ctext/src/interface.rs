@@ -1,5 +1,5 @@
-//! The interface for C callers: parameters of the public functions, and the copying of numbers into the memory and out
-//! of it. Independent of SSA functions.
+//! The interface for C callers: the parameters of the public functions, and the code that copies numbers from
+//! parameters to the memory and back. Independent of SSA functions.
 
 use std::fmt::Write as _;
 
@@ -29,43 +29,43 @@ impl CFunction {
     }
 }
 
-/// The use of a parameter for a global.
+/// The direction in which a parameter passes a global's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PassedBy {
-    /// The parameter is read.
+    /// The parameter is an input, which is read.
     Given,
-    /// The parameter is written on success.
+    /// The parameter is an output, which is written on success.
     Taken,
     Both,
 }
 
-/// A global that is a parameter.
+/// A global that is a parameter of a public function.
 #[derive(Debug)]
 struct InterfaceArgument<'p> {
     global: &'p Global,
-    /// The address of its first cell.
+    /// The address of the global's first cell among the cells of its class.
     start: usize,
     cells: usize,
     name: String,
     gradient: String,
 }
 
-/// A variable whose seeds the caller passes.
+/// A variable for whose cells the C caller passes seeds, with its parameters.
 #[derive(Debug)]
 struct SeedArgument {
-    /// Its name in the program.
+    /// The variable's name in the program.
     variable: String,
-    /// Number of its cells.
+    /// The number of the variable's cells.
     cells: usize,
-    /// Index of its first result.
+    /// The index of the first cell's value among the gradient's results.
     first: u32,
-    /// Parameter for the seeds.
+    /// The name of the C parameter for the seeds.
     seed: String,
-    /// Parameter for the values.
+    /// The name of the C parameter that receives the variable's values.
     value: String,
 }
 
-/// The interface of a program.
+/// The parameters of the public functions of a program.
 #[derive(Debug)]
 pub(crate) struct Interface<'a> {
     cells: &'a ProgramCells<'a>,
@@ -136,7 +136,7 @@ impl<'a> Interface<'a> {
             .filter_map(move |argument| Some((argument, Interface::passed(function, argument.global.role)?)))
     }
 
-    /// Returns the inputs that have derivatives.
+    /// Returns the inputs with respect to which the gradient has derivatives.
     fn differentiated(&self) -> impl Iterator<Item = &InterfaceArgument<'a>> {
         let is_real = |argument: &&InterfaceArgument| {
             argument.global.class == Class::Real && argument.global.role.is_given()
@@ -171,7 +171,7 @@ impl<'a> Interface<'a> {
         text + ")"
     }
 
-    /// Returns a description of each parameter.
+    /// Returns a comment text that describes each parameter.
     pub fn described(&self, function: CFunction) -> String {
         let mut text = String::new();
         for (argument, passed) in self.arguments(function) {
@@ -208,7 +208,7 @@ impl<'a> Interface<'a> {
         text
     }
 
-    /// Returns the code that copies inputs into the memory, with a check that floats are finite.
+    /// Returns the code that copies inputs into the memory. The code returns a status if a float isn't finite.
     pub fn take_in(&self, function: CFunction) -> String {
         let given = self.arguments(function).filter(|(_, passed)| *passed != PassedBy::Taken);
         given.map(|(argument, _)| self.one_in(argument, function)).collect()
@@ -233,7 +233,8 @@ impl<'a> Interface<'a> {
         looped(argument.cells, &text)
     }
 
-    /// Returns a cell's expression in the memory, the caller's number, and the indentation of a line with them.
+    /// Returns the expression of a cell in the memory, the expression of the caller's number, and the indentation of
+    /// a line with these expressions.
     fn places(argument: &InterfaceArgument, name: &str, array: &str) -> (String, String, &'static str) {
         match argument.cells {
             1 => (format!("memory->{array}[{}]", argument.start), format!("*{name}"), "    "),
@@ -241,7 +242,7 @@ impl<'a> Interface<'a> {
         }
     }
 
-    /// Returns the code that copies outputs from the memory.
+    /// Returns the code that copies outputs from the memory to the caller's numbers.
     pub fn give_out(&self, function: CFunction) -> String {
         if function == CFunction::Gradient {
             let values = self.seeds.iter().map(|seeded| self.values_out(seeded));
@@ -255,7 +256,7 @@ impl<'a> Interface<'a> {
             .collect()
     }
 
-    /// Returns the code that copies the values of a seeded variable.
+    /// Returns the code that copies the values of a variable with seeds to the caller's numbers.
     fn values_out(&self, seeded: &SeedArgument) -> String {
         let SeedArgument { cells, first, value, .. } = seeded;
         format!(
@@ -264,7 +265,7 @@ impl<'a> Interface<'a> {
         )
     }
 
-    /// Returns the parameters for seeds, each with the name of its variable.
+    /// Returns the name of each variable with seeds, and the C parameter for these seeds.
     pub fn seeds(&self) -> impl Iterator<Item = (&str, &str)> {
         self.seeds.iter().map(|seeded| (seeded.variable.as_str(), seeded.seed.as_str()))
     }
@@ -281,7 +282,7 @@ impl<'a> Interface<'a> {
     }
 }
 
-/// Returns the array of the memory with the cells of a class.
+/// Returns the name of the memory array that holds the cells of a class.
 fn cells_of(class: Class) -> &'static str {
     match class {
         Class::Int => "ints",

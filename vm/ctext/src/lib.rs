@@ -1,6 +1,6 @@
-//! Translates programs to C11 without dependencies, from their SSA functions. There is a function for the forward
-//! direction, one for the backward direction, and one for the gradient of a loss. All that they change is in memory
-//! that the caller supplies.
+//! Translates programs to C11 text without dependencies, by means of their SSA functions. The text has a function for
+//! the forward direction, one for the backward direction, and one for the gradient of a loss. The functions change
+//! only memory that the caller supplies.
 //!
 //! | module | contents |
 //! |---|---|
@@ -11,8 +11,9 @@
 //! generated from the interpreter's source by symbolic evaluation, so that the bits are the same. The C library is used
 //! only for square roots and rounding to integers, which IEEE 754 defines to the last bit.
 //!
-//! A gradient is verified as the machine verifies its own without a history: the jumps of the reverse sweep, freed
-//! values, and the final state. A gradient that is not verified returns a status and no number.
+//! A gradient is verified by the rules that the machine applies to gradients without a history. They concern the
+//! jumps of the reverse sweep, freed values, and the final state. If a gradient isn't verified, its function returns
+//! a status and no numbers.
 //!
 //! ```
 //! use reviver_assembler::{assemble::assemble, files::FilesInMemory};

@@ -1,4 +1,5 @@
-//! The memory of a program: the number of cells, their names, and their initial values. Independent of functions.
+//! The memory of a program: the number of its cells, their names, and their initial values. Independent of SSA
+//! functions.
 
 use std::ops::Range;
 
@@ -14,24 +15,24 @@ use crate::calls::CallMemory;
 use crate::identifiers::identifier;
 use crate::numbers::CNumbers;
 
-/// Upper bound on the cells of an array with named elements. Cells of larger arrays have only addresses.
+/// Maximum number of cells of an array whose elements have names. In a larger array, cells have only addresses.
 const MOST_NAMED: u64 = 256;
-/// Up to this many cells are initialized one by one, more of them by a table.
+/// Maximum number of cells that are initialized by one line each. If there are more, a table initializes them.
 const FEW: usize = 16;
-/// The arrays of a program's cells.
+/// For each class, the field of the memory with its cells.
 const CELLS: [(Class, &str); 2] = [(Class::Int, "ints"), (Class::Real, "reals")];
 
-/// The cells of a program, with the properties that its text depends on.
+/// The cells of a program, with the properties that determine their number and names.
 #[derive(Debug)]
 pub(crate) struct ProgramCells<'p> {
     pub program: &'p Program,
     pub prefix: &'p str,
     pub numbers: CNumbers,
-    /// Selects the checks of a run.
+    /// The check level, which determines the checks of a run.
     pub level: CheckLevel,
-    /// The maximum demands of the program's SSA functions.
+    /// The greatest demands among the program's SSA functions.
     demands: Demands,
-    /// Memory for calls that are not inlined.
+    /// Memory for the calls that are not inlined; `None` if there are none.
     pub calls: Option<CallMemory>,
 }
 
@@ -53,19 +54,19 @@ impl<'p> ProgramCells<'p> {
         self.program.module()
     }
 
-    /// Returns the number of cells of a class that live as long as the program.
+    /// Returns the number of cells of a class with static storage.
     pub fn fixed(&self, class: Class) -> usize {
         self.program.flow().layout().constants(class).end
     }
 
-    /// Returns the number of cells of each class, including frames of inlined calls that may be open at once.
+    /// Returns the number of cells of each class with static storage or in frames of inlined calls.
     pub fn others(&self) -> [usize; 2] {
         let Demands { frame_ints, frame_reals, .. } = self.demands;
         [(Class::Int, frame_ints), (Class::Real, frame_reals)]
             .map(|(class, frames)| self.fixed(class) + frames as usize)
     }
 
-    /// Returns the number of cells of a class as a C constant, including those of calls that are not inlined.
+    /// Returns the number of all cells of a class as a C expression. It includes cells of calls that are not inlined.
     pub fn all(&self, class: Class) -> String {
         let others = self.others()[class as usize];
         match self.calls.map_or(0, |calls| calls.cells(class)) {
@@ -74,7 +75,7 @@ impl<'p> ProgramCells<'p> {
         }
     }
 
-    /// Returns the names of the cells.
+    /// Returns the names of the cells that have names.
     pub fn names(&self) -> CellNames {
         let (module, layout) = (self.module(), self.program.flow().layout());
         let globals = module.globals.iter().zip(&layout.globals);
@@ -107,7 +108,7 @@ impl<'p> ProgramCells<'p> {
         }
     }
 
-    /// Returns the cells with nonzero initial values, including constants.
+    /// Returns the cells with initial values other than 0, constants included: the address and bits of each.
     fn first(&self, class: Class) -> Vec<(usize, u64)> {
         let layout = self.program.flow().layout();
         let globals = self.module().globals.iter().zip(&layout.globals);
@@ -149,13 +150,13 @@ impl<'p> ProgramCells<'p> {
         )
     }
 
-    /// Returns the name of the table with the initial cells of a class. Few cells are initialized without a
-    /// table.
+    /// Returns the name of the table with the initial values of a class, which exists only if more than [`FEW`] cells
+    /// have initial values.
     fn first_table(&self, array: &str) -> String {
         format!("{}_first_{array}", self.prefix)
     }
 
-    /// Returns tables of the cells with nonzero initial values.
+    /// Returns the tables of initial values.
     fn first_tables(&self) -> String {
         let mut tables = String::new();
         for (class, array) in CELLS {
@@ -170,7 +171,8 @@ impl<'p> ProgramCells<'p> {
         tables
     }
 
-    /// Returns lines that set the cells with nonzero initial values. The names of the arrays begin with `which`.
+    /// Returns lines that set the cells with initial values other than 0. `which` is the beginning of the arrays'
+    /// names.
     fn first_cells(&self, which: &str) -> String {
         let mut lines = String::new();
         for (class, array) in CELLS {
@@ -199,7 +201,7 @@ impl<'p> ProgramCells<'p> {
         self.zero_counters(has_gradient) + &cells.concat()
     }
 
-    /// Returns a line that clears everything before the first array of the memory.
+    /// Returns a line that clears all fields before the first array of the memory.
     fn zero_counters(&self, has_gradient: bool) -> String {
         let first = if has_gradient { "start_ints" } else { "ints" };
         format!("    memset(memory, 0, offsetof(struct {}_memory, {first}));\n", self.prefix)
@@ -230,14 +232,15 @@ impl<'p> ProgramCells<'p> {
         lines
     }
 
-    /// Returns a table of values.
+    /// Returns the definition of a constant array with these values.
     pub fn table(&self, name: &str, class: Class, values: &[u64]) -> String {
         let texts: Vec<String> = values.iter().map(|&bits| self.numbers.literal(class, bits)).collect();
         let rows: String = texts.chunks(8).map(|row| format!("    {},\n", row.join(", "))).collect();
         format!("static const {} {name}[{}] = {{\n{rows}}};\n", self.numbers.cell(class), values.len())
     }
 
-    /// Returns the function that checks that cells have their initial values at the end of a run.
+    /// Returns the C function that returns 1 if all cells except those of free globals have their initial values at
+    /// the end of a run, otherwise 0.
     pub fn is_clear(&self, name: &str, is_free: impl Fn(&Global) -> bool) -> String {
         let layout = self.program.flow().layout();
         let (mut tables, mut lines) = (String::new(), String::new());
@@ -276,7 +279,7 @@ impl<'p> ProgramCells<'p> {
         )
     }
 
-    /// Emits a comparison that returns 0 if a cell doesn't have its expected value.
+    /// Returns code that returns 0 from the C function if any of some cells doesn't have its expected value.
     fn compared(&self, class: Class, start: usize, cells: usize, expected: &str, name: &str) -> String {
         let array = if class == Class::Int { "ints" } else { "reals" };
         let (place, indent) = match cells {
@@ -302,7 +305,7 @@ impl<'p> ProgramCells<'p> {
     }
 }
 
-/// Returns a line that clears the first cells of an array.
+/// Returns a line that clears the first `count` cells of an array.
 fn zeroed((array, count): (&str, usize)) -> String {
     format!("    memset(memory->{array}, 0, {count} * sizeof memory->{array}[0]);\n")
 }

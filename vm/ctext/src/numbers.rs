@@ -4,15 +4,15 @@ use reviver_compile::function::NumberKinds;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Word};
 
-/// The C type of an integer in cells and variables; words are sign-extended.
+/// The C type of an integer in cells and variables. Words with fewer bits are sign-extended.
 pub(crate) const CELL_INT: &str = "int64_t";
 
-/// The C types and literals for a program's number system and word.
+/// The C types and literals of a program's numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CNumbers(pub NumberKinds);
 
 impl CNumbers {
-    /// Returns the C type of a cell's content, by class.
+    /// Returns the C type of a cell's content in the memory, by class.
     pub fn cell(self, class: Class) -> &'static str {
         match class {
             Class::Int => CELL_INT,
@@ -28,7 +28,8 @@ impl CNumbers {
         }
     }
 
-    /// Returns the C type of inputs and outputs of a class. None of its values is out of range.
+    /// Returns the C type of inputs and outputs of a class. All values of the type are valid, so no range check is
+    /// needed.
     pub fn given(self, class: Class) -> &'static str {
         match (class, self.0.word) {
             (Class::Real, _) => self.real(),
@@ -43,7 +44,7 @@ impl CNumbers {
         matches!(self.0.system, RealSystem::Fixed(_))
     }
 
-    /// Returns the suffix of names of functions of reals.
+    /// Returns the suffix of the helper functions' names for the program's reals.
     pub fn suffix(self) -> &'static str {
         match self.0.system {
             RealSystem::F64 => "f64",
@@ -61,7 +62,7 @@ impl CNumbers {
         }
     }
 
-    /// Returns the literal of a class with these bits.
+    /// Returns the literal of a number with these bits, by class.
     pub fn literal(self, class: Class, bits: u64) -> String {
         match class {
             Class::Int => integer(bits as i64),
@@ -70,7 +71,7 @@ impl CNumbers {
     }
 }
 
-/// Returns a literal integer, of a type that can represent it.
+/// Returns an integer literal with a type that can represent it.
 pub(crate) fn integer(value: i64) -> String {
     match value {
         i64::MIN => "INT64_MIN".to_owned(),
@@ -81,7 +82,7 @@ pub(crate) fn integer(value: i64) -> String {
     }
 }
 
-/// Returns a literal double; its shortest decimal text is read back as the same bits.
+/// Returns a literal of type `double`. Its shortest decimal text is parsed to the same bits.
 pub(crate) fn double(value: f64) -> String {
     match value {
         _ if value.is_nan() => "(double)NAN".to_owned(),
@@ -91,7 +92,7 @@ pub(crate) fn double(value: f64) -> String {
     }
 }
 
-/// Returns a literal of type `float`.
+/// Returns a literal of type `float`, which is parsed to the same bits.
 pub(crate) fn single(value: f32) -> String {
     match value {
         _ if value.is_nan() => "NAN".to_owned(),

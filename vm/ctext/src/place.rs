@@ -1,4 +1,4 @@
-//! Source locations in a program. Independent of SSA functions.
+//! Source locations of a program's calls. Independent of SSA functions.
 
 use std::collections::HashSet;
 
@@ -6,9 +6,9 @@ use reviver_compile::foreign::place;
 use reviver_isa::Module;
 use reviver_isa::instruction::Link;
 
-/// Returns the place of the first call at a depth of `limit`, the maximum number of open calls.
+/// Returns the source location of the first call at call depth `limit`, which exceeds the limit on nested calls.
 pub(crate) fn deep_call(module: &Module, limit: u32) -> String {
-    // Procedures to visit, each with its call depth.
+    // The procedures that are still to be visited, each with its call depth.
     let (mut open, mut known) = (vec![(0, 0)], HashSet::new());
     while let Some((procedure, depth)) = open.pop() {
         let Some(own) = module.procedures.get(procedure as usize) else { continue };

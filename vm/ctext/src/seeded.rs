@@ -7,7 +7,7 @@ use reviver_vm::Program;
 
 use crate::error::NoText;
 
-/// The gradient that a text includes.
+/// The gradient that a text contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CGradient<'n> {
     /// The gradient of a real cell, such as `y`, `A[3]` or `M[1,2]`.
@@ -17,28 +17,28 @@ pub enum CGradient<'n> {
     Seeds(&'n [String]),
 }
 
-/// The cells that have seeds.
+/// The cells of a gradient that have seeds.
 #[derive(Clone, Debug)]
 pub(crate) enum SeededResults {
-    /// One cell, by its name and its address among the reals. Its seed is 1.
+    /// A loss: its name, and its address among the reals. Its seed is 1.
     Loss { name: String, cell: u32 },
-    /// Variables whose cells have seeds that the caller passes.
+    /// Variables for whose cells the C caller passes seeds.
     Seeds(Vec<SeededGlobal>),
 }
 
-/// A variable whose cells have seeds.
+/// A variable for whose cells the C caller passes seeds.
 #[derive(Clone, Debug)]
 pub(crate) struct SeededGlobal {
     pub name: String,
-    /// Its number among the globals.
+    /// The index of the variable among the globals.
     pub global: usize,
-    /// The address of its first cell among the reals, and the number of its cells.
+    /// The address of the variable's first cell among the reals. `cells` is the number of its cells.
     pub start: u32,
     pub cells: u32,
 }
 
 impl SeededResults {
-    /// Finds the cells of a gradient.
+    /// Finds the cells that have seeds. Fails if a name isn't that of a real cell or variable.
     pub fn of(program: &Program, gradient: CGradient) -> Result<SeededResults, NoText> {
         let names = match gradient {
             CGradient::Loss(name) => return loss(program, name),
@@ -68,7 +68,7 @@ impl SeededResults {
         }
     }
 
-    /// Returns the addresses of the cells, in the order of their results.
+    /// Returns the addresses of the cells with seeds, in the order of the gradient's results.
     pub fn cells(&self) -> Vec<u32> {
         match self {
             SeededResults::Loss { cell, .. } => vec![*cell],
@@ -78,7 +78,8 @@ impl SeededResults {
         }
     }
 
-    /// Returns the variables whose seeds the caller passes, each with the number of its first result.
+    /// Returns the variables for which the caller passes seeds. Each has the index of its first cell among the
+    /// results.
     pub fn globals(&self) -> impl Iterator<Item = (&SeededGlobal, u32)> {
         let globals = match self {
             SeededResults::Loss { .. } => &[][..],
@@ -91,7 +92,7 @@ impl SeededResults {
         })
     }
 
-    /// Returns the quoted names, for comments.
+    /// Returns the quoted names of the loss or of the variables, for comments.
     pub fn names(&self) -> String {
         match self {
             SeededResults::Loss { name, .. } => format!("`{name}`"),
@@ -103,7 +104,7 @@ impl SeededResults {
     }
 }
 
-/// Finds the real cell with a name such as `y`, `A[3]` or `M[1,2]`.
+/// Finds the real cell with a name such as `y`, `A[3]` or `M[1,2]`. Fails if there is none.
 fn loss(program: &Program, name: &str) -> Result<SeededResults, NoText> {
     let compact: String = name.chars().filter(|sign| !sign.is_whitespace()).collect();
     let base = compact.split('[').next().unwrap_or_default();

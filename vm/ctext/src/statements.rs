@@ -1,5 +1,5 @@
-//! Comments with a program's statements: the source location and text of each instruction. Independent of SSA
-//! functions.
+//! Comments with the statements of a program: for an instruction, the source location and text of its statement.
+//! Independent of SSA functions.
 
 use reviver_compile::foreign::place;
 use reviver_isa::instruction::Instruction;
@@ -8,15 +8,15 @@ use reviver_isa::text::TextRenderer;
 use reviver_isa::update::Update;
 use reviver_vm::Program;
 
-/// Length limit of a comment's text, in characters; a line of source may contain a long table.
+/// Maximum length of a comment's text, in characters. A source line may contain a long table.
 const LONGEST: usize = 100;
 
-/// The statements of a program.
+/// Writer of comments with a program's statements.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Statements<'p>(pub &'p Program);
 
 impl Statements<'_> {
-    /// Returns the source line of an instruction, or None if the source is unknown.
+    /// Returns the source line of an instruction; `None` if the source is unknown.
     pub fn line(self, at: u32) -> Option<TextPlace> {
         self.0.module().structure.place(at)
     }
@@ -26,11 +26,11 @@ impl Statements<'_> {
         let text = format!("{}: {}", place(self.0.module(), at), self.words(at));
         let short: String = text.chars().take(LONGEST).collect();
         let more = if short.len() < text.len() { " ..." } else { "" };
-        // The text must not contain the begin or the end of a comment.
+        // The text must not contain the beginning or end of a C comment.
         format!("/* {}{more} */", short.replace("*/", "* /").replace("/*", "/ *"))
     }
 
-    /// Returns the statement that an instruction belongs to, as it was written, or as it would be written.
+    /// Returns the text of the statement that an instruction belongs to: as in the source, or regenerated.
     fn words(self, at: u32) -> String {
         let Some(instruction) = self.0.module().code.get(at as usize) else { return String::new() };
         let Some(procedure) = self.0.module().procedures.get(self.0.procedure_of(at)) else {
@@ -48,7 +48,8 @@ impl Statements<'_> {
         }
     }
 
-    /// Returns an instruction outside of a block's words, with its source expressions if it was written with them.
+    /// Returns the text of an instruction that belongs to no keyword of a block. If the source had expressions
+    /// instead of temporaries, so does the text.
     fn whole(self, renderer: TextRenderer, at: u32, instruction: &Instruction) -> String {
         let innermost = self.0.blocks_around(at).next();
         let takes = innermost.is_some_and(|block| block.kind == BlockKind::Temporaries);
@@ -63,7 +64,8 @@ impl Statements<'_> {
     }
 }
 
-/// Returns the instruction for which a block of temporaries computes expressions, if the block does nothing else.
+/// Returns the instruction for which a block of temporaries evaluates expressions: the one after its first seam.
+/// Returns `None` for other blocks, and if no instruction is between the seams.
 fn computed_for(block: &Block) -> Option<u32> {
     let first = block.seams.first().filter(|_| block.kind == BlockKind::Temporaries)?;
     let last = block.seams.last()?;

@@ -13,14 +13,14 @@ use reviver_vm::{CheckLevel, Program};
 
 use crate::error::NoText;
 
-/// Builds the SSA function of a whole run.
+/// Builds the SSA function of a whole run in one direction.
 pub(crate) fn run(program: &Program, travel: Travel, level: CheckLevel) -> Result<SsaFunction, NoText> {
     let mut function = sweep(program, &RunPlan::whole(program, travel, level))?;
     drop_dead_stores(&mut function);
     Ok(function)
 }
 
-/// Builds the call function of the gradient of seeded reals.
+/// Builds the call function of the gradient for some seeded cells.
 pub(crate) fn gradient(
     program: &Program,
     seeded: &[u32],
@@ -37,7 +37,7 @@ pub(crate) fn gradient(
     let turn = early_turn(program, &cells).and_then(|stops| stops.only()).map(|node| node.position);
     let turn = turn.unwrap_or(program.end());
     let [primal, reverse] = RunPlan::gradient(program, turn, level);
-    // There is no machine that could find a larger number afterwards.
+    // In C, no machine can search for the largest number afterwards, so the function does.
     let largest = if primal.is_watched { LargestScan::All } else { LargestScan::None };
     let needs = CallNeeds { largest, ..CallNeeds::default() };
     let sweeps = [sweep(program, &primal)?, sweep(program, &reverse)?];
@@ -47,7 +47,7 @@ pub(crate) fn gradient(
     Ok(function)
 }
 
-/// Builds the SSA function of a plan, which must reach the plan's end.
+/// Builds the SSA function of a plan. Fails if an exit of the function isn't the plan's end.
 fn sweep(program: &Program, plan: &RunPlan) -> Result<SsaFunction, NoText> {
     // Main's variables are 0 at either end of the program; at the turning point, only seeded cells have adjoints, and
     // these are none of them.
@@ -61,7 +61,8 @@ fn sweep(program: &Program, plan: &RunPlan) -> Result<SsaFunction, NoText> {
     Ok(optimized(function, &PASSES))
 }
 
-/// Removes stores before exits for lack of call memory: execution ends there, so the cells are dead.
+/// Removes dead stores before exits that lack memory for a call. Execution ends there, so no cell is live except the
+/// end of the call records.
 fn drop_dead_stores(function: &mut SsaFunction) {
     let mut blocks = std::mem::take(&mut function.blocks);
     for block in &mut blocks {
@@ -79,7 +80,7 @@ fn is_store(op: &SsaOp) -> bool {
     matches!(op.kind, OpKind::Store(_))
 }
 
-/// Returns true if a store writes the end of the records of open calls.
+/// Returns true if a store changes the word that holds the end of the call records.
 fn stores_records_end(function: &SsaFunction, op: &SsaOp) -> bool {
     let address = op.operands.first().and_then(|&address| function.op(address));
     op.kind == OpKind::Store(Space::References)

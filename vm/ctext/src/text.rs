@@ -30,10 +30,11 @@ pub const WRITTEN: &str = "/* written by `reviver build`";
 /// The first words of every generated header.
 pub const WRITTEN_HEADER: &str = "/* header written by `reviver build`";
 
-/// An exported symbol that marks libraries. No other generated text has it, so it stays unique when objects are linked.
+/// An exported symbol that identifies a library. Other generated C files don't define it, so they can be linked with
+/// a library.
 pub const LIBRARY_MARK: &str = "reviver_library_mark";
 
-/// The C text of a program.
+/// The C text of a program, from which the files are written.
 #[derive(Clone, Debug)]
 pub struct CText {
     prefix: String,
@@ -42,7 +43,7 @@ pub struct CText {
     body: String,
 }
 
-/// The statuses: name, number, and meaning.
+/// All statuses that a C function returns: name, number, and meaning.
 const STATUSES: &[(&str, i32, &str)] = &[
     ("DONE", 0, "the results are written"),
     ("ARGUMENT", 1, "an argument isn't a finite number"),
@@ -69,10 +70,10 @@ const STATUSES: &[(&str, i32, &str)] = &[
     ("NO_ROOM", 18, "more calls would be open than `.._CALLS` reserves memory for"),
 ];
 
-/// Added to the status of a check that fails in the reverse sweep of a gradient.
+/// Number that is added to the status of a check that fails in the reverse sweep of a gradient.
 const IN_REVERSE_SWEEP: i32 = 100;
 
-/// Statuses of checks, which may also fail in the reverse sweep of a gradient.
+/// The statuses of checks that may also fail in the reverse sweep of a gradient.
 const CHECKS: [CheckStatus; 11] = [
     CheckStatus::Check,
     CheckStatus::NotVacant,
@@ -129,12 +130,12 @@ impl CText {
         &self.prefix
     }
 
-    /// Returns the header for callers.
+    /// Returns the header file for C callers.
     pub fn header(&self) -> String {
         format!("{WRITTEN_HEADER}, and overwritten when it is written again */\n{}", self.declarations)
     }
 
-    /// Returns the C file of a library, which has a mark that distinguishes it from other C files.
+    /// Returns the C file of a library. It defines [`LIBRARY_MARK`], which other C files don't.
     pub fn source_of_library(&self) -> String {
         format!(
             "{}\n/* Marks the file as a library of `reviver build`. */\nextern const char {LIBRARY_MARK}[];\n\
@@ -143,7 +144,7 @@ impl CText {
         )
     }
 
-    /// Returns the C file, which needs no header.
+    /// Returns the C file. It doesn't include the header.
     pub fn source(&self) -> String {
         CText::source_of(std::slice::from_ref(self))
     }
@@ -162,14 +163,15 @@ impl CText {
         )
     }
 
-    /// Adds functions, and the helpers that they call.
+    /// Adds a text of functions, and the helpers that the text calls.
     fn add(&mut self, text: &str) {
         self.helpers.add_for(text);
         self.body.push_str(text);
         self.body.push('\n');
     }
 
-    /// Adds the function of an SSA function, and, once, the functions that reserve memory for its calls.
+    /// Adds the C function of an SSA function. The first one that needs memory for calls also adds the definitions
+    /// for that memory.
     fn add_function(&mut self, cells: &ProgramCells, text: &str) {
         let (prefix, upper) = (cells.prefix, cells.prefix.to_uppercase());
         let is_asked = |calls: &CallMemory| {
@@ -181,7 +183,7 @@ impl CText {
         self.add(text);
     }
 
-    /// Adds the functions for the forward and the backward direction.
+    /// Adds the public functions for the forward and the backward direction, and the functions that they call.
     fn runs(
         &mut self,
         cells: &ProgramCells,
@@ -220,7 +222,7 @@ impl CText {
         Ok(())
     }
 
-    /// Adds the call function of a gradient, its verdict, and the function for callers.
+    /// Adds the public function for a gradient, and the functions that it calls: the sweeps, and their verification.
     fn gradient(
         &mut self,
         cells: &ProgramCells,
@@ -240,7 +242,8 @@ impl CText {
     }
 }
 
-/// Returns the maximum demands of several SSA functions; fails if they exceed the program's limits.
+/// Returns the greatest demands among several SSA functions. Fails if they exceed the program's limit on nested
+/// calls.
 fn demanded<'f>(
     program: &Program,
     functions: impl Iterator<Item = &'f SsaFunction>,
@@ -253,7 +256,7 @@ fn demanded<'f>(
     }
 }
 
-/// The required headers and compiler settings of the text.
+/// The beginning of each C file: the headers that it needs, and checks of compiler settings.
 const BEGINNING: &str = "\
 /* Each operation on floats is rounded by itself, to its own width. */
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__)
@@ -295,14 +298,14 @@ const BEGINNING: &str = "\
 #endif
 ";
 
-/// The notice for callers about a text without checks.
+/// The notice for callers about a text that was generated without checks.
 const UNCHECKED: &str = "\n\n   \
 Unchecked: vacancy and join checks are left out, and the reverse sweep of a gradient isn't verified. If a checked\n   \
 run succeeds, the results are the same: integers and fixed point bit for bit, floats if `uncompute` restores its\n   \
 cells exactly. Otherwise the results are undefined. Assertions, indices, divisions by 0 and non-finite results are\n   \
 still checked; discarded bits aren't counted.";
 
-/// Returns the contents of the header.
+/// Returns the content of the header file.
 fn declarations(cells: &ProgramCells, interface: &Interface, gradient: Option<&SeededResults>) -> String {
     let (prefix, upper) = (cells.prefix, cells.prefix.to_uppercase());
     let (statuses, memory) = (statuses(&upper), memory(cells, gradient));
@@ -345,8 +348,8 @@ Runs have no step limit: an endless loop of the program runs forever.{} */\n\n",
     text
 }
 
-/// Returns macros that rename the linked functions. So a header doesn't link with a C file that has other memory,
-/// statuses or arguments.
+/// Returns macros that rename the linked functions. The new names depend on the memory, the statuses and the
+/// arguments, so a header and a C file that don't match aren't linked.
 fn linked_names(
     cells: &ProgramCells,
     interface: &Interface,
@@ -378,7 +381,7 @@ fn linked_names(
     )
 }
 
-/// Returns the struct of all memory that a run changes.
+/// Returns the C struct with all memory that a run changes.
 fn memory(cells: &ProgramCells, gradient: Option<&SeededResults>) -> String {
     let prefix = cells.prefix;
     let uncounted = if cells.level.is_checked() { "" } else { "    /* 0 without checks. */\n" };
@@ -430,7 +433,7 @@ fn statuses(upper: &str) -> String {
     )
 }
 
-/// Returns the function that describes a status.
+/// Returns the C function that returns the meaning of a status.
 fn messages(cells: &ProgramCells, has_loss: bool) -> String {
     let (prefix, upper) = (cells.prefix, cells.prefix.to_uppercase());
     let line =

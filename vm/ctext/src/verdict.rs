@@ -9,7 +9,7 @@ use crate::identifiers::words;
 use crate::memory::ProgramCells;
 use crate::numbers::double;
 
-/// Returns the fields of the memory for the evidence.
+/// Returns the fields of the memory for the evidence that the reverse sweep collects.
 pub(crate) fn fields(cells: &ProgramCells) -> &'static str {
     match (cells.level.is_checked(), cells.numbers.is_fixed()) {
         (false, _) => "",
@@ -23,7 +23,7 @@ pub(crate) fn fields(cells: &ProgramCells) -> &'static str {
     }
 }
 
-/// Returns the C functions that record evidence, as far as the text of the call function uses them.
+/// Returns those C functions that record evidence and that the call function uses. `text` is the call function.
 pub(crate) fn recorders(cells: &ProgramCells, text: &str) -> Vec<String> {
     let is_used = |name: &str| words(text).any(|word| word == format!("{}_{name}", cells.prefix));
     let all = [("larger", larger(cells)), ("freed", freed(cells)), ("missed", missed(cells))];
@@ -84,7 +84,8 @@ pub(crate) fn functions(cells: &ProgramCells) -> String {
     if cells.numbers.is_fixed() { exact(cells) } else { largest(cells) + &watched(cells) }
 }
 
-/// Returns the verdict in fixed point, which loses no bits.
+/// Returns the verification function for fixed point. Fixed point loses no bits, so every number must be restored
+/// exactly.
 fn exact(cells: &ProgramCells) -> String {
     let (prefix, upper) = (cells.prefix, cells.prefix.to_uppercase());
     format!(
@@ -92,14 +93,15 @@ fn exact(cells: &ProgramCells) -> String {
     )
 }
 
-/// Number of maxima that are computed independently. With a single one, each comparison would wait for the one before.
+/// Number of maxima that are computed independently. With a single maximum, each comparison would wait for the
+/// previous one.
 const LANES: usize = 4;
 
 /// Returns the C function that finds the greatest magnitude among the reals at the start.
 fn largest(cells: &ProgramCells) -> String {
     let (prefix, count) = (cells.prefix, cells.fixed(Class::Real));
     let whole = count - count % LANES;
-    // Bounds are literals, and each loop has at least one iteration: compilers warn about others.
+    // The bounds are literals, and a loop without iterations is left out, because compilers warn of such loops.
     let side_by_side = match whole {
         0 => String::new(),
         _ => format!(
@@ -139,7 +141,7 @@ static double {prefix}_largest(const struct {prefix}_memory *m) {{
     )
 }
 
-/// Returns the verdict on float sweeps, and the function that compares errors with the loss.
+/// Returns the verification function for floats, and the function that compares errors with the loss.
 fn watched(cells: &ProgramCells) -> String {
     let (prefix, upper, suffix) = (cells.prefix, cells.prefix.to_uppercase(), cells.numbers.suffix());
     let (of, count) = (cells.numbers.real(), cells.fixed(Class::Real));

@@ -1,5 +1,5 @@
-//! Symbolic evaluation of the fixed-point functions, with C variables as words: each operation becomes a line. The
-//! functions themselves are the interpreter's. Independent of the individual functions.
+//! Symbolic evaluation of the fixed-point functions: the interpreter's own source is executed on C variables instead
+//! of words, and each operation becomes a line. Independent of the individual functions.
 
 use std::cell::RefCell;
 
@@ -10,19 +10,19 @@ use crate::identifiers::fnv;
 /// The C type of a 128-bit word.
 const WORD: &str = "rv_uint128";
 
-/// A value that expressions refer to, by its number.
+/// A value in a generated function, given by its number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WideTerm(usize);
 
-/// The text of a term.
+/// The text that denotes a term.
 #[derive(Clone, Debug)]
 enum WideTermText {
     Given(String),
-    /// The variable with the number of this term.
+    /// The variable whose name contains the number of this term.
     Variable,
 }
 
-/// A line of a function.
+/// A line of a generated function.
 #[derive(Clone, Debug)]
 enum WideLine {
     Let {
@@ -36,7 +36,7 @@ enum WideLine {
         results: Vec<WideTerm>,
         arms: [WideLines; 2],
     },
-    /// Variables that are updated by steps, while a condition holds.
+    /// A loop. While the condition `test` holds, `step` computes the new values of the variables `state`.
     Repeat {
         state: Vec<WideTerm>,
         first: Vec<WideTerm>,
@@ -45,7 +45,7 @@ enum WideLine {
     },
 }
 
-/// A nested list of lines, with its results.
+/// A nested list of lines, and the terms that are its results.
 #[derive(Clone, Debug)]
 struct WideLines {
     lines: Vec<WideLine>,
@@ -56,15 +56,15 @@ struct WideLines {
 struct WideFunctionState {
     terms: Vec<WideTermText>,
     lines: Vec<WideLine>,
-    /// Tables with their names, in the order of their first use.
+    /// The names and texts of tables, in the order of their first use.
     tables: Vec<(String, String)>,
 }
 
-/// A function of words under construction.
+/// A C function on words that is being generated.
 #[derive(Debug, Default)]
 pub(crate) struct TextWords {
     written: RefCell<WideFunctionState>,
-    /// True if products, quotients and roundings are calls of helper functions.
+    /// True if products, quotients and roundings become calls of helper functions.
     has_calls: bool,
 }
 
@@ -74,7 +74,7 @@ impl TextWords {
         TextWords { has_calls: true, ..TextWords::default() }
     }
 
-    /// Adds a term for a C expression, which may be written more than once.
+    /// Adds a term for a C expression. The text may contain the expression several times.
     pub fn given(&self, text: &str) -> WideTerm {
         self.term(WideTermText::Given(text.to_owned()))
     }
@@ -85,7 +85,7 @@ impl TextWords {
         WideTerm(terms.len() - 1)
     }
 
-    /// Adds a line that defines a term. Each `{}` in `text` is replaced by the next operand.
+    /// Adds a line that defines a new term. Each `{}` in `text` is replaced by the next term of `uses`.
     fn made<const N: usize>(&self, of: &'static str, text: &str, uses: [WideTerm; N]) -> WideTerm {
         let mut parts = text.split("{}");
         let mut line = parts.next().unwrap_or_default().to_owned();
@@ -107,7 +107,7 @@ impl TextWords {
         self.made("int", text, uses)
     }
 
-    /// Collects the lines that `write` adds into a separate list.
+    /// Returns the lines that `write` adds as a separate list.
     fn apart<const N: usize>(&self, write: impl FnOnce() -> [WideTerm; N]) -> WideLines {
         let before = std::mem::take(&mut self.written.borrow_mut().lines);
         let gives = write().to_vec();
@@ -115,7 +115,8 @@ impl TextWords {
         WideLines { lines, gives }
     }
 
-    /// Returns the lines that the terms depend on, the texts of the terms, and the tables that they may use.
+    /// Returns the lines on which the terms `gives` depend, the texts of these terms, and the tables that the lines
+    /// may use.
     pub fn body(self, gives: &[WideTerm]) -> (String, Vec<String>, Vec<(String, String)>) {
         let WideFunctionState { terms, lines, tables } = self.written.into_inner();
         let mut needed = vec![false; terms.len()];
@@ -134,7 +135,8 @@ fn text_of(terms: &[WideTermText], term: WideTerm) -> String {
     }
 }
 
-/// Returns the lines that needed terms depend on, by a traversal from the last line to the first.
+/// Returns the lines on which needed terms depend, and marks further needed terms. Lines are visited from last to
+/// first.
 fn alive(lines: &[WideLine], needed: &mut [bool]) -> Vec<WideLine> {
     let mut kept = Vec::new();
     for line in lines.iter().rev() {
@@ -162,7 +164,7 @@ fn alive(lines: &[WideLine], needed: &mut [bool]) -> Vec<WideLine> {
                 if !state.iter().any(|term| needed[term.0]) {
                     continue;
                 }
-                // The next step may use any of the variables.
+                // The next iteration may use any of the variables.
                 state.iter().chain(first).for_each(|term| needed[term.0] = true);
                 let step = lines_alive(step, step.gives.clone(), needed);
                 let test = lines_alive(test, test.gives.clone(), needed);
@@ -218,7 +220,8 @@ fn write_lines(lines: &[WideLine], terms: &[WideTermText], depth: usize, text: &
                     holds.concat()
                 ));
                 write_lines(&step.lines, terms, depth + 1, text);
-                // A parallel assignment, because a result may be the old value of another variable.
+                // All results are computed before a variable is assigned, because a result may be the old value of
+                // another variable.
                 for (n, gives) in step.gives.iter().enumerate() {
                     text.push_str(&format!("{indent}    const {WORD} next{n} = {};\n", spell(gives)));
                 }
@@ -231,7 +234,7 @@ fn write_lines(lines: &[WideLine], terms: &[WideTermText], depth: usize, text: &
     }
 }
 
-/// Returns a literal of a 128-bit word; C has none of more than 64 bits, so those are composed.
+/// Returns a literal of a 128-bit word. C has no literals of more than 64 bits, so larger ones are composed of two.
 fn literal(value: u128) -> String {
     let (high, low) = ((value >> 64) as u64, value as u64);
     match (high, i32::try_from(value)) {

@@ -1,5 +1,6 @@
-//! Accesses of steps: the slots that a step writes, the slots that it reads, and the cells that its indices
-//! are computed from. The module knows no state, and no adjoints except those that are operands.
+//! Accesses of steps: the slots that a step writes, the slots that it reads, and the cells that its indices are
+//! computed from. All of this is known before a run. An adjoint is listed only if it is an operand; adjoints that a
+//! reverse sweep changes implicitly aren't.
 
 use reviver_isa::update::{Action, Erasure};
 
@@ -56,8 +57,9 @@ impl Step {
 }
 
 impl Flow {
-    /// Calls `visit` with every slot that the step of an instruction reads or writes, in either direction.
-    /// Targets count as written even if their content doesn't change. A slot may be visited more than once.
+    /// Calls `visit` with every slot that the step of the instruction at `at` accesses. The list holds for forward
+    /// and for backward execution. Targets count as written even if their content doesn't change. A slot may be
+    /// visited more than once.
     pub fn visit_accesses(&self, at: u32, mut visit: impl FnMut(Access, &Slot)) {
         let Some(step) = self.step(at) else { return };
         let targets = step.operation.update.shape().targets();
@@ -67,8 +69,8 @@ impl Flow {
         }
     }
 
-    /// Calls `visit` with the slots that a call reads to locate its arguments. Accesses to the arguments
-    /// themselves belong to the callee.
+    /// Calls `visit` with the index cells that a call reads to locate its arguments. The cells of the arguments
+    /// aren't visited, because only the callee accesses them.
     pub fn visit_passed(&self, at: u32, mut visit: impl FnMut(&Slot)) {
         let Some(StepLink::Call(number)) = self.step(at).map(|step| step.link) else { return };
         let arguments = self.call(number).map_or(&[][..], |call| &call.arguments);

@@ -1,12 +1,12 @@
-//! Activity analysis: which sources of steps carry derivatives. A cell is *varied* if it may depend on an
-//! independent number, that is, one that derivatives are taken with respect to. A cell is *useful* if a loss
-//! may depend on it, and *active* if it is varied and useful. All engines read the result: a source that
-//! isn't varied receives no adjoint share, and the partial derivative with respect to it is never evaluated.
+//! Activity analysis: which sources of steps carry derivatives. A cell is *varied* if it may depend on an independent
+//! variable, that is, a number that derivatives are taken with respect to. A cell is *useful* if a loss may depend on
+//! it, and *active* if it is varied and useful. All engines use the result: a source that isn't varied receives no
+//! adjoint contribution, and the partial derivative with respect to it is never evaluated.
 //!
-//! The analysis has one node for each variable: a global, a variable of a frame, a parameter, the stack, and
-//! each tape. An array is one node, and so is a variable in all calls of its procedure. The order of steps
-//! doesn't matter, so the result is conservative: a cell that is reused counts as active everywhere. Integers
-//! are never active. The module knows no state and no engine.
+//! The analysis has one node for each variable: a global, a variable of a frame, a parameter, the stack, and each
+//! tape. An array is one node, and so is a variable in all calls of its procedure. The analysis ignores the order of
+//! steps, so the result is conservative: a cell that is reused counts as active everywhere. Integers are never
+//! active. The result depends on no state.
 //!
 //! L. Hascoët, U. Naumann, V. Pascual, "'To be recorded' analysis in reverse-mode automatic differentiation"
 //! (2005), section 2.
@@ -24,7 +24,7 @@ use crate::call::Passed;
 use crate::slot::{Anchor, Location, Slot};
 use crate::{Flow, Step, StepLink};
 
-/// The initial numbers that derivatives are taken with respect to.
+/// The independent variables: the initial numbers that derivatives are taken with respect to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct IndependentCells {
     /// Ranges of cell offsets among the reals.
@@ -35,8 +35,8 @@ pub struct IndependentCells {
     pub on_tape: bool,
 }
 
-/// The activity of the sources of each step. The default value knows nothing: with it every source receives
-/// adjoint shares, and no lost derivative is reported. Clones share the data.
+/// The activity of the sources of each step. The default value is the result without an analysis: every source
+/// receives adjoint contributions, and no lost derivative is reported. Clones share the data.
 #[derive(Clone, Debug, Default)]
 pub struct Activity {
     known: Option<Arc<KnownActivity>>,
@@ -48,8 +48,8 @@ struct KnownActivity {
     losses: Option<Vec<u32>>,
     /// The activity of each step, by the number of its instruction.
     steps: Vec<StepActivity>,
-    /// A digest of the independent cells and of `steps`. Engines read nothing else, so code is cached by the
-    /// digest.
+    /// A digest of the independent cells and of `steps`. Engines use nothing else of the analysis, so the digest
+    /// identifies the code that they generate for it. `Hash` uses only the digest.
     digest: u64,
 }
 
@@ -67,16 +67,17 @@ impl StepActivity {
         self.0 & 1 << (operand & 3) & 0b0110 != 0
     }
 
-    /// Returns true if an operand is active and its partial derivative may be infinite or undefined where the
-    /// function has a value. In that case a zero adjoint of the target may hide a derivative.
+    /// Returns true if an operand is active, and its partial derivative may be infinite or undefined where the
+    /// function has a value. An example is the square root at 0. If the target's adjoint is 0 there, the reverse
+    /// sweep may lose a derivative.
     #[inline(always)]
     pub fn may_lose(self, operand: usize) -> bool {
         self.0 & 1 << ((operand & 3) + 4) & 0b0110_0000 != 0
     }
 
-    /// The forward-mode counterpart of [`StepActivity::may_lose`], for runs over dual numbers, where a zero
-    /// tangent of a source may hide a derivative. It also holds if the target is a result that no other value
-    /// is computed from.
+    /// Returns true if a forward run over dual numbers may hide a derivative at an operand. The condition is that of
+    /// [`StepActivity::may_lose`], with a zero tangent of the source instead of a zero adjoint of the target. But
+    /// this function returns true even if no other value is computed from the target.
     pub fn may_lose_forward(self, operand: usize) -> bool {
         self.0 & FORWARD << (operand & 1) != 0
     }
@@ -122,8 +123,8 @@ impl Hash for Activity {
 }
 
 impl Activity {
-    /// Computes the activity of derivatives with respect to `independent`. `losses` are the offsets of the
-    /// losses among the reals; without them every cell counts as a possible loss.
+    /// Computes the activity of derivatives with respect to `independent`. `losses` are the offsets of the losses
+    /// among the reals; if it is `None`, every cell counts as a possible loss.
     pub fn of(
         module: &Module,
         flow: &Flow,
@@ -139,12 +140,12 @@ impl Activity {
         Activity { known: Some(Arc::new(known)) }
     }
 
-    /// Returns the numbers that derivatives are taken with respect to; none if nothing is known.
+    /// Returns the independent variables that the analysis was made for; `None` for the default value.
     pub fn independent(&self) -> Option<&IndependentCells> {
         self.known.as_deref().map(|known| &known.independent)
     }
 
-    /// Returns true if the analysis was made for just these independent numbers and these losses.
+    /// Returns true if the analysis was made for exactly these independent variables and these losses.
     pub fn is_of(&self, independent: &IndependentCells, losses: Option<&[u32]>) -> bool {
         let is_of =
             |known: &KnownActivity| known.independent == *independent && known.losses.as_deref() == losses;
@@ -158,7 +159,7 @@ impl Activity {
     }
 }
 
-/// Nodes of the stack and the tapes, which have no declaration.
+/// Node numbers of the stack and the tapes, which have no declaration. Nodes of globals follow.
 const STACK: u32 = 0;
 const INPUT: u32 = 1;
 const OUTPUT: u32 = 2;
@@ -169,8 +170,8 @@ struct Dependencies {
     nodes: Nodes,
     /// For each node, the nodes that its content flows into.
     onward: Vec<HashSet<u32>>,
-    /// True if adjoints are operands, or if some procedure has a rule. Then every cell counts as active,
-    /// because the program itself defines what adjoints mean.
+    /// True if some step has an adjoint as an operand, or some procedure has a derivative rule. Then every cell
+    /// counts as active, because the program itself defines the meaning of adjoints.
     names_adjoints: bool,
 }
 
@@ -191,8 +192,8 @@ impl Dependencies {
         found
     }
 
-    /// Adds the dependencies of a step. In programs with an uncall, values also leave a store through the
-    /// step that puts them there.
+    /// Adds the edges of a step. In programs with an uncall (`goes_back`), a `push` may also be executed as a pop,
+    /// and so on. So a step that moves a value to or from the stack or a tape gets edges in both directions.
     fn visit(&mut self, module: &Module, flow: &Flow, (number, step): (usize, &Step), goes_back: bool) {
         let node =
             |operand: usize| step.slots.get(operand).and_then(|slot| self.nodes.slot(flow, number, slot));
@@ -321,9 +322,10 @@ impl Dependencies {
         reached(self.nodes.count, losses, sources)
     }
 
-    /// Returns, for each node, true if it flows into a useful node. The adjoint of such a node may be 0
-    /// although a loss depends on it. A loss that no other value is computed from is different: its adjoint
-    /// is the seed, and the adjoints of its neighbours in an array don't matter.
+    /// Returns, for each node, true if it flows into a useful node. The adjoint of such a node may be 0 although a
+    /// loss depends on it, for example because contributions cancel. That can't happen to a loss that no other value
+    /// is computed from: its adjoint is the seed. If it is an element of an array, the zero adjoints of the other
+    /// elements hide nothing.
     fn hidden(&self, useful: &[bool]) -> Vec<bool> {
         let is_useful = |node: &u32| useful.get(*node as usize) == Some(&true);
         self.onward.iter().map(|onward| onward.iter().any(is_useful)).collect()
@@ -361,13 +363,13 @@ fn store_node(store: Store) -> u32 {
     }
 }
 
-/// The numbering of nodes: which variable has which node.
+/// The node number of each variable.
 struct Nodes {
-    /// The first cell and the node of each non-empty real variable among the globals and in main.
+    /// Each non-empty real variable that is a global or in main's frame: its first cell, and its node.
     fixed: Vec<(u32, u32)>,
-    /// For each procedure, the first cells of its real variables and their nodes.
+    /// For each procedure, its non-empty real variables: the first cell and the node of each.
     frames: Vec<Vec<(u32, u32)>>,
-    /// The node of each procedure's first parameter.
+    /// For each procedure, the node of its first parameter. The nodes of its other parameters follow.
     parameters: Vec<u32>,
     count: u32,
 }
@@ -432,7 +434,7 @@ impl Nodes {
         self.anchor(procedure, base)
     }
 
-    /// Returns the nodes that the cells from `first` to below `end` belong to.
+    /// Returns the nodes of the declarations that contain cells from `first` (inclusive) to `end` (exclusive).
     fn fixed_in(&self, first: u32, end: u32) -> impl Iterator<Item = u32> {
         let end = self.fixed.partition_point(|(start, _)| *start < end);
         let first = self.fixed.partition_point(|(start, _)| *start <= first).saturating_sub(1).min(end);
@@ -440,8 +442,8 @@ impl Nodes {
     }
 }
 
-/// Returns the node of the declaration that contains a cell, given the sorted first cells of all
-/// declarations.
+/// Returns the node of the declaration that contains a cell. `starts` has the first cell and the node of each
+/// declaration, sorted by first cell.
 fn declared(starts: &[(u32, u32)], cell: u32) -> Option<u32> {
     let behind = starts.partition_point(|(start, _)| *start <= cell);
     behind.checked_sub(1).and_then(|n| starts.get(n)).map(|(_, node)| *node)

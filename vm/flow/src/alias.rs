@@ -1,7 +1,6 @@
-//! Alias analysis: whether two slots of one step are the same cell, as far as that is known before a call.
-//! The frame of a call is fresh, so its variables alias nothing older. Arguments that a callee may change
-//! share no cells with other arguments, which is checked at the entry of the callee. The module knows no
-//! instruction.
+//! Alias analysis: whether two slots of one step are the same cell, as far as that is known before a call. The frame
+//! of a call is fresh, so its variables alias nothing older. An argument that the callee may change shares no cells
+//! with other arguments: a check at the entry of the callee ensures that.
 
 use crate::call::Passed;
 use crate::slot::{Anchor, ArrayElement, ArrayIndex, Location, Locus, Region, Slot};
@@ -40,7 +39,7 @@ impl Aliases<'_> {
         }
     }
 
-    /// Returns true if two arguments of one class, passed by one call, may share cells.
+    /// Returns true if two arguments that one call passes may share cells. Both must have the same class.
     pub fn may_share(self, a: &Passed, b: &Passed) -> bool {
         let adjoint = |passed: &Passed| matches!(passed, Passed::Cell(slot) if slot.adjoint);
         if adjoint(a) != adjoint(b) {
@@ -53,7 +52,8 @@ impl Aliases<'_> {
         }
     }
 
-    /// Returns true if the two arrays have no cell in common, or if the indices certainly differ.
+    /// Returns true if two slots certainly aren't the same cell: their arrays have no cell in common, or their
+    /// indices differ in every run.
     fn are_apart(self, a: &Slot, b: &Slot, parameters: Alias) -> bool {
         let (Some(a), Some(b)) = (a.locus(self.elements), b.locus(self.elements)) else { return false };
         !meet(a.region(), b.region(), parameters) || differ(&a, &b)
@@ -68,7 +68,8 @@ fn differ(a: &Locus, b: &Locus) -> bool {
     a.base() == b.base() && a.subscripts().zip(b.subscripts()).any(differs)
 }
 
-/// Returns the alias relation of two anchors. `parameters` is the known relation of two different parameters.
+/// Returns the alias relation of two anchors. `parameters` is the relation of two different parameters, which depends
+/// on whether cells or adjoints are compared.
 fn cells(a: Anchor, b: Anchor, parameters: Alias) -> Alias {
     let maybe = |other: Anchor| if is_of_caller(other) { Alias::Maybe } else { Alias::Never };
     match (a, b) {
@@ -79,7 +80,7 @@ fn cells(a: Anchor, b: Anchor, parameters: Alias) -> Alias {
     }
 }
 
-/// Returns true if the anchor may name a cell that a caller passed as an `inout` argument.
+/// Returns true if a caller may have passed the cell at this anchor as an `inout` argument.
 fn is_of_caller(anchor: Anchor) -> bool {
     matches!(anchor, Anchor::Fixed(_))
 }

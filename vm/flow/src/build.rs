@@ -1,5 +1,5 @@
-//! Translation of a module to its flow. Names become slots, immediates are pooled, and pairs of slots that
-//! only a run can tell apart become guards. The module knows no direction and no state.
+//! Translation of a module to its flow. Names become slots, and immediates become constants in a pool. Pairs of slots
+//! that must not alias, and might, become guards. The flow depends on neither a direction nor a state.
 
 use std::collections::HashMap;
 
@@ -102,7 +102,7 @@ impl<'m> Builder<'m> {
         self.calls.len() as u32 - 1
     }
 
-    /// Returns the argument that is passed for a parameter of the given rank.
+    /// Returns the argument that is passed for a parameter of rank `rank`.
     fn passed(&mut self, procedure: usize, argument: &Argument, rank: Rank) -> Passed {
         let slice = match argument {
             Argument::Scalar(operand) => return Passed::Cell(self.slot(procedure, operand)),
@@ -125,7 +125,7 @@ impl<'m> Builder<'m> {
     }
 }
 
-/// Returns the class of a place in a procedure, and the locus of its cell.
+/// Returns the class of a place in a procedure, and all that is known about the address of its cell.
 pub(crate) fn locate(module: &Module, layout: &Layout, procedure: usize, place: &Place) -> (Class, Locus) {
     let scope = ProcedureView { module, layout, procedure };
     let base = scope.anchor(place.base);
@@ -143,7 +143,8 @@ pub(crate) fn locate(module: &Module, layout: &Layout, procedure: usize, place: 
     (class, folded(&element).map_or(Locus::Element(element), Locus::Cell))
 }
 
-/// Returns the rows and columns of a matrix of known size; none for a parameter. A vector counts as one row.
+/// Returns the numbers of rows and columns of a matrix; `None` for a parameter, whose size is known only at run time.
+/// A vector counts as one row.
 fn size(extent: Extent) -> Option<(u32, u32)> {
     match extent {
         Extent::Cells(Cells::Matrix(rows, columns)) => Some((rows, columns)),
@@ -152,7 +153,8 @@ fn size(extent: Extent) -> Option<(u32, u32)> {
     }
 }
 
-/// Returns the anchor of an element with constant indices; none for other elements.
+/// Returns the anchor of an element with constant indices. Returns `None` for other elements, and for elements of
+/// parameters and constants.
 fn folded(element: &ArrayElement) -> Option<Anchor> {
     let distance = match *element {
         ArrayElement::Vector { length: Some(_), index: ArrayIndex { cell: None, offset }, .. } => offset,
@@ -179,7 +181,8 @@ struct ProcedureView<'a> {
 }
 
 impl ProcedureView<'_> {
-    /// Returns the anchor of a base that a verified module declares.
+    /// Returns the anchor of a base. In a verified module every base is declared; for any other base the result is
+    /// the mode cell.
     fn anchor(&self, base: Base) -> Anchor {
         self.layout.anchor(self.module, self.procedure, base).unwrap_or(Anchor::Fixed(MODE as u32))
     }

@@ -1,5 +1,4 @@
-//! Call sites: the argument for each parameter, with the part of its address that is known before a run. The
-//! module knows no state.
+//! Call sites: the argument for each parameter, with the part of its address that is known before a run.
 
 use crate::slot::{Anchor, ArrayElement, ArrayIndex, Matrix, Region, Slot};
 
@@ -60,8 +59,8 @@ pub enum Passed {
 }
 
 impl Passed {
-    /// Returns the indices that locate the argument. For a single cell there are none: its indices are part
-    /// of its slot.
+    /// Returns the indices that locate the argument. A single cell (`Cell`) has none here, because its indices are
+    /// part of its slot.
     pub fn subscripts(&self) -> impl Iterator<Item = ArrayIndex> + use<> {
         let (first, second) = match *self {
             Passed::Cell(_) | Passed::Whole(_) | Passed::Matrix(_) | Passed::Flat(_) => (None, None),
@@ -73,7 +72,7 @@ impl Passed {
         first.into_iter().chain(second)
     }
 
-    /// Returns a region that contains all cells of the argument; none if its element number is out of range.
+    /// Returns a region that contains all cells of the argument; `None` if a slot's element number is out of range.
     pub fn region(&self, elements: &[ArrayElement]) -> Option<Region> {
         Some(match *self {
             Passed::Cell(ref slot) => slot.locus(elements)?.region(),

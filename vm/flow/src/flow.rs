@@ -1,4 +1,4 @@
-//! A program as steps, blocks and calls, independent of any state.
+//! A program as steps, blocks and calls. The same flow serves every run of the program.
 
 use reviver_isa::instruction::{Class, Place};
 use reviver_isa::module::{Module, Parameter, Passing};
@@ -103,7 +103,8 @@ impl Flow {
         &self.graph
     }
 
-    /// Returns the successors of a block in the direction `direction`; none if the block doesn't exist.
+    /// Returns the end of a block in the direction `direction`, with the edges to its successors; `None` if the block
+    /// doesn't exist.
     pub fn end(&self, block: u32, direction: CodeDirection) -> Option<BlockEnd> {
         self.graph.end(&self.steps, block, direction)
     }
@@ -133,14 +134,15 @@ impl Flow {
         self.named.get(procedure as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns true if the instruction at `at` calls a task that must defer adjoints of shared reals in
-    /// gradient mode. Exact sums don't depend on their order, so adjoints of fixed-point reals are
-    /// accumulated directly.
+    /// Returns true if the instruction at `at` calls a task that, in gradient mode, must defer adjoints of reals that
+    /// other tasks may read. Float sums depend on the order of their terms. Fixed-point sums don't, so their adjoints
+    /// are accumulated directly.
     pub fn accumulates_separately(&self, module: &Module, at: u32) -> bool {
         !module.real.is_exact() && self.reads_shared_reals(module, at)
     }
 
-    /// Returns true if the instruction at `at` calls a task that reads reals which other tasks may read, too.
+    /// Returns true if the instruction at `at` calls a task that reads reals, and other tasks may read these reals,
+    /// too.
     pub fn reads_shared_reals(&self, module: &Module, at: u32) -> bool {
         let Some(call) = self.call_at(at).filter(|_| self.fork_around(at).is_some()) else { return false };
         let callee = module.procedures.get(call.procedure as usize);
@@ -157,12 +159,13 @@ impl Flow {
         Flow { forks, named, ..self }
     }
 
-    /// Returns everything that is known about the address of a slot's cell.
+    /// Returns all that is known before a run about the address of a slot's cell; `None` if the slot's element number
+    /// is out of range.
     pub fn locus(&self, slot: &Slot) -> Option<Locus> {
         slot.locus(&self.elements)
     }
 
-    /// Returns the class of a place in a procedure, and everything that is known about its address.
+    /// Returns the class of a place in a procedure, and all that is known before a run about its address.
     pub fn locate(&self, module: &Module, procedure: usize, place: &Place) -> (Class, Locus) {
         locate(module, &self.layout, procedure, place)
     }

@@ -1,7 +1,7 @@
-//! The graph of a program's basic blocks, which can be traversed in either direction. A block is a sequence
-//! of steps without a jump into or out of it. At each end of a block is a *gate*: a step that transfers
-//! control, or receives it. The reversed program has the same blocks, entered from their other ends: a branch
-//! becomes a join, and a join a branch. The module knows no state.
+//! The graph of a program's basic blocks, which can be traversed in either direction. A block is a sequence of steps
+//! without a jump into or out of it. At each end of a block is a *gate*: a step that transfers control, or receives
+//! it. The reversed program has the same blocks, entered from their other ends: a branch becomes a join, and a join a
+//! branch.
 
 use std::ops::Range;
 
@@ -96,7 +96,8 @@ fn is_gate(action: Action) -> bool {
 }
 
 impl Graph {
-    /// Builds the graph of procedures that follow each other in `steps`; each pair is an entry and an exit.
+    /// Builds the graph. `procedures` has the numbers of the first and the last step of each procedure, in the order
+    /// of `steps`.
     pub(crate) fn of(steps: &[Step], procedures: impl Iterator<Item = (u32, u32)>) -> Graph {
         let mut blocks = Vec::new();
         for (entry, exit) in procedures {
@@ -117,7 +118,7 @@ impl Graph {
         &self.blocks
     }
 
-    /// Returns the block that follows a gate in the direction `direction`; none after the end of a procedure.
+    /// Returns the block that follows a gate in the direction `direction`; `None` after the end of a procedure.
     fn after_gate(&self, gate: u32, direction: CodeDirection) -> Option<u32> {
         let next = self.blocks.partition_point(|block| block.start <= gate);
         let number = match direction {
@@ -132,7 +133,8 @@ impl Graph {
         meets.then_some(number as u32)
     }
 
-    /// Returns the successors of a block in the direction `direction`; none if the block doesn't exist.
+    /// Returns the end of a block in the direction `direction`, with the edges to its successors; `None` if the block
+    /// doesn't exist.
     pub(crate) fn end(&self, steps: &[Step], block: u32, direction: CodeDirection) -> Option<BlockEnd> {
         let own = self.blocks.get(block as usize)?;
         let at = match direction {

@@ -1,5 +1,5 @@
-//! The static memory layout: addresses of everything with program lifetime. The module knows declarations,
-//! but no instruction.
+//! The static memory layout: the addresses of all cells that exist for the whole run. Depends only on declarations,
+//! and on the immediates of instructions.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use crate::slot::Anchor;
 /// The integer cell that holds the gradient mode bit: 1 while the mode is on, else 0.
 pub const MODE: usize = 0;
 
-/// Offsets of globals, main's frame and constants, and of the variables within each frame.
+/// Addresses of the globals, of main's frame and of the constants, and the offsets of variables in each other frame.
 #[derive(Clone, Debug)]
 pub struct Layout {
     /// The first cell of each global, among the cells of its class.
@@ -33,7 +33,7 @@ pub struct Layout {
     pub pool_reals_start: u32,
     /// The distinct integer immediates, in the order of their cells.
     pub pool_ints: Vec<i64>,
-    /// The distinct real immediates, as bits of the number system.
+    /// The distinct real immediates in the order of their cells, as bits of the number system.
     pub pool_reals: Vec<u64>,
 }
 
@@ -85,7 +85,7 @@ impl Layout {
         })
     }
 
-    /// Returns the range of main's frame among the cells of a class. The constants follow it.
+    /// Returns the range of main's frame among the cells of a class. The constants are stored after it.
     pub fn main_frame(&self, class: Class) -> Range<u32> {
         match class {
             Class::Int => self.main_ints..self.pool_ints_start,
@@ -102,13 +102,14 @@ impl Layout {
         start as usize..start as usize + count
     }
 
-    /// Returns the number of integer and real cells before the first frame of a call.
+    /// Returns the numbers of integer and real cells with static storage. The frames of calls are stored after these
+    /// cells.
     pub fn static_cells(&self) -> (usize, usize) {
         (self.constants(Class::Int).end, self.constants(Class::Real).end)
     }
 }
 
-/// Assigns an address to each declaration and returns the first cells.
+/// Assigns an address to each declaration. Returns the address of each declaration's first cell.
 fn places(
     declared: impl Iterator<Item = (Class, Shape)>,
     mut place: impl FnMut(Class, Shape) -> u32,
@@ -141,7 +142,8 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// Creates a pool that holds 0 in each class. Missing operands of a step refer to these first constants.
+    /// Creates a pool with one constant in each class, 0. Engines refer to these two cells for operands that a step
+    /// doesn't have.
     pub fn new(layout: &mut Layout) -> Pool {
         let mut pool = Pool { ints: HashMap::new(), reals: HashMap::new() };
         pool.int(layout, 0);

@@ -1,8 +1,7 @@
-//! The flow of a verified program, independent of any engine. Names become slots, with addresses resolved as
-//! far as that is possible before a run. Instructions become steps, with guards for slots that must not
-//! alias. Steps form basic blocks, and their graph can be traversed in either direction. Interpreter,
-//! compiler, debugger and diagnostics all read the same flow. This crate knows no state, no engine and no
-//! text.
+//! The flow of a verified program, which all engines share. Names become slots, with addresses resolved as far as
+//! that is possible before a run. Instructions become steps, with guards for slots that must not alias. Steps form
+//! basic blocks, and their graph can be traversed in either direction. Interpreter, compiler, debugger and
+//! diagnostics all read the same flow. It depends on no state, no engine and no source text.
 //!
 //! | module | contents |
 //! |---|---|
@@ -22,7 +21,7 @@
 //! let module = assemble("sum.rasm", text.into(), &FilesInMemory::new()).module.unwrap();
 //! let flow = Flow::of(&module);
 //!
-//! // The branch leads past the sum, or to it; backward from its other side.
+//! // Block 0 ends with the branch at step 1. Backward, block 2 ends with the branch's partner at step 3.
 //! assert!(matches!(flow.end(0, CodeDirection::Forward), Some(BlockEnd::Branch { at: 1, .. })));
 //! assert!(matches!(flow.end(2, CodeDirection::Backward), Some(BlockEnd::Branch { at: 3, .. })));
 //!

@@ -1,7 +1,7 @@
-//! Branches that rounding may divert. In the reverse sweep numbers may differ from the forward sweep by the
-//! bits that floats have lost. Integers don't differ unless some are computed from reals. The mode bit
-//! differs in the two sweeps, but programs that read it aren't differentiated from outside. The module knows
-//! no number system and no state.
+//! Branches that rounding may divert: in the reverse sweep they may take another direction than in the forward sweep.
+//! The reals of the two sweeps may differ, because float operations are rounded. Integers differ only if some of them
+//! are computed from reals. The mode bit differs too, but a program that reads it can't be differentiated from
+//! outside.
 
 use reviver_isa::instruction::Class;
 use reviver_isa::update::Action;
@@ -9,10 +9,9 @@ use reviver_isa::update::Action;
 use crate::{Flow, Step, StepLink};
 
 impl Flow {
-    /// Returns true if rounding may make the reverse sweep leave the forward path at this branch half,
-    /// although both agreed so far. That is so if the half or its partner compares reals, or integers in a
-    /// program that computes some from reals. If the sweeps diverge at all, the first divergence is at such a
-    /// half.
+    /// Returns true if this branch half may be the first one at which the reverse sweep leaves the path of the
+    /// forward sweep. Only rounding can cause that. So the half or its partner must compare reals, or integers in a
+    /// program that computes some integers from reals. The sweeps can't diverge first at any other half.
     pub fn may_diverge(&self, half: u32) -> bool {
         let compares_reals = |at: u32| self.step(at).is_some_and(|step| has_real(step, 0));
         let partner = match self.step(half).map(|step| step.link) {

@@ -1,18 +1,17 @@
-//! Slots: the operands of steps, with the part of their addresses that is known before a run. The module
-//! knows no state and no instruction.
+//! Slots: the operands of steps, with the part of their addresses that is known before a run.
 
 use reviver_isa::instruction::Class;
 
-/// The base address of a cell, or of the first of several cells.
+/// The address of a cell, or of the first of several cells. It may be known only in part before a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Anchor {
-    /// An immediate: an offset into all cells of the class. It is read-only and never a target.
+    /// An immediate, as an offset into all cells of the class. It is read-only and never a target.
     Constant(u32),
-    /// A static address: an offset into all cells of the class.
+    /// A cell with static storage, such as a global, as an offset into all cells of the class.
     Fixed(u32),
-    /// An offset from the first cell of the class in the frame of the current call.
+    /// A cell of the current call's frame, as an offset from the first cell of the class in that frame.
     Frame(Class, u32),
-    /// The argument that the current call passes for the parameter with this number.
+    /// The argument that the current call received for the parameter with this number.
     Parameter(u32),
 }
 
@@ -28,9 +27,9 @@ pub struct ArrayIndex {
 /// A matrix, stored in row-major order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Matrix {
-    /// The address of the first element of the first row.
+    /// The address of the element in row 0 and column 0.
     pub base: Anchor,
-    /// Rows and columns; none for a parameter, because its size is known only at run time.
+    /// The numbers of rows and columns; `None` for a parameter, because its size is known only at run time.
     pub size: Option<(u32, u32)>,
 }
 
@@ -85,7 +84,7 @@ impl ArrayElement {
     }
 }
 
-/// A cell with everything that is known about its address.
+/// A cell with all that is known about its address before a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Locus {
     /// A scalar, an immediate, or an element with a constant address.
@@ -94,8 +93,8 @@ pub enum Locus {
     Element(ArrayElement),
 }
 
-/// A superset of the cells that a slot may name: `length` cells from an anchor on. The cells of a parameter
-/// needn't be contiguous.
+/// A superset of the cells that a slot may refer to: `length` cells from an anchor on. If the anchor is a parameter,
+/// the cells needn't be contiguous.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
     /// The address of the first cell.
@@ -105,7 +104,7 @@ pub struct Region {
 }
 
 impl Locus {
-    /// Returns a region that contains every cell that the locus may name.
+    /// Returns a region that contains every cell that the locus may refer to.
     pub fn region(&self) -> Region {
         match *self {
             Locus::Cell(anchor) => Region { anchor, length: 1 },
@@ -148,8 +147,8 @@ impl Slot {
         matches!(self.location, Location::Cell(Anchor::Constant(_)))
     }
 
-    /// Returns everything that is known about the cell's address; `elements` is the element table of the
-    /// flow.
+    /// Returns all that is known about the cell's address; `elements` is the element table of the flow. Returns
+    /// `None` if the slot's element number isn't in the table.
     pub fn locus(&self, elements: &[ArrayElement]) -> Option<Locus> {
         match self.location {
             Location::Cell(anchor) => Some(Locus::Cell(anchor)),
@@ -157,8 +156,8 @@ impl Slot {
         }
     }
 
-    /// Returns the static address of the cell; none if the cell is in a frame, a parameter or a computed
-    /// element. For an adjoint, it is the address of the cell that the adjoint belongs to.
+    /// Returns the static address of the cell; `None` if the cell is in a frame, a parameter or a computed element.
+    /// The address of an adjoint is the address of the cell that the adjoint belongs to.
     pub fn address(&self) -> Option<u32> {
         match self.location {
             Location::Cell(Anchor::Constant(address) | Anchor::Fixed(address)) => Some(address),

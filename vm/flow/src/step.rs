@@ -1,5 +1,4 @@
-//! Steps: an instruction's operation, its slots, and the guards for slots that must not alias. The module
-//! treats one step at a time.
+//! Steps: an instruction's operation, its slots, and the guards for slots that must not alias.
 
 use std::sync::LazyLock;
 
@@ -14,10 +13,10 @@ use reviver_isa::update::{OperandShape, Update};
 use crate::alias::{Alias, Aliases};
 use crate::slot::{ArrayElement, Location, Slot};
 
-/// One instruction, in the direction of the code.
+/// One instruction, as a forward run executes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The operation in the direction of the code; for a backward step see [`Step::inverse`].
+    /// The operation in a forward run; for a backward step see [`Step::inverse`].
     pub operation: Operation,
     /// The operands: targets first, then sources.
     pub slots: ArrayVec<Slot, 3>,
@@ -62,9 +61,10 @@ impl Step {
     }
 }
 
-/// Pairs of a step's operands that may alias but must not. A target must be none of its sources and no index,
-/// because undoing the step would need the target's old value (exceptions:
-/// [`reviver_isa::update::Action::may_read_target`]). Pairs that certainly don't alias are left out.
+/// Pairs of a step's operands that may alias but must not, so an engine compares their addresses when it executes the
+/// step. A target must be different from all sources and indices of the step. Otherwise undoing the step would need
+/// the target's old value. For exceptions see [`reviver_isa::update::Action::may_read_target`]. Pairs that certainly
+/// don't alias are left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Guards(u8);
 
@@ -85,7 +85,7 @@ impl Guards {
         self.0 == 0
     }
 
-    /// Returns true if all guards of `others` are in this set.
+    /// Returns true if this set contains all guards of `others`.
     #[inline(always)]
     pub fn contains(self, others: Guards) -> bool {
         self.0 & others.0 == others.0
@@ -95,7 +95,7 @@ impl Guards {
         if applies { Guards(self.0 | other.0) } else { self }
     }
 
-    /// Returns the guards of an operation with these slots.
+    /// Returns the guards that an operation needs with these slots.
     pub(crate) fn of(operation: Operation, slots: &[Slot], elements: &[ArrayElement]) -> Guards {
         let Operation { update, function, signature, .. } = operation;
         let found = Found { slots, aliases: Aliases { elements } };
@@ -129,7 +129,7 @@ impl Guards {
     }
 }
 
-/// The slots of one step, with the alias queries on them.
+/// The slots of one step, for alias queries.
 struct Found<'s> {
     slots: &'s [Slot],
     aliases: Aliases<'s>,
@@ -158,8 +158,8 @@ impl Found<'_> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Orderings(pub u8);
 
-/// The orderings of each function, indexed by its byte. They are computed once by evaluating the functions'
-/// rows.
+/// The orderings of each function, indexed by the function's byte. Each function is evaluated once for a smaller, an
+/// equal and a larger first argument.
 static ORDERINGS: LazyLock<[Orderings; 256]> = LazyLock::new(|| {
     let words = Arithmetic { words: Wide, reals: F64 };
     let mut all = [Orderings::default(); 256];

@@ -1,7 +1,6 @@
-//! Tasks: the calls between a `fork` and its `join`, and whether they are known before a run to be free of
-//! conflicts. A conflict is a cell that one task changes and another one touches. If the absence of conflicts
-//! isn't known statically, the engine compares the arguments of the calls when it executes the `fork`. The
-//! module knows no state.
+//! Tasks: the calls between a `fork` and its `join`, and whether they are known before a run to be free of conflicts.
+//! A conflict is a cell that one task changes and another task reads or changes. If the analysis can't exclude
+//! conflicts, the engine compares the arguments of the calls when it executes the `fork`.
 
 use reviver_isa::Module;
 use reviver_isa::effects::Effects;
@@ -23,11 +22,12 @@ pub struct TaskFork {
     pub region: TaskRegion,
     /// The numbers of the call instructions.
     pub calls: Vec<u32>,
-    /// True if the tasks are free of conflicts for all values of cells.
+    /// True if the tasks are known before a run to be free of conflicts.
     pub is_apart: bool,
     /// True if one of the tasks may print.
     pub shows: bool,
-    /// The integers that determine what is called with which arguments. No task may change them.
+    /// The integer cells that determine which calls are executed, and with which arguments. No task may change these
+    /// cells.
     pub call_inputs: Vec<Slot>,
 }
 
@@ -44,20 +44,18 @@ pub struct GlobalCells {
     pub may_change: bool,
 }
 
-/// Limit of the analysis of named globals, in units of work. `verify` rejects programs that need more.
-const MOST_WORK: usize = 1 << 24;
-/// Limit on the pairs of arguments compared statically for one `fork`. Above it, they are compared at run
-/// time.
+/// Maximum number of pairs of arguments that are compared before a run for one `fork`. If there are more, the engine
+/// compares arguments when it executes the `fork`.
 const MOST_PAIRS: usize = 1 << 12;
 
-/// Finds the task regions of a module, and for each procedure the globals that it names; none if there are no
+/// Finds the task regions of a module, and for each procedure the globals that it names; `None` if there are no
 /// tasks.
 pub(crate) fn of(module: &Module, flow: &Flow) -> Option<(Vec<TaskFork>, Vec<Vec<GlobalCells>>)> {
     let bounds = |action| matches!(action, Action::Tasks(_));
     if !flow.steps().iter().any(|step| bounds(step.operation.update.action())) {
         return None;
     }
-    let effects = Effects::of(module, &mut { MOST_WORK })?;
+    let effects = Effects::of(module)?;
     let named: Vec<Vec<GlobalCells>> = (0..module.procedures.len() as u32)
         .map(|procedure| named(module, flow, &effects, procedure))
         .collect();
@@ -133,7 +131,7 @@ struct TaskArguments<'f> {
     call_inputs: &'f [Slot],
 }
 
-/// Cells that a task may touch.
+/// Cells that a task may read or change.
 struct Touched {
     class: Class,
     passed: Passed,
@@ -149,7 +147,7 @@ impl<'f> TaskArguments<'f> {
         self.module.procedures.get(call.procedure as usize).map_or(&[], |callee| &callee.parameters)
     }
 
-    /// Returns everything that a call may touch: its arguments, and the globals that the callee names.
+    /// Returns all cells that a call may read or change: its arguments, and the globals that the callee names.
     fn touched(self, call: &CallSite) -> Vec<Touched> {
         let passed = call.arguments.iter().zip(self.parameters(call)).map(|(passed, parameter)| Touched {
             class: parameter.class,
@@ -169,7 +167,8 @@ impl<'f> TaskArguments<'f> {
         a.class == b.class && (a.may_change || b.may_change) && self.aliases().may_share(&a.passed, &b.passed)
     }
 
-    /// Returns true if a call may change an integer that determines the callees or arguments of the region.
+    /// Returns true if a call may change an integer that determines which calls the region executes, or their
+    /// arguments.
     fn may_change_call_inputs(self, touched: &[Touched]) -> bool {
         let changes = |touched: &&Touched| touched.may_change && touched.class == Class::Int;
         touched.iter().filter(changes).any(|touched| {
@@ -179,7 +178,7 @@ impl<'f> TaskArguments<'f> {
         })
     }
 
-    /// Returns true if calls that are executed once each are free of conflicts.
+    /// Returns true if the calls, each executed once, are free of conflicts.
     fn are_apart(self, calls: &[u32]) -> bool {
         let tasks: Vec<Vec<Touched>> =
             calls.iter().filter_map(|&at| self.flow.call_at(at)).map(|call| self.touched(call)).collect();
@@ -195,9 +194,9 @@ impl<'f> TaskArguments<'f> {
         !pairs_share && !tasks.iter().any(|task| self.may_change_call_inputs(task))
     }
 
-    /// Returns true if the iterations of a loop around one call are free of conflicts. That is known if each
-    /// changed argument is an element, row or column selected by the loop counter, which differs in every
-    /// iteration. In addition, no other argument may overlap that array.
+    /// Returns true if the iterations of a loop around one call are free of conflicts. That is known if the loop
+    /// counter selects each argument that the call changes: an element, a row or a column. The counter differs in
+    /// every iteration. In addition, no other argument may overlap a changed argument's array.
     fn iterations_are_independent(self, region: TaskRegion, at: u32) -> bool {
         let (Some(counter), Some(call)) = (self.counter(region, at), self.flow.call_at(at)) else {
             return false;
@@ -211,7 +210,7 @@ impl<'f> TaskArguments<'f> {
         are_apart && !self.may_change_call_inputs(&touched)
     }
 
-    /// Returns true if the argument selects a different part of its array in each iteration.
+    /// Returns true if the counter selects the argument: an element, row or column that differs in each iteration.
     fn differs_by_iteration(self, passed: &Passed, counter: Anchor) -> bool {
         let counts = |index: ArrayIndex| index.cell == Some(counter);
         match *passed {
@@ -230,8 +229,8 @@ impl<'f> TaskArguments<'f> {
         }
     }
 
-    /// Returns the counter of the loop around a call: exactly one step of an iteration changes it, by adding
-    /// a constant.
+    /// Returns the counter of the loop around a call: an integer that exactly one step of an iteration changes, by
+    /// adding or subtracting a constant. Returns `None` if no counter is found.
     fn counter(self, region: TaskRegion, call: u32) -> Option<Anchor> {
         let steps = || (region.opens + 1..region.closes).filter_map(|at| Some((at, self.flow.step(at)?)));
         let around = steps().find_map(|(at, step)| match (step.operation.update, step.link) {
@@ -260,7 +259,8 @@ impl<'f> TaskArguments<'f> {
             step.slots.iter().take(targets).any(|slot| self.aliases().of(slot, cell) != Alias::Never)
         };
         let own = Slot::int(counter);
-        // The join compares the counter with a loop invariant, so the counter's initial value doesn't recur.
+        // The loop's `from` compares the counter with a loop invariant, so the counter never has its initial value
+        // again. With a constant increment, it never has any other value twice either.
         let compared = &self.flow.step(top)?.slots;
         let stays = |slot: &&Slot| {
             matches!(slot.location, Location::Cell(_))

@@ -1,4 +1,4 @@
-//! The tree of a program's statements: which block of the text contains which. The module knows no step.
+//! The tree of a program's statements: the nesting of the blocks of its text.
 
 use reviver_isa::structure::{Block, BlockKind, Structure};
 
@@ -10,7 +10,7 @@ pub struct StatementTree {
 }
 
 impl StatementTree {
-    /// Builds the tree of the recorded blocks, which are ordered by their starts, outer blocks first.
+    /// Builds the tree of the blocks in `structure`. They are ordered by their starts, outer blocks first.
     pub fn new(structure: &Structure) -> StatementTree {
         let mut open: Vec<u32> = Vec::new();
         let mut parents = Vec::with_capacity(structure.blocks.len());
@@ -37,8 +37,8 @@ impl StatementTree {
         blocks.filter(move |block| at < block.end())
     }
 
-    /// Returns the block with the keyword that an instruction was generated from, and the number of the
-    /// keyword's seam. Returns none for an instruction that the text states directly.
+    /// Returns the block with the keyword that an instruction was generated from, and the number of the keyword's
+    /// seam. Returns `None` for an instruction that the text contains literally.
     pub fn seam<'s>(&self, structure: &'s Structure, at: u32) -> Option<(&'s Block, usize)> {
         let written = |block: &&Block| !matches!(block.kind, BlockKind::Compute | BlockKind::Macro { .. });
         let block = self.around(structure, at).find(written)?;

@@ -211,9 +211,9 @@ fn calls_have_the_effects_of_their_callees() {
     let text = ".inout a\n.inout b\n.inout c\ncall outer()\ncall takes(c)\n\
         .proc outer()\ncall inner()\n.end\n.proc inner()\nadd a, 1\n.end\n.proc takes(inout x)\nadd x, b\n.end\n";
     let module = module(text);
-    let effects = Effects::of(&module, &mut 1_000).unwrap();
+    let effects = Effects::within(&module, &mut 1_000).unwrap();
     let of = |at: usize| effects.of_instruction(&module, &module.code[at]).collect::<Vec<_>>();
     assert_eq!(of(1), [0], "through two calls");
     assert_eq!(of(2), [2], "through a parameter");
-    assert!(Effects::of(&module, &mut 3).is_none(), "more work than is allowed");
+    assert!(Effects::within(&module, &mut 3).is_none(), "more work than is allowed");
 }

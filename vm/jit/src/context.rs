@@ -25,13 +25,13 @@ pub struct CodeContext<'c, 'w> {
     // No two counters of a run's counts are adjacent. The compiler would read adjacent counters by one wide load, and
     // the processor would stall because code has just written them one by one.
     pub erased_bits: u64,
-    /// Number of the interval between two steps of the program that the last step of the budget would cross.
-    /// Both directions give an interval the same number. A jump is marked by the number of its interval,
+    /// Number of the interval between program steps in which the last step of the budget would be executed. An interval
+    /// has the same number in both directions. The mark of a jump is computed from the number of its interval, which is
     /// `last_interval + left·per_step_left`.
     pub last_interval: i64,
     pub discarded_bits: u64,
-    /// Change of the interval's number for each step that is left of the budget: -1 forward, 1 backward, 0
-    /// without a watcher.
+    /// Change of the interval's number for each step that is left in the budget: -1 forward, 1 backward, 0 without a
+    /// watcher.
     pub per_step_left: i64,
     pub drops: u64,
     /// Wrapping sum of the marks of jumps. A turning point negates it.
@@ -48,9 +48,9 @@ pub struct CodeContext<'c, 'w> {
     pub fraction_bits: u32,
     /// Number of the exit that was taken.
     pub exit: u32,
-    /// 1 if the last called function of fixed point had no value, otherwise 0.
+    /// 1 if the last fixed-point operation that was called had no value, otherwise 0.
     pub has_failed: u64,
-    /// Summary of freed cells. Code adds small values to it without a call.
+    /// Summary of freed cells. Code adds small values to its error, without a call.
     pub freed: FreedSoFar,
     /// Evidence for the verification of a gradient, and the bounds on rounding.
     pub evidence: SweepEvidence,
@@ -126,8 +126,8 @@ impl ContextField {
 }
 
 impl ContextField {
-    /// Returns the field of the error of freed cells in a row other than the first. Returns `None` if the row's
-    /// number is too large.
+    /// Returns the field with the sum of errors of freed cells, in a row other than the first. Returns `None` if the
+    /// row's number is too large.
     pub fn freed_in_row(row: u32) -> Option<ContextField> {
         let row = usize::try_from(row).ok().filter(|row| *row < MOST_ROWS)?;
         let place = offset_of!(CodeContext, evidence.errors) + row * size_of::<RowErrors>();
@@ -139,7 +139,8 @@ impl ContextField {
 #[repr(C)]
 #[derive(Debug)]
 pub struct GroupContext<'c, 'w> {
-    /// Fields that code for one lane has too, at the same offsets. In memory, the numbers of a cell are side by side.
+    /// Fields that code for one lane also has, at the same offsets. In memory, each cell has the numbers of all lanes
+    /// side by side.
     pub lane: CodeContext<'c, 'w>,
     /// Evidence for the verification of each lane.
     pub evidence: GroupEvidence,

@@ -31,7 +31,7 @@ macro_rules! of_elementary {
     };
 }
 
-/// Defines the functions of a float system. The value of an operation that isn't defined is NaN.
+/// Defines the functions of a float system. An operation that is undefined for its operands gives NaN.
 macro_rules! float {
     ($module:ident, $System:expr, $float:ty) => {
         mod $module {
@@ -172,8 +172,8 @@ mod fixed {
     }
 }
 
-/// Returns the address of the integer power. The exponent must not be negative. The caller wraps the result to the
-/// program's word.
+/// Returns the address of the function for integer powers. The exponent must not be negative. The caller wraps the
+/// result to the program's word.
 pub fn int_pow() -> Address {
     extern "C" fn call(a: i64, exponent: i64) -> i64 {
         Wide.pow(a, exponent).unwrap_or(0)

@@ -1,4 +1,4 @@
-//! Call functions of gradients: the evaluator and native code find by them what the interpreter finds, to the last bit.
+//! Call functions of gradients: the evaluator and native code give the interpreter's gradients, to the last bit.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -45,10 +45,10 @@ struct Found {
 struct Trial {
     program: Arc<Program>,
     start: RunStart,
-    /// Losses that turn at one position.
+    /// At most three losses with the same turning point.
     losses: Vec<usize>,
     turn: u32,
-    /// The reals that have names.
+    /// Addresses of the program's named reals.
     named: Vec<usize>,
 }
 
@@ -91,7 +91,8 @@ impl Trial {
         Found { steps, values: values.to_vec(), adjoints }
     }
 
-    /// By the interpreter. None where it repeats the reverse sweep with a history, or fails.
+    /// Returns the interpreter's gradient and error bound. Returns `None` if the interpreter repeats the reverse sweep
+    /// with a history, or fails.
     fn interpreted(&self, seeds: &[SeededCell]) -> Option<(Found, Option<f64>)> {
         let start = Machine::at_begin(self.program.clone()).unwrap().into_state();
         let subject = Subject::new(self.program.clone(), start, false, MOST_STEPS).unwrap();
@@ -106,7 +107,7 @@ impl Trial {
         Some(self.rows(call, &[&self.seeds()], memory)?.swap_remove(0))
     }
 
-    /// Several sums at once.
+    /// Executes one call for several rows of seeds. Returns the gradient and the error bound of each row.
     fn rows(
         &self,
         call: &GradientCall,
@@ -137,7 +138,8 @@ impl Trial {
         }
     }
 
-    /// Holds rows against single losses; returns true if there were several.
+    /// Asserts that the rows of one call equal the interpreter's gradients of single losses. Returns true if there were
+    /// several.
     fn holds_for_rows(&self, name: &str, jit: &Jit, level: CheckLevel) -> bool {
         let plan = (self.turn, level);
         let seeds: Vec<Vec<SeededCell>> =
@@ -151,7 +153,7 @@ impl Trial {
         assert_eq!(self.rows(&evaluated, &lists, &mut memory), found, "{name} {level:?}");
         let Some(found) = found else { return false };
         for (n, (row, error)) in found.iter().enumerate() {
-            // Code that checks nothing finds gradients that the interpreter mends.
+            // Unchecked code returns gradients that the interpreter recomputes with a history.
             let Some((alone, alone_error)) = self.interpreted(lists[n]) else {
                 assert_eq!(level, CheckLevel::Unchecked, "{name} loss {n}");
                 continue;
@@ -163,7 +165,7 @@ impl Trial {
     }
 }
 
-/// Checks that two error bounds differ by rounding at most; code that checks nothing has none.
+/// Asserts that two error bounds differ by rounding at most. Unchecked code has no error bounds.
 fn agree(name: &str, interpreted: Option<f64>, called: Option<f64>) {
     let (Some(a), Some(b)) = (interpreted, called) else { return };
     assert!((a - b).abs() <= 1e-9 * a, "{name}: {a:e} {b:e}");
@@ -201,7 +203,7 @@ fn gradients_of_shipped_programs_equal_those_of_the_interpreter() {
                     agree(&name, interpreted_error, error);
                     called += 1;
                 }
-                // Code that checks nothing finds a gradient that the interpreter mends.
+                // Unchecked code returns a gradient that the interpreter recomputes with a history.
                 (None, Some(_)) => assert_eq!(level, CheckLevel::Unchecked, "{name}"),
                 (Some(_), None) => left.push(format!("{name} {level:?}")),
                 (None, None) => {}
@@ -212,7 +214,7 @@ fn gradients_of_shipped_programs_equal_those_of_the_interpreter() {
     assert!(called >= 60 && several >= 20, "{called} gradients by call functions, {several} Jacobians");
 }
 
-/// The trial of a text.
+/// Returns the trial of a program's text.
 fn trial(text: &str) -> Trial {
     let module = assemble("trial.rasm", text.into(), &Disk);
     let module = module.module.unwrap_or_else(|| panic!("{:?}", module.diagnostics));
@@ -243,7 +245,7 @@ fn nonfinite_numbers_are_detected_without_checks() {
     }
 }
 
-/// An array of results is copied at the turning point by a loop, whatever its length.
+/// A loop copies an array of results at the turning point, so the function's length doesn't depend on the array's.
 #[test]
 fn an_array_of_losses_has_a_function_of_constant_length() {
     let length = |n: usize| {
@@ -270,7 +272,7 @@ fn an_array_of_losses_has_a_function_of_constant_length() {
     assert_eq!(length(100), length(5000));
 }
 
-/// The evaluator, with the number of operations in the longest function.
+/// Evaluator that records the number of operations in the longest function.
 #[derive(Clone, Debug, Default)]
 struct Longest(Arc<AtomicUsize>);
 
@@ -301,7 +303,7 @@ fn recursions_have_gradients() {
         let [value, slope] = [found.0.values[0], found.0.adjoints[0]].map(f64::from_bits);
         assert!((value - 1.01_f64.powi(100)).abs() < 1e-13, "{value}");
         assert!((slope - 100.0 * 1.01_f64.powi(99)).abs() < 1e-11, "{slope}");
-        // Where the program's limit is reached, a machine finds the trap.
+        // At the program's depth limit, the call fails, and a machine has to find the trap.
         let limited = self::trial(&text.replace("depth 1000", "depth 50"));
         for call in [
             GradientCall::new(&limited.program, &Checked, plan, (&limited.losses, 1)),
@@ -312,7 +314,8 @@ fn recursions_have_gradients() {
     }
 }
 
-/// The evaluator, with the number of accesses to reals and adjoints in memory, at computed addresses or before the end.
+/// Evaluator that counts accesses to reals (index 0) and stores of adjoints (index 1) in memory, except in the blocks
+/// at exits.
 #[derive(Clone, Debug, Default)]
 struct Accesses(Arc<[AtomicUsize; 2]>);
 
@@ -348,7 +351,8 @@ impl Trial {
     }
 }
 
-/// The reverse sweep computes the ancillas of a procedure first. They have no adjoints then, so it propagates none.
+/// The reverse sweep computes the ancillas of a procedure first. They have no adjoints yet, so the sweep propagates
+/// none.
 #[test]
 fn ancillas_without_adjoints_propagate_none() {
     for (n, loops) in [(0, 1), (1, 1), (7, 1), (3, 2), (0, 2)] {
@@ -360,7 +364,8 @@ fn ancillas_without_adjoints_propagate_none() {
              add t[j], x[j] * toreal(i)\n  add s[j+1], s[j] + square(t[j])\n rof\napply\n add y, sqrt(s[12] + 1)\nuncompute\n.end\n"
         );
         let [_, stores] = trial(&text).compare(&text, CheckLevel::Checked);
-        // Those of `x`, `t`, and two of `s` when ancillas are uncomputed, of the last sum, and of cells that are freed.
+        // The stores are those of `x`, `t`, and two of `s` when ancillas are uncomputed, of the last sum, and of cells
+        // that are freed.
         assert!(stores <= 8, "{stores} stores of adjoints");
         trial(&text).compare(&text, CheckLevel::Unchecked);
     }

@@ -66,8 +66,8 @@ fn to_the_end(machine: &mut Machine, travel: Travel) -> Result<(), Trap> {
     Ok(())
 }
 
-/// Runs forward and backward, watched; all adjoints are 1 at the start of the reverse run. Returns both outcomes, the
-/// machine, and the number of the step in between.
+/// Runs a watched machine forward and backward. All adjoints are 1 at the start of the backward run. Returns both
+/// outcomes, the machine, and the number of forward steps.
 fn round_trip(
     program: &Arc<Program>,
     runner: Option<Arc<dyn Runner>>,

@@ -110,8 +110,8 @@ pub static MODE_AS_IT_WAS: CodeAccount = CodeAccount {
 pub static COUNT_MISSED: CodeAccount = CodeAccount {
     title: "a `for` doesn't end at its end bound",
     meaning: "After the last iteration the counter of a `for` must equal the end exactly, and the bounds must be \
-              unchanged: a backward run begins there and counts down. It fails if steps go past the end, or if \
-              the body changes the counter or a bound.",
+              unchanged: a backward run begins there and counts down. The loop traps if its steps go past the \
+              end, or if the body changes the counter or a bound.",
     cure: "Choose an end that is a whole number of steps away from the beginning. Change neither the counter \
            nor the bounds, also not through parameters and arrays; `from … until` has no such restriction.",
     evidence: programs(

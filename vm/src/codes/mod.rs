@@ -128,7 +128,7 @@ pub fn all() -> impl Iterator<Item = &'static CodeEntry> + Clone {
     problems.chain(traps).chain(LossCode::ALL.iter().map(|code| code.entry()))
 }
 
-/// Returns every name of a code: for each entry the code itself and its words.
+/// Returns all names of codes. Each code has two: its number, such as `T20`, and its words, such as `index-outside`.
 pub fn names() -> impl Iterator<Item = &'static str> + Clone {
     all().flat_map(|entry| [entry.code, entry.words])
 }

@@ -1,10 +1,11 @@
 //! Verification of derivatives by two other methods: tangents (dual numbers, run forward), and finite differences of
 //! runs at nearby inputs. Each comparison has an error estimate; a larger deviation counts as a disagreement.
 //!
-//! A tangent follows the path of the run, so it shares the run's blind spots: at a branch that only this input takes,
-//! and at a kink, both give the derivative of one piece. Finite differences are taken for any path of the nearby runs,
-//! so they alone make a derivative *verified*. On each side of the input, *above* and *below* along the direction,
-//! runs at halved distances give a one-sided derivative. If the two sides differ, there is a kink, and no derivative.
+//! A tangent follows the same branches as the run that is differentiated, so neither detects a derivative that doesn't
+//! exist. At a kink, or at a branch that only this input takes, both give the derivative of one piece. Runs at nearby
+//! inputs may take other branches, so only finite differences make a derivative *verified*. Runs on either side of the
+//! input (*below* and *above* it along the direction), at halved distances, give two one-sided derivatives. If these
+//! differ, there is a kink, and no derivative.
 
 use super::matrices::{Hessian, Jacobian, JacobianProduct, Origin, Sweep, TangentRun};
 use super::pass::{Gradient, forward};
@@ -18,22 +19,22 @@ use crate::state::State;
 use crate::state::lanes::Lanes;
 use crate::watch::Watch;
 
-/// Upper bound on the number of inputs for which each input is also checked separately.
+/// Maximum number of inputs at which each input is also moved alone. If there are more, they are only moved together.
 const FEW: usize = 16;
 /// Number of step sizes of a difference, each half of the one before.
 const LEVELS: usize = 10;
-/// Number of further step sizes if a side has no derivative, or there seems to be a kink.
+/// Number of further step sizes, tried if a one-sided derivative doesn't converge or the two sides seem to differ.
 const MORE_LEVELS: usize = 12;
 /// First step size, relative to the size of the inputs.
 const FIRST_STEP: f64 = 1.0 / 64.0;
 /// Factor by which rounding errors may grow during a run.
 const GROWTH: f64 = 1e6;
-/// Number of rounding errors of cancelling terms that a sum may contain.
+/// Error allowed for terms that cancel inside the program, in units in the last place of the terms.
 const CANCELLED: f64 = 1e3;
 /// Factor from an extrapolated error, which is only an estimate, to an error bound.
 const SAFETY: f64 = 8.0;
-/// Upper bound on the relative error of a difference that counts as evidence. It is relative to the derivative, or to
-/// the derivative that would change the result by its own size within the inputs' size.
+/// Maximum relative error of a difference quotient that counts as evidence. The error is relative to the derivative or
+/// to `Differences::scale`, whichever is larger.
 const EVIDENCE: f64 = 1e-2;
 
 /// Number with an error bound.
@@ -41,7 +42,8 @@ const EVIDENCE: f64 = 1e-2;
 pub struct Estimate {
     /// Estimated number, such as a directional derivative.
     pub value: f64,
-    /// Absolute error bound of the value; a derivative within it agrees.
+    /// Bound on the absolute error of the value. A derivative that deviates from the value by at most this bound
+    /// agrees.
     pub error: f64,
 }
 
@@ -61,7 +63,7 @@ pub enum Verdict {
 pub enum Unverified {
     /// There is no real input to move.
     NoInput,
-    /// No difference converges: nearby runs trap, or the result jumps.
+    /// No difference quotient converges: nearby runs trap, or the result jumps.
     NoDifference,
     /// The one-sided derivatives differ, and the checked derivative is between them.
     Kink,
@@ -81,19 +83,20 @@ impl Unverified {
 /// Directional derivative with its estimates by other methods.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// Index of the result among those that are differentiated. For a Hessian these are the components of the
-    /// gradient, followed by the loss.
+    /// Index of the result among the differentiated results. A Hessian's results are the components of the gradient,
+    /// followed by the loss.
     pub output: usize,
-    /// Index of the input that moves: among the inputs, followed by the reals of the input tape in the order of
-    /// reading. `None` if all move at once.
+    /// Index of the moved input in the list of inputs, which the reals of the input tape follow in the order of
+    /// reading. `None` if all inputs move at once.
     pub input: Option<usize>,
-    /// Derivative along the direction that is checked.
+    /// The derivative to be verified, along the direction.
     pub derivative: f64,
     /// Estimate by dual numbers; `None` if the derivative itself was computed by them.
     pub tangent: Option<Estimate>,
-    /// Estimate by central differences; `None` if nearby runs take another path.
+    /// Estimate by central differences; `None` if nearby runs take another path, or if the differences don't converge.
     pub difference: Option<Estimate>,
-    /// Estimates by one-sided differences, below and above, for any path; `None` if they don't converge.
+    /// Estimates by one-sided differences, below and above, whichever path the nearby runs take; `None` if they don't
+    /// converge.
     pub sides: [Option<Estimate>; 2],
 }
 
@@ -103,7 +106,8 @@ impl Comparison {
         (estimate.value - self.derivative).abs() <= estimate.error
     }
 
-    /// Returns the verdict of all estimates. A disagreeing tangent refutes the derivative on its own.
+    /// Returns the verdict of all estimates. A tangent that disagrees refutes the derivative, whatever the differences
+    /// are.
     pub fn verdict(&self) -> Verdict {
         let of = |agrees: bool| if agrees { Verdict::Verified } else { Verdict::Differs };
         let close = |estimate: Estimate| self.is_close(estimate);
@@ -150,7 +154,8 @@ pub struct Check {
 }
 
 impl Check {
-    /// Returns the joint verdict: the first disagreement, otherwise the first derivative that isn't verified.
+    /// Returns the joint verdict: `Differs` if any derivative differs, otherwise the first `NotVerified`, otherwise
+    /// `Verified`. Without comparisons the verdict is `NotVerified`.
     pub fn verdict(&self) -> Verdict {
         let verdicts = || self.comparisons.iter().map(Comparison::verdict);
         let is_open = |verdict: &Verdict| matches!(verdict, Verdict::NotVerified(_));
@@ -161,7 +166,7 @@ impl Check {
         differs.or_else(|| verdicts().find(is_open)).unwrap_or(Verdict::Verified)
     }
 
-    /// Returns whether the derivatives are right; `None` if that is unknown.
+    /// Returns true if all derivatives are verified, and false if at least one differs. Otherwise returns `None`.
     pub fn agrees(&self) -> Option<bool> {
         match self.verdict() {
             Verdict::Verified => Some(true),
@@ -171,8 +176,8 @@ impl Check {
     }
 }
 
-/// Verifies a gradient by tangents and differences. In one direction all inputs and the reals of the input tape move;
-/// few inputs are also moved separately.
+/// Verifies a gradient by tangents and differences. All inputs and the reals of the input tape move together in one
+/// direction. If they are few, each of them is also moved alone.
 ///
 /// # Errors
 /// A trap or the step limit in a tangent run.
@@ -188,7 +193,7 @@ pub fn check(
     check_rows(subject, &[allocation::copied(seeds)?], &origins, &[row])
 }
 
-/// Verifies a Jacobian in the same way as [`check`] a gradient.
+/// Verifies a Jacobian in the same way in which [`check`] verifies a gradient.
 ///
 /// # Errors
 /// A trap or the step limit in a tangent run.
@@ -205,7 +210,7 @@ pub fn check_jacobian(
 /// numbers verify it, too.
 ///
 /// # Errors
-/// A trap or the step limit at the start itself, or in a tangent run.
+/// A trap or the step limit in the run from the unmoved start, or in a tangent run.
 pub fn check_jacobian_product(
     subject: &Subject,
     outputs: &[Variable],
@@ -246,10 +251,10 @@ fn results_of(subject: &Subject, outputs: &[Variable]) -> Result<Vec<Vec<SeededC
 }
 
 /// Verifies a Hessian by differences of gradients, and its gradient in the same way as [`check`]. `along` is the
-/// direction of a single product; without it the products are those with the unit directions.
+/// direction of the Hessian's single product. If it is `None`, the Hessian has a product for each unit direction.
 ///
 /// # Errors
-/// A trap or the step limit at the start itself.
+/// A trap or the step limit in the gradient at the unmoved start.
 pub fn check_hessian(
     subject: &Subject,
     loss: &Variable,
@@ -271,7 +276,8 @@ pub fn check_hessian(
         Some(direction) => vec![(None, direction.to_vec())],
         None => directions(&start)?,
     };
-    // A wrong gradient would have a wrong Hessian that agrees with its differences, so the gradient is verified first.
+    // If the gradient is wrong, differences of gradients agree with a Hessian that is wrong, too. So the gradient is
+    // verified first.
     let gradient = std::slice::from_ref(&hessian.gradient);
     let mut check = check_rows(subject, &[subject.seeds_of(loss)?], &origins, gradient)?;
     check.comparisons.iter_mut().for_each(|comparison| comparison.output = inputs.len());
@@ -280,7 +286,7 @@ pub fn check_hessian(
         let differences =
             probe.differences(&gradient_at, if along.is_some() { &[] } else { &hessian.products })?;
         for (output, differences) in differences.into_iter().enumerate() {
-            // The Hessian is symmetric: a row is a column.
+            // The Hessian is symmetric, so a row is also a column.
             let row = hessian.products.get(output).map_or(&[][..], Vec::as_slice);
             let (derivative, terms) = match along {
                 Some(_) => {
@@ -297,7 +303,8 @@ pub fn check_hessian(
     Ok(check)
 }
 
-/// Returns the locations of inputs at the start, and on request those of the reals on the input tape.
+/// Returns the locations of inputs in the start state. If `with_tape` is true, those of the reals on the input tape
+/// follow.
 fn origins(subject: &Subject, inputs: &[Variable], with_tape: bool) -> Result<Vec<Origin>, OutOfMemory> {
     let on_tape = || subject.on_tape().filter(|_| with_tape);
     let mut origins = allocation::with_capacity(inputs.len() + on_tape().count())?;
@@ -305,8 +312,8 @@ fn origins(subject: &Subject, inputs: &[Variable], with_tape: bool) -> Result<Ve
     Ok(origins)
 }
 
-/// Verifies the derivatives of some seeded sums in the same way as [`check`]: a row for each sum, a component for each
-/// origin.
+/// Verifies the derivatives of some seeded sums in the same way as [`check`]. `rows` has a row for each sum, with a
+/// component for each origin.
 ///
 /// # Errors
 /// A trap or the step limit in a tangent run.
@@ -336,7 +343,7 @@ pub fn check_rows(
     Ok(check)
 }
 
-/// Runs from a start, and returns the seeded sums at the end.
+/// Runs the program from `state`, and returns the seeded sums at the end.
 fn values_at(
     subject: &Subject,
     results: &[Vec<SeededCell>],
@@ -368,7 +375,7 @@ fn directions(start: &[f64]) -> Result<Vec<Direction>, OutOfMemory> {
     Ok(directions)
 }
 
-/// Returns the last place of 1.
+/// Returns the unit in the last place of the number 1.
 fn unit(subject: &Subject) -> f64 {
     subject.program.ulp(subject.number(1.0))
 }
@@ -387,13 +394,13 @@ fn scattered(start: &[f64]) -> Result<Vec<f64>, OutOfMemory> {
     Ok(direction)
 }
 
-/// Returns a typical distance by which an input may be moved.
+/// Returns a typical distance by which an input may be moved: the input's magnitude, or 1 if the input is 0.
 fn size(input: f64) -> f64 {
     if input == 0.0 { 1.0 } else { input.abs() }
 }
 
-/// Recorded part of a run's path: the number of its last step, and for floats a hash of the steps at which
-/// it jumped.
+/// Summary of a run's path, by which the paths of two runs are compared. It consists of the number of the last step,
+/// and for floats a hash of the steps at which the run jumped.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct PrimalPath {
     step: i64,
@@ -407,7 +414,7 @@ impl PrimalPath {
     }
 }
 
-/// Runs from a start to the end with a watch of jumps.
+/// Runs from a start to the end, and records at which steps the run jumps.
 fn primal_path(subject: &Subject, start: State) -> Result<Machine, DifferentiateError> {
     let mut machine = subject.machine(start);
     machine.watch();
@@ -436,21 +443,20 @@ impl SampledSum {
     }
 }
 
-/// Direction in which inputs move.
+/// Direction in which the inputs move, with a component (`parts`) for each input (`origins`).
 struct Probe<'a> {
     subject: &'a Subject,
     origins: &'a [Origin],
-    /// Numbers at the start.
+    /// Values of the inputs at the start.
     start: &'a [f64],
     parts: Vec<f64>,
 }
 
-/// Differences of one result in one direction.
+/// Difference quotients of one result in one direction.
 struct Differences {
     /// Result at the start.
     here: SampledSum,
-    /// Largest magnitude of the result at the start and nearby, divided by the distance that moves no input by more
-    /// than its own size.
+    /// Largest magnitude of the result, at the start and nearby, divided by the distance that `Probe::reach` returns.
     scale: f64,
     /// Number of steps of the run from the start.
     steps: u64,
@@ -487,14 +493,16 @@ impl Differences {
 }
 
 impl Probe<'_> {
-    /// Returns the derivative along the direction, and the terms of its sum.
+    /// Returns the derivative along the direction, Σ component·part, and the terms of this sum. `row` has the
+    /// components: the partial derivatives by each input.
     fn derivative(&self, row: &[f64]) -> Result<(f64, Vec<f64>), OutOfMemory> {
         let mut terms = allocation::with_capacity(row.len())?;
         terms.extend(row.iter().zip(&self.parts).map(|(component, part)| component * part));
         Ok((terms.iter().sum(), terms))
     }
 
-    /// Returns the derivative of a seeded sum from a run of dual numbers in the direction.
+    /// Returns the tangent of a seeded sum at the end of a dual-valued run, as an estimate of the sum's derivative
+    /// along the direction.
     fn tangent(
         &self,
         run: &TangentRun,
@@ -506,15 +514,16 @@ impl Probe<'_> {
         Ok(Estimate { value, error: rounding + unit(self.subject) * GROWTH * value.abs() })
     }
 
-    /// Returns the direction, by origin.
+    /// Returns each input with its component of the direction.
     fn moves(&self) -> Result<Vec<(Origin, f64)>, OutOfMemory> {
         let mut moves = allocation::with_capacity(self.origins.len())?;
         moves.extend(self.origins.iter().copied().zip(self.parts.iter().copied()));
         Ok(moves)
     }
 
-    /// Returns a bound on the rounding error of a derivative: a multiple of the sum of its absolute terms. If the
-    /// reverse sweep isn't exact, the module's tolerance is added.
+    /// Returns a bound on the rounding error of a derivative. It is proportional to the sum of the absolute `terms`;
+    /// errors of terms that cancel inside the program are added. If the reverse sweep isn't exact, the module's
+    /// tolerance is part of the factor.
     fn rounding(&self, terms: &[f64], row: &[f64], value: f64, steps: u64) -> f64 {
         let (module, exact) = (self.subject.program.module(), self.subject.exact);
         let is_exact = module.real.is_exact();
@@ -525,8 +534,9 @@ impl Probe<'_> {
         relative * terms.iter().map(|term| term.abs()).sum::<f64>() + absolute + self.cancelled(row, value)
     }
 
-    /// Estimates the rounding errors of terms that cancel inside the program: the errors are relative to the size of
-    /// the terms, not of the sum. Their size is estimated from the other components, and from the result per input.
+    /// Estimates the rounding errors of terms that cancel inside the program. These errors are relative to the size of
+    /// the terms, not of their sum. The size of the terms is estimated from the largest component of `row`, and from
+    /// the quotient of the result and each input.
     fn cancelled(&self, row: &[f64], value: f64) -> f64 {
         let largest = row.iter().map(|component| component.abs()).fold(0.0, f64::max);
         let moved = self.start.iter().zip(&self.parts);
@@ -535,14 +545,15 @@ impl Probe<'_> {
         unit(self.subject) * CANCELLED * terms
     }
 
-    /// Returns the multiple of the direction that moves no input by more than its own size.
+    /// Returns the largest factor by which the direction can be multiplied if no input may move by more than its own
+    /// size.
     fn reach(&self) -> f64 {
         let moved = self.start.iter().zip(&self.parts).filter(|(_, part)| **part != 0.0);
         moved.map(|(&input, part)| size(input) / part.abs()).fold(f64::MAX, f64::min)
     }
 
-    /// Computes the differences of each result. `sample` runs from a start; `rows` are the results' derivatives, if
-    /// they are known.
+    /// Computes the difference quotients of each result. `sample` runs the program from a given start and returns the
+    /// results. `rows` are the results' derivatives; it is empty if these are unknown.
     fn differences(
         &self,
         sample: &dyn Fn(State) -> Result<Sample, DifferentiateError>,
@@ -601,15 +612,16 @@ impl Probe<'_> {
         Ok(all)
     }
 
-    /// Returns the change of a result with these derivatives that is caused by rounding of the moved inputs.
+    /// Returns a bound on the change of a result that is caused by rounding the moved inputs. `row` has the derivatives
+    /// of the result by each input.
     fn rounding_of_inputs(&self, row: &[f64]) -> f64 {
         let moved = row.iter().zip(self.start).zip(&self.parts).filter(|(_, part)| **part != 0.0);
         let ulp = |input: f64| self.subject.program.ulp(self.subject.number(input));
         moved.map(|((component, &input), _)| component.abs() * ulp(input)).sum()
     }
 
-    /// Returns the results at the start moved by a multiple of the direction, or `None` if that run fails. A stop
-    /// request or a refused memory request is an error, because it says nothing about the results.
+    /// Returns the results of a run whose inputs are moved by `step` times the direction, or `None` if that run fails.
+    /// A stop request or a refused memory request is returned as an error, because it says nothing about the results.
     fn near(
         &self,
         sample: &dyn Fn(State) -> Result<Sample, DifferentiateError>,
@@ -636,7 +648,7 @@ impl Probe<'_> {
 /// F'(x) and F'(x)F''(x)", 1982) and from the rounding of the values.
 struct Extrapolation {
     /// Factor by which halving the step divides the first error term, and the ratio of this factor from one error term
-    /// to the next.
+    /// to the next. Both are 4 for central differences, and 2 for one-sided ones.
     factors: [f64; 2],
     rows: Vec<Vec<f64>>,
     path: Option<PrimalPath>,
@@ -648,13 +660,13 @@ impl Extrapolation {
         Extrapolation { factors: [first, next], rows: Vec::new(), path: None, best: None }
     }
 
-    /// Restarts with the next quotient, which has no smooth connection with the ones before.
+    /// Discards the table, because at this step size a run failed or took another path. The best estimate is kept.
     fn clear(&mut self) {
         self.rows.clear();
     }
 
-    /// Adds a quotient with its rounding error. If its path differs from that of the quotient before, the
-    /// extrapolation restarts and discards what was found at larger distances.
+    /// Adds a quotient with its rounding error. If the quotient's path differs from that of the quotient before, the
+    /// extrapolation restarts, and the best estimate at larger distances is discarded.
     fn add(&mut self, path: Option<PrimalPath>, (quotient, rounding): (f64, f64)) {
         if path != self.path {
             (self.path, self.best) = (path, None);

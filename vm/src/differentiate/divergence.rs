@@ -36,14 +36,15 @@ pub enum Divergence {
         /// Absolute difference from the start value.
         by: f64,
     },
-    /// Differences within rounding change the loss by more than rounding does.
+    /// Each difference is within rounding, but together they may change the loss by more than rounding does.
     Sensitive {
         /// Error bound of the loss, see [`VerificationReport::loss_error`](super::VerificationReport::loss_error).
         loss_error: f64,
-        /// End of the primal sweep, if the loss lost its first digits ([`Rounding::leaves`]).
+        /// Last instruction of the primal sweep, if the error exceeds a fraction of the loss ([`Rounding::leaves`]).
+        /// Then the loss is reported as ill-conditioned at this instruction.
         ill_conditioned: Option<u32>,
     },
-    /// The sweep had diverged before the gradient was suspended; the resumed pass repeats it with a history.
+    /// The sweep had diverged before the gradient was suspended. The resumed pass repeats the sweep with a history.
     Before,
     /// An integer, or the number of values on a stack or tape, differs from the start.
     Changed {
@@ -75,7 +76,7 @@ impl fmt::Display for Divergence {
             Divergence::Freed(freed) => {
                 write!(f, "a cell was freed that held {:e}, which is more than rounding", freed.value)
             }
-            Divergence::Missed { name, by } => write!(f, "it missed the start by {by:e} in `{name}`"),
+            Divergence::Missed { name, by } => write!(f, "it restored `{name}` only to within {by:e}"),
             Divergence::Sensitive { loss_error, .. } => {
                 write!(f, "rounding errors may change the loss by {loss_error:e}")
             }
@@ -85,7 +86,7 @@ impl fmt::Display for Divergence {
     }
 }
 
-/// Facts about the turning point that a reverse sweep is verified by.
+/// Facts about the turning point that are needed to verify the reverse sweep from it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TurnFacts {
     /// Position of the turning point.
@@ -153,7 +154,8 @@ pub(super) fn largest<B: Interpreted>(program: &Program, reals: &[B]) -> f64 {
     }
 }
 
-/// Folds words in several independent lanes.
+/// Folds words in [`LANES`] independent lanes, which the compiler can keep in a vector register. Returns a result for
+/// each lane.
 fn folded<B: Interpreted, T: Copy>(reals: &[B], first: T, join: impl Fn(T, u64) -> T) -> [T; LANES] {
     let mut lanes = [first; LANES];
     let runs = reals.chunks_exact(LANES);
@@ -191,7 +193,7 @@ fn name_of<B: Interpreted>(program: &Program, state: &State<B>, class: Class, ce
     name.unwrap_or_else(|_| "a cell".into())
 }
 
-/// Returns true if everything but the reals is the same.
+/// Returns true if the states differ at most in the values of reals.
 fn same_integers<B: PartialEq>(a: &State<B>, b: &State<B>) -> bool {
     let int = |entry: &TapeEntry<B>| if let TapeEntry::Int(n) = entry { Some(*n) } else { None };
     let same = |a: &[TapeEntry<B>], b: &[TapeEntry<B>]| a.iter().map(int).eq(b.iter().map(int));
@@ -204,8 +206,8 @@ fn same_integers<B: PartialEq>(a: &State<B>, b: &State<B>) -> bool {
         && same(&a.output, &b.output)
 }
 
-/// Empty slices are compared by length only: some processors compare an empty slice, which has no valid address,
-/// slowly.
+/// Returns true if two slices are equal. Empty slices are compared by length only: they have no valid address, so some
+/// processors compare their contents slowly.
 fn same_ints(a: &[i64], b: &[i64]) -> bool {
     a.len() == b.len() && (a.is_empty() || a == b)
 }
@@ -241,8 +243,8 @@ impl<B: Interpreted> Misses<'_, B> {
         mut moved: impl Iterator<Item = [B; 2]>,
         sum: SumSize,
     ) -> Result<f64, Unlike> {
-        // A value that the primal sweep frees is missing in the reverse sweep. It appears again in a cell that the
-        // reverse sweep frees, or as a cell that differs from its start.
+        // If the primal sweep frees a cell that holds a rounding error, the reverse sweep lacks that error. It
+        // reappears in a cell that the reverse sweep frees, or in a cell that differs from the start.
         let freed = watch.unexplained(self.rounding, self.ulp);
         let by_cells = self.weighed().map_err(|unlike| freed.map_or(unlike, Unlike::Freed))?;
         let error = watch.error() + by_cells;
@@ -264,7 +266,7 @@ impl<B: Interpreted> Misses<'_, B> {
         self.program.approximate(Value::Real(bits.word()))
     }
 
-    /// Returns the difference of a number, if rounding doesn't explain it.
+    /// Returns |to - from| if rounding doesn't explain the difference, otherwise `None`.
     fn beyond(&self, from: B, to: B) -> Option<f64> {
         if from == to {
             return None;
@@ -291,7 +293,8 @@ impl<B: Interpreted> Misses<'_, B> {
         Ok(error)
     }
 
-    /// Returns the effect of a cell's difference on the loss.
+    /// Returns the effect of a cell's difference on the loss, |(to - from)·adjoint|. Fails if rounding doesn't explain
+    /// the difference.
     fn missed(&self, cell: usize, from: B, to: B) -> Result<f64, Unlike> {
         if from.word() == to.word() {
             return Ok(0.0);
@@ -304,15 +307,15 @@ impl<B: Interpreted> Misses<'_, B> {
             .map_or(0.0, |&adjoint| ((self.number(to) - self.number(from)) * self.number(adjoint)).abs()))
     }
 
-    /// Returns the size of the loss to first order: Σ |number·adjoint|.
+    /// Returns the size of the loss to first order: Σ |number·adjoint| over the reals at the start.
     fn terms(&self) -> f64 {
         let terms = self.start.iter().zip(self.adjoints);
         terms.map(|(&number, &adjoint)| (self.number(number) * self.number(adjoint)).abs()).sum()
     }
 }
 
-/// Returns true if a number differs by more than rounding explains; `ulp` is the last place of the program's largest
-/// number.
+/// Returns true if `to` differs from `from` by more than rounding explains. `ulp` is the unit in the last place of the
+/// program's largest number.
 #[inline]
 pub(super) fn is_beyond(rounding: Rounding, ulp: f64, [from, to]: [f64; 2]) -> bool {
     let by = (to - from).abs();
@@ -320,8 +323,9 @@ pub(super) fn is_beyond(rounding: Rounding, ulp: f64, [from, to]: [f64; 2]) -> b
     is_lost | (by > rounding.ulps * ulp)
 }
 
-/// Returns true if the error of a seeded sum is small enough for its gradient, relative to its terms and to the sum
-/// itself. `ulp` is the last place of the program's largest number.
+/// Returns true if the error of a seeded sum is so small that its gradient can be trusted. The error is compared with
+/// the sum itself ([`Rounding::leaves`]), and with its terms ([`is_outweighed`]). `ulp` is the unit in the last place
+/// of the program's largest number.
 #[inline]
 pub(super) fn is_small(
     rounding: Rounding,
@@ -334,8 +338,8 @@ pub(super) fn is_small(
         && is_outweighed(rounding.of_loss, error, sum.terms, terms)
 }
 
-/// Returns true if an error is at most a fraction of the loss's size. If the loss alone is too small, its `terms` (Σ
-/// |number·adjoint|) are added to the size. An error of 0 is always accepted.
+/// Returns true if `error` is at most `part` times the size of the loss. The size is |`loss`|, or if that is too small,
+/// |`loss`| + `terms()`, where the terms are Σ |number·adjoint|. An error of 0 is always accepted.
 #[inline]
 pub(super) fn is_outweighed(part: f64, error: f64, loss: f64, terms: impl FnOnce() -> f64) -> bool {
     let exceeds = |size: f64| error > part * size;

@@ -8,11 +8,11 @@ use crate::watch::{Rounding, Watch};
 use super::divergence::{is_outweighed, is_small, largest, last_place};
 use super::seeds::SumSize;
 
-/// Evidence about a gradient in floats. A [`Watch`] records branches and freed cells in addition.
+/// Evidence about the reverse sweep of a gradient in floats. In addition, a [`Watch`] records branches and freed cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C)]
 pub struct SweepEvidence {
-    /// The greatest magnitude at the turning point, among the reals that the code has as values.
+    /// The greatest magnitude at the turning point, among the reals that the code holds in SSA values.
     pub largest: f64,
     /// The greatest difference between a real at the start and the same cell after the reverse sweep.
     pub missed: f64,
@@ -91,7 +91,7 @@ pub(super) struct SweepErrors {
     pub missed: f64,
     /// True if a freed cell held more than rounding leaves there.
     pub has_freed: bool,
-    /// The effect on the loss, to first order.
+    /// The error of the loss, to first order.
     pub error: f64,
 }
 

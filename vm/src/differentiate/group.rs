@@ -50,7 +50,8 @@ impl GroupEvidence {
             }
             let ulp = F64.ulp(self.largest[lane].max(largest[lane]));
             let terms = || size(start, adjoints, lane);
-            // Only code for a single lane distinguishes freed numbers with few digits.
+            // Code for a single lane allows larger freed numbers if they have few digits. Code for a group doesn't test
+            // the digits.
             let has_freed = freed > rounding.few_ulps * ulp;
             SweepErrors { missed, has_freed, error }.are_rounding((rounding, ulp), sum, terms)
         })

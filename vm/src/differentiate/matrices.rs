@@ -95,7 +95,7 @@ pub struct ReverseSweeps {
     pub taken: UsedStrategy,
     /// Total steps of the primal sweeps.
     pub steps: u64,
-    /// Total cost; its memory is the largest of all sweeps.
+    /// Total cost of the sweeps. Its memory is the maximum over the sweeps, not the sum.
     pub cost: RunCost,
 }
 
@@ -109,7 +109,7 @@ impl ReverseSweeps {
     }
 }
 
-/// Returns the memory of a Hessian pass's initial state in bytes: its dual numbers contain a direction, too.
+/// Returns the size in bytes of the initial state of a Hessian pass. Its dual numbers hold the values and a direction.
 ///
 /// # Errors
 /// A memory request was refused.
@@ -117,19 +117,19 @@ pub fn series_bytes(start: &State) -> Result<usize, OutOfMemory> {
     series_state::<[u64; 2]>(start).map(|series_start| state_bytes(&series_start))
 }
 
-/// Number of the start state that can be an independent variable.
+/// Location, in the start state, of a real that can be an independent variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
     /// Real cell with this offset.
     Cell(usize),
-    /// Entry of the stack of reals.
+    /// Entry with this index, on the stack of reals.
     Stack(usize),
-    /// Real of the input tape.
+    /// Real at this index of the input tape.
     Tape(usize),
 }
 
 impl Origin {
-    /// Returns the number in a state.
+    /// Returns the number at this location of a state; `None` if there is no real.
     pub fn read<B: Copy>(self, state: &State<B>) -> Option<B> {
         match self {
             Origin::Cell(cell) => state.reals.get(cell).copied(),
@@ -141,7 +141,7 @@ impl Origin {
         }
     }
 
-    /// Returns the number's adjoint, or 0 if there is none.
+    /// Returns the adjoint of the number at this location, or 0 if there is none.
     pub fn adjoint<B: Copy + Default>(self, adjoints: &Adjoints<B>) -> B {
         let (list, n) = match self {
             Origin::Cell(cell) => (&adjoints.cells, cell),
@@ -151,7 +151,7 @@ impl Origin {
         list.get(n).copied().unwrap_or_default()
     }
 
-    /// Returns a mutable reference to the number in a state.
+    /// Returns a mutable reference to the number at this location of a state.
     pub fn of<B>(self, state: &mut State<B>) -> Option<&mut B> {
         match self {
             Origin::Cell(cell) => state.reals.get_mut(cell),
@@ -171,7 +171,7 @@ pub(super) struct TangentRun {
 }
 
 impl Subject {
-    /// Returns the bits of the number nearest to a value.
+    /// Returns the bits of the number nearest to `value` in the program's number system.
     pub fn number(&self, value: f64) -> u64 {
         literal_bits(self.program.module().real, value)
     }
@@ -196,12 +196,12 @@ impl Subject {
         entries.filter(|(_, entry)| matches!(entry, TapeEntry::Real(_))).map(|(n, _)| Origin::Tape(n))
     }
 
-    /// Returns the numbers at the start.
+    /// Returns the numbers at some locations of the start state, converted to binary64.
     pub(super) fn numbers(&self, origins: &[Origin]) -> Result<Vec<f64>, OutOfMemory> {
         allocation::mapped(origins, |origin| self.approximate(origin.read(&self.start).unwrap_or_default()))
     }
 
-    /// Runs forward over dual numbers, with the inputs moving in a direction.
+    /// Runs forward over dual numbers. The tangents of the inputs at the start are the components of `direction`.
     pub(super) fn tangents(&self, direction: &[(Origin, f64)]) -> Result<TangentRun, DifferentiateError> {
         let machine = forward(self, self.machine(self.series_start(direction)?))?;
         let reports = machine.reports().clone();
@@ -210,8 +210,9 @@ impl Subject {
 }
 
 /// Computes a Jacobian, in reverse mode by outputs or in forward mode by inputs, whichever needs fewer sweeps. Two
-/// cases always use reverse mode. If a procedure has a rule, dual numbers would pass through the procedure instead. If
-/// dual numbers meet a function without a derivative, only rows tell which results are affected.
+/// cases always use reverse mode. If a procedure has a rule, a forward run would ignore the rule and differentiate the
+/// procedure itself. If a function without a derivative is met, only a sweep for each output tells which outputs are
+/// affected.
 ///
 /// # Errors
 /// A trap or the step limit.
@@ -288,8 +289,8 @@ fn by_input(
 }
 
 /// Computes the product of the Jacobian with a direction (components in the order of the inputs), by one run over dual
-/// numbers. A reverse sweep for each output is used in the cases in which [`jacobian`] always uses reverse mode. An
-/// input with component 0 doesn't move, so the derivative with respect to it may be undefined.
+/// numbers. In the two cases in which [`jacobian`] always uses reverse mode, there is a reverse sweep for each output
+/// instead. An input with component 0 doesn't move, so the derivative with respect to it may be undefined.
 ///
 /// # Errors
 /// A trap or the step limit.
@@ -344,13 +345,14 @@ fn moving<'v>(inputs: &'v [Variable], direction: &[f64]) -> Result<Vec<(&'v Vari
     Ok(moving)
 }
 
-/// Converts a direction to locations of its inputs.
+/// Returns the locations of the moved inputs, each with its component of the direction.
 fn origins_of(moving: &[(&Variable, f64)]) -> Result<Vec<(Origin, f64)>, OutOfMemory> {
     allocation::mapped(moving, |&(input, component)| (input.origin, component))
 }
 
 impl Subject {
-    /// Returns one component (`lane`) of the dual adjoints of some variables, as binary64 numbers.
+    /// Returns a coefficient of the variables' adjoints as binary64 numbers. With `lane` 0 it is the adjoint itself.
+    /// With 1 it is the derivative of the adjoint along the direction, for adjoints that are dual numbers.
     ///
     /// # Errors
     /// A memory request was refused.
@@ -379,7 +381,7 @@ fn word_of<B: Interpreted>(bits: &[B], lane: usize, cell: usize) -> u64 {
 }
 
 /// Computes products of the Hessian of a seeded sum with directions (components in the order of the inputs). Each
-/// takes one gradient pass over dual numbers.
+/// product takes one gradient pass over dual numbers.
 ///
 /// # Errors
 /// A trap or the step limit; a rule that is not the gradient of any function.
@@ -390,7 +392,7 @@ pub fn hessian_products(
     directions: &[Vec<f64>],
 ) -> Result<Hessian, DifferentiateError> {
     let subject = &subject.prepared_for_seeds(seeds, inputs, false);
-    // One further direction reveals a rule that is not a gradient.
+    // Symmetry can't be tested with fewer than two directions, so a further one is added.
     let further = subject.program.has_rules.then(|| patternless(inputs.len()).collect::<Vec<f64>>());
     let all = directions.iter().chain(&further);
     let mut hessian = products(subject, seeds, inputs, all.map(|direction| direction.iter().copied()))?;
@@ -405,7 +407,7 @@ pub fn hessian_products(
     Ok(hessian)
 }
 
-/// Returns a unit vector without a pattern.
+/// Returns a vector of length 1 whose components have no pattern, so that terms don't cancel by chance.
 fn patternless(count: usize) -> impl Iterator<Item = f64> {
     let golden = (5f64.sqrt() - 1.0) / 2.0;
     let component = move |n: usize| 0.5 + (n as f64 * golden).fract();
@@ -413,8 +415,8 @@ fn patternless(count: usize) -> impl Iterator<Item = f64> {
     (1..=count).map(move |n| component(n) / length)
 }
 
-/// Rejects second derivatives that depend on the order of differentiation: the rule of some procedure is not the
-/// adjoint of any function. `entry` gives a component of a product.
+/// Rejects second derivatives that depend on the order of differentiation: then the rule of some procedure is not the
+/// adjoint of any function. `entry(n, m)` is the scalar product of the Hessian's product `n` with direction `m`.
 fn check_symmetry(
     subject: &Subject,
     hessian: &Hessian,
@@ -430,7 +432,8 @@ fn check_symmetry(
     }
 }
 
-/// Computes the products with directions, each of which is generated when it is needed.
+/// Computes the Hessian's products with directions. A direction is generated when it is needed, so that not all of them
+/// take memory at once.
 fn products<D: Iterator<Item = f64>>(
     subject: &Subject,
     seeds: &[SeededCell],
@@ -471,9 +474,9 @@ fn products<D: Iterator<Item = f64>>(
     Ok(hessian)
 }
 
-/// Finds losses of information in the primal sweep that affect second derivatives only; dual numbers don't detect
-/// them. The inputs move in a direction without a pattern, in which second derivatives don't cancel by chance. Returns
-/// `None` if a value is undefined that the Hessian doesn't need.
+/// Finds losses of information in the primal sweep that affect second derivatives only; dual numbers don't detect them.
+/// The inputs move in a direction without a pattern, in which second derivatives don't cancel by chance. Returns `None`
+/// if the run fails: it may need a derivative that is undefined and that the Hessian doesn't need.
 fn curved(subject: &Subject, outputs: &[Vec<SeededCell>], inputs: &[Variable]) -> Option<Reports> {
     let mut direction = allocation::with_capacity(inputs.len()).ok()?;
     direction.extend(inputs.iter().map(|input| input.origin).zip(patternless(inputs.len())));
@@ -508,7 +511,7 @@ pub fn hessian(
 /// undefined.
 ///
 /// # Errors
-/// A trap or the step limit; a procedure with a rule, which a forward run doesn't follow.
+/// A trap or the step limit; a procedure with a rule, because a forward run can't apply rules.
 pub fn taylor(
     subject: &Subject,
     outputs: &[Variable],

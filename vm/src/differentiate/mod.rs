@@ -1,10 +1,11 @@
 //! Reverse-mode differentiation: runs the primal sweep forward to the turning point, switches gradient mode on, seeds
-//! the adjoints of results (1 for a loss), runs the reverse sweep, and reads the inputs' adjoints. The turning point
-//! is the end of the program, or a last `uncompute`. Second order is the same pass over dual numbers; higher orders
-//! are a forward run over truncated Taylor series. This module knows cells by their addresses, and prints nothing.
+//! the adjoints of results (1 for a loss), runs the reverse sweep, and reads the inputs' adjoints. The turning point is
+//! the end of the program, or the start of a last `uncompute`. Second order is the same pass over dual numbers; higher
+//! orders are a forward run over truncated Taylor series. This module knows cells by their addresses, and prints
+//! nothing.
 //!
-//! The method is that of Liu & Zhao, "Differentiate Everything with a Reversible Domain-Specific Language" (2020). It
-//! needs no tape, because the inverse program recomputes the intermediate values.
+//! The method is that of Liu & Zhao, "Differentiate Everything with a Reversible Domain-Specific Language" (2020). The
+//! method needs no tape, because the inverse program recomputes the intermediate values.
 
 pub mod check;
 pub mod divergence;
@@ -58,7 +59,8 @@ pub struct Subject {
     /// History kept for an exact reverse sweep. `None` means no history, or with `exact` the residues of steps
     /// without a bound on memory.
     pub retention: Option<Retention>,
-    /// Bound on the history that a diverged reverse sweep is repeated with, in bytes. Beyond it, snapshots are kept.
+    /// Maximum size in bytes of the history with which a diverged reverse sweep is repeated. A run whose history would
+    /// be larger keeps snapshots instead.
     pub recompute_memory: u64,
     /// True to run to the end even where the remaining steps only undo what was computed for the loss.
     pub whole: bool,
@@ -84,8 +86,8 @@ pub struct VerificationReport {
     /// Reason why reverse sweeps were repeated with a history, if they were. The derivatives are exact then.
     pub recomputed: Option<Divergence>,
     /// Bound on the error of the loss (or seeded sum) that an inexact reverse sweep causes. To first order it is the
-    /// sum of |difference · adjoint| over all recomputed values, and the largest of all passes. It is 0 if the
-    /// reverse sweep is exact, and `None` if the sweep wasn't verified.
+    /// sum of |difference · adjoint| over all recomputed values. Of several passes, this is the largest bound. The
+    /// bound is 0 if the reverse sweep is exact, and `None` if the sweep wasn't verified.
     pub loss_error: Option<f64>,
 }
 
@@ -109,7 +111,7 @@ pub struct Variable {
     pub global: usize,
     /// Index of the element within the global, in row-major order; 0 for a scalar.
     pub element: usize,
-    /// Location at the start.
+    /// Location of the variable in the start state.
     pub origin: Origin,
 }
 
@@ -149,7 +151,7 @@ pub enum DifferentiateError {
     NotResumed { why: &'static str },
     #[error("a value that `show` prints can't be written to the output")]
     NotShown,
-    /// The step is one of the primal sweep, or of the reverse sweep.
+    /// `step` is the step number of the state at which the sweep stopped.
     #[error("stopped at step {step} of the {} sweep", if *.backward { "reverse" } else { "primal" })]
     Interrupted { backward: bool, step: i64 },
 }
@@ -180,8 +182,8 @@ impl Subject {
     /// Creates a subject with default options: checked, one thread, no history unless `exact`.
     ///
     /// # Errors
-    /// The program switches gradient mode itself, so the meaning of its adjoints is unknown. Or it reads the mode, and
-    /// the reverse sweep would find other values.
+    /// The program switches gradient mode itself, so the meaning of its adjoints is unknown. Or the program reads the
+    /// mode, so that the reverse sweep would compute other values.
     pub fn new(
         program: Arc<Program>,
         start: State,
@@ -214,7 +216,8 @@ impl Subject {
         })
     }
 
-    /// Selects the strategy `auto` if the program discards information and no other history is kept.
+    /// Selects the strategy `auto` if the program discards information, the level is `checked`, and no other history is
+    /// kept.
     #[must_use]
     pub fn with_strategy_where_needed(self) -> Subject {
         let is_free = !self.exact && self.retention.is_none() && self.level.is_checked();
@@ -229,8 +232,8 @@ impl Subject {
         Subject { program: Arc::new(program), ..self.clone() }
     }
 
-    /// Returns the subject, prepared for a seeded sum. It is prepared with respect to the variables chosen before, or
-    /// else every number at the start. A cell with seed 0 is no part of the sum.
+    /// Returns the subject, prepared for a seeded sum. The independent variables are those of an earlier preparation,
+    /// or else all numbers at the start. A cell with seed 0 is no part of the sum.
     #[must_use]
     pub fn for_seeds(&self, seeds: &[SeededCell]) -> Subject {
         self.with_program(self.program.for_losses(Some(&self.summands(seeds))))
@@ -249,9 +252,9 @@ impl Subject {
         summands.map(|seed| seed.cell).collect()
     }
 
-    /// Returns the subject, prepared for some losses with respect to some variables, and to the input tape if
-    /// `by_tape` is true. Adjoints aren't propagated to cells that don't depend on these. So derivatives that aren't
-    /// needed may be undefined.
+    /// Returns the subject, prepared for some losses with respect to some variables, and to the input tape if `by_tape`
+    /// is true. No adjoints are propagated to cells that don't depend on these variables. So a derivative that isn't
+    /// needed may be undefined without an error.
     #[must_use]
     pub fn prepared(&self, losses: &[Variable], by: &[Variable], by_tape: bool) -> Subject {
         let independent = independent(by, by_tape);

@@ -1,5 +1,5 @@
-//! Gradient passes: a primal sweep with the mode off, a reverse sweep with it on, and a repetition with a history if
-//! the reverse sweep diverged. The same code serves plain numbers and dual numbers.
+//! Gradient passes: a primal sweep with gradient mode off, and a reverse sweep with gradient mode on. If the reverse
+//! sweep diverged, the pass is repeated with a history. The same code serves plain numbers and dual numbers.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ pub struct Gradient {
     pub steps: u64,
     /// Instruction before which the run turned around; `None` at the end of the program.
     pub turned: Option<u32>,
-    /// Number of steps of the reverse sweep: those of the primal sweep, and those of procedures' rules.
+    /// Number of steps of the reverse sweep: the undone steps of the primal sweep, and the steps of procedures' rules.
     pub steps_back: u64,
     /// Number of nonzero adjoints that were dropped, because their cell became 0 or another constant.
     pub drops: u64,
@@ -128,7 +128,7 @@ pub(super) enum PassHistory {
     Asked(Retention, Option<u64>),
     /// History for the repetition of a diverged sweep, which the caller didn't request.
     Recomputing {
-        /// Bound on its size in bytes; beyond it, snapshots are kept instead.
+        /// Bound on the history's size in bytes; beyond it, snapshots are kept instead.
         memory: u64,
     },
 }
@@ -180,13 +180,14 @@ impl PassHistory {
         }
     }
 
-    /// Returns the check level. Only native code omits checks, and native code handles plain numbers and keeps no
-    /// history.
+    /// Returns the check level of the pass. Only native code can omit checks. Native code is only used with plain
+    /// numbers and without a history, so all other passes are checked.
     fn level<B: Interpreted>(self, subject: &Subject) -> CheckLevel {
         if self == PassHistory::Nothing && B::IS_PLAIN { subject.level } else { CheckLevel::Checked }
     }
 
-    /// Returns true if a diverged reverse sweep is repeated with a history.
+    /// Returns true if the reverse sweep is repeated with a history if it diverges. That holds for floats without a
+    /// history.
     pub fn is_recomputed(self, subject: &Subject) -> bool {
         self == PassHistory::Nothing
             && !subject.program.module().real.is_exact()
@@ -201,8 +202,8 @@ pub(super) enum Stopped {
 }
 
 impl Stopped {
-    /// Converts to the error of a sweep that can't be repeated with a history. Without rounding, only a program with
-    /// values that depend on its adjoints returns to other values.
+    /// Converts the reason to an error, for a sweep that can't be repeated with a history. In exact number systems only
+    /// a program that computes values from its adjoints can diverge.
     pub fn error(self) -> DifferentiateError {
         match self {
             Stopped::For(error) => error,
@@ -249,11 +250,11 @@ fn attempt<B: Interpreted, T>(
 pub(super) struct Pass<B = u64> {
     pub checkpointed_run: CheckpointedRun<B>,
     pub history: PassHistory,
-    /// End of the primal sweep, once it was passed.
+    /// End of the primal sweep, once it is reached.
     pub turn: Option<Turn>,
 }
 
-/// State at the end of a primal sweep.
+/// Turning point, with the seeds and the values of the seeded cells there.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Turn {
     pub at: TurnPoint,
@@ -297,8 +298,8 @@ impl<B: Interpreted> Pass<B> {
         Ok(Pass { checkpointed_run: checkpointed_run.of_length(history.length()), history, turn: None })
     }
 
-    /// Creates a pass with a history that repeats a diverged one. A loss of derivative information found by the
-    /// diverged pass is recorded.
+    /// Creates a pass with a history that repeats a diverged pass. If the diverged pass found the loss ill-conditioned,
+    /// the new pass reports that.
     pub fn again(subject: &Subject, start: &State<B>, reason: &Divergence) -> Result<Pass<B>, OutOfMemory> {
         let mut pass = Pass::new(subject, start, PassHistory::recomputing(subject))?;
         if let Divergence::Sensitive { loss_error, ill_conditioned: Some(at) } = *reason {
@@ -326,7 +327,7 @@ impl<B: Interpreted> Pass<B> {
     }
 
     /// Runs the rest of the primal sweep, and the reverse sweep. Returns the error bound of the seeded sum, see
-    /// [`VerificationReport::loss_error`]. `output` is the index of the seeds among the lists of a [`sweeps`].
+    /// [`VerificationReport::loss_error`]. `output` is the index of `seeds` in the lists that [`sweeps`] received.
     pub fn whole(
         &mut self,
         subject: &Subject,
@@ -431,7 +432,7 @@ pub(super) fn forward<B: Interpreted>(
     forward_until(subject, machine, None)
 }
 
-/// Runs forward to the end or to a stop place, without a history.
+/// Runs forward to the end or to a breakpoint, without a history.
 pub(super) fn forward_until<B: Interpreted>(
     subject: &Subject,
     machine: Machine<B>,
@@ -442,7 +443,7 @@ pub(super) fn forward_until<B: Interpreted>(
     Ok(checkpointed_run.into_machine())
 }
 
-/// Runs forward to the end or to a stop place.
+/// Runs forward to the end or to a breakpoint.
 fn forward_to<B: Interpreted>(
     subject: &Subject,
     history: PassHistory,
@@ -537,11 +538,13 @@ fn backward<B: Interpreted>(
     }
 }
 
-/// Number of rule steps between two checks of the progress of a reverse sweep.
+/// Minimum budget in steps between two checks of a reverse sweep's progress. Steps of rules use up the budget without
+/// progress.
 const RULE_STEPS: u64 = 1024;
 
-/// Classifies a trap of the reverse sweep. Erased data need a history, and where memory was refused, a history would
-/// be refused too. Any other trap may be caused by rounding.
+/// Classifies a trap of the reverse sweep. Erased data can't be restored without a history, and after a refused memory
+/// request a history would be refused too, so these traps are errors. Any other trap may be caused by rounding, so the
+/// sweep counts as diverged.
 fn trapped<B: Interpreted>(machine: &Machine<B>, trap: Trap) -> Stopped {
     let explanation = match explained(machine, trap) {
         Ok(explanation) => explanation,

@@ -21,7 +21,7 @@ pub struct Shows {
 struct ShowProgress {
     /// Mark up to which values were passed on: of the forward sweep, and of the reverse sweep of `output`.
     mark: ShownMark,
-    /// Index of the last output with a reverse sweep that has begun.
+    /// Greatest index of an output whose reverse sweep has begun.
     output: usize,
     /// Values of a reverse sweep that isn't verified yet, each with the mark after it.
     waiting: Vec<(ShownMark, ShownValue)>,
@@ -40,15 +40,16 @@ impl Shows {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the mark with which a sweep begins. `own` is the mark of the sweep's initial state.
+    /// Returns the mark with which a sweep begins, so that values that were passed on aren't shown again. `own` is the
+    /// mark of the sweep's initial state.
     pub(super) fn begin(&self, own: ShownMark) -> ShownMark {
         let mut progress = self.progress();
         progress.mark.step = progress.mark.step.max(own.step);
         ShownMark { step: progress.mark.step, ..own }
     }
 
-    /// Returns the mark with which the reverse sweep of an output begins. Waiting values of a sweep that is repeated
-    /// are discarded.
+    /// Returns the mark with which the reverse sweep of an output begins. If this repeats a diverged sweep, the waiting
+    /// values of the diverged sweep are discarded.
     pub(super) fn begin_reverse(&self, output: usize, own: ShownMark) -> ShownMark {
         let mut progress = self.progress();
         progress.waiting.clear();
@@ -75,7 +76,7 @@ impl Shows {
     }
 
     /// Passes on a value of a reverse sweep. If the sweep may still turn out to have diverged (`waits`), the value
-    /// waits until its end.
+    /// waits until the sweep ends.
     ///
     /// # Errors
     /// The sink rejects the value.

@@ -1,8 +1,8 @@
 //! Suspended gradients: what is saved of an unfinished gradient in addition to the state and its history, and the
 //! conditions under which resuming it gives the same gradient as an uninterrupted run.
 //!
-//! The start state isn't saved. The caller supplies it again, because the reverse sweep is verified against it, and is
-//! repeated from it if it diverged. A digest proves that it is the same start.
+//! The start state isn't saved. The caller supplies it again: the reverse sweep is verified against the start state,
+//! and a diverged sweep is repeated from there. A digest proves that it is the same start state.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,13 +28,13 @@ pub struct SuspendedGradient {
     pub state: State,
     /// History of the machine; `None` if it keeps none.
     pub residues: Option<Residues>,
-    /// Knowledge about the finished part; `None` for a state that a plain run has reached.
+    /// Data about the finished part; `None` for a state that a plain run has reached.
     pub progress: Option<GradientProgress>,
-    /// Further history of the run, under a strategy.
+    /// Data that a strategy keeps in addition, such as snapshots; `None` if no strategy was requested.
     pub saved_run: Option<SavedRun>,
 }
 
-/// Knowledge about the finished part of a gradient, apart from its state.
+/// Data about the finished part of a gradient, apart from its state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GradientProgress {
     /// Digest of the start state.
@@ -48,8 +48,8 @@ pub struct GradientProgress {
 }
 
 impl GradientProgress {
-    /// Returns true if the data are consistent with a program and a state. A file with wrong contents gives a wrong
-    /// number, as a file with another state does.
+    /// Returns true if the data fit a program and a state, so that they can be used without an error. Wrong contents
+    /// aren't detected: they give a wrong gradient, as a file with another state does.
     pub(crate) fn is_of(&self, program: &Program, state: &State) -> bool {
         let length = program.module().code.len();
         let is_there = |turn: &Turn| {
@@ -84,8 +84,8 @@ pub fn gradient(subject: &Subject, loss: &Variable) -> Result<Gradient, Differen
     seeded_gradient(subject, &subject.seeds_of(loss)?)
 }
 
-/// Computes the gradient of the seeded sum Σ seed·value with respect to every cell: a vector–Jacobian product. Each
-/// seed is of another cell.
+/// Computes the gradient of the seeded sum Σ seed·value with respect to every cell: a vector–Jacobian product. No two
+/// seeds may have the same cell.
 ///
 /// # Errors
 /// The same as of [`gradient`].
@@ -93,7 +93,7 @@ pub fn seeded_gradient(subject: &Subject, seeds: &[SeededCell]) -> Result<Gradie
     gradient_from(subject, seeds, None).map_err(|halted| halted.error)
 }
 
-/// Computes the gradient of the seeded sum with respect to every cell, from the start or from where it was suspended.
+/// Computes the gradient of the seeded sum with respect to every cell, from the start or from a suspended gradient.
 ///
 /// # Errors
 /// The same as of [`gradient`]; also if the saved gradient can't be resumed.
@@ -152,7 +152,7 @@ fn resumed(
     let kept = KeptInFile { has_history: residues.is_some(), retention };
     let history = match PassHistory::of(subject) {
         _ if is_recomputing => PassHistory::recomputing(subject),
-        // A gradient that began with a history still has one.
+        // A gradient that began with a history continues with it, even if none is requested now.
         PassHistory::Nothing if kept.has_history => {
             PassHistory::Asked(retention.unwrap_or(Retention::RESIDUES), None)
         }
@@ -183,7 +183,7 @@ struct KeptInFile {
 }
 
 impl KeptInFile {
-    /// Returns true if the history is the one that is wanted.
+    /// Returns true if the file's history is the one that `retention` requests.
     fn serves(self, retention: Retention) -> bool {
         match (self.retention, retention.strategy) {
             (Some(kept), _) => kept == retention,
@@ -193,7 +193,8 @@ impl KeptInFile {
     }
 }
 
-/// Checks, as far as possible, that resuming from a state gives the gradient at the start.
+/// Checks, as far as possible, that resuming from a state gives the gradient at the start. Otherwise returns the
+/// reason.
 fn check(
     subject: &Subject,
     seeds: &[SeededCell],
@@ -232,7 +233,8 @@ fn check(
     }
 }
 
-/// Returns the digest of the start, combined with the independent variables if these aren't all numbers at the start.
+/// Returns the digest of the start. Unless all numbers at the start are independent variables, the digest also covers
+/// the choice of the independent variables.
 fn digest(subject: &Subject) -> [u8; 16] {
     let program = &subject.program;
     let independent = program.activity().independent();

@@ -1,7 +1,7 @@
-//! Turning point of a gradient. If main ends with `uncompute`, the turning point is after `apply`: no later step
-//! changes the loss. Running on would only be undone by the reverse sweep, with adjoints that are 0. Adjoints
-//! propagate only from cells that have one. At the turning point that is the loss alone, and no later step has it as
-//! its target. This module knows instructions, and executes no step.
+//! Turning point of a gradient. If main ends with an `uncompute` that changes no loss, the primal sweep turns before
+//! that `uncompute`. Its steps can be omitted: the reverse sweep would only undo them, and they propagate no adjoint. A
+//! step propagates the adjoint of its target, but at the end only losses have adjoints, and none of these steps changes
+//! a loss. This module knows instructions, and executes no step.
 
 use std::collections::HashSet;
 
@@ -15,44 +15,42 @@ use crate::stops::{Node, Stops};
 
 use super::Subject;
 
-/// End of the primal sweep.
+/// Turning point: the place where the primal sweep ends.
 #[derive(Debug)]
 pub(super) struct TurningPoint {
-    /// Stop places; `None` at the end of the program.
+    /// Breakpoints at which the primal sweep ends; `None` if it runs to the end of the program.
     stops: Option<Stops>,
 }
 
 impl TurningPoint {
-    /// Finds the turning point for some losses, unless the subject asks for the whole run.
+    /// Finds the turning point for some losses. If the subject asks for the whole run, that is the end of the program.
     pub fn of(subject: &Subject, losses: &[usize]) -> TurningPoint {
         let program = &subject.program;
         TurningPoint { stops: if subject.whole { None } else { early_turn(program, losses) } }
     }
 
-    /// Returns the places where the primal sweep stops.
+    /// Returns the breakpoints at which the primal sweep ends; `None` if it runs to the end of the program.
     pub fn stops(&self) -> Option<&Stops> {
         self.stops.as_ref()
     }
 }
 
-/// Returns where a forward run may stop because some losses are final there; `None` if that is the end. Losses are
-/// offsets among the reals.
+/// Returns the place where a forward run may stop early, because no later step changes the losses; `None` if that is
+/// the end. Losses are offsets among the reals.
 pub fn early_turn(program: &Program, losses: &[usize]) -> Option<Stops> {
     let position = last_uncompute(program, losses);
     let node = Node { position, backward: false };
     (position < program.end()).then(|| Stops::new(program, [node]))
 }
 
-/// Upper bound on the work of finding what calls may change.
-const MOST_WORK: usize = 1 << 24;
-
-/// Returns the start of the first trailing `uncompute` of main after which no step changes a loss and no branch
-/// crosses it. Otherwise, and if adjoints are operands, which later steps may change, returns the end.
+/// Returns the position of the first `uncompute` at the end of main after which no step changes a loss, and over which
+/// no branch jumps. Returns the end if there is none. Also returns the end if an instruction names adjoints, because
+/// later steps may change these.
 fn last_uncompute(program: &Program, losses: &[usize]) -> u32 {
     let (module, end) = (program.module(), program.end());
     let Some(main) = module.procedures.first().filter(|_| !program.names_adjoints()) else { return end };
     let Some(losses) = globals_of(program, losses) else { return end };
-    let Some(effects) = Effects::of(module, &mut { MOST_WORK }) else { return end };
+    let Some(effects) = Effects::of(module) else { return end };
     let own = || main.entry + 1..main.exit;
     let is_last = |block: &&Block| block.kind == BlockKind::Compute && !block.undone && block.end() == end;
     let uncomputes = module.structure.blocks.iter().filter(is_last).filter_map(|block| block.seams.get(2));
@@ -72,7 +70,7 @@ fn last_uncompute(program: &Program, losses: &[usize]) -> u32 {
     uncomputes.map(|seam| seam.start).filter(is_final).min().unwrap_or(end)
 }
 
-/// Returns the globals that contain the losses.
+/// Returns the globals that contain the losses; `None` if a loss belongs to no global.
 fn globals_of(program: &Program, losses: &[usize]) -> Option<HashSet<u32>> {
     let reals = || (0..).zip(&program.module().globals).filter(|(_, global)| global.class == Class::Real);
     let holds = |n: u32, loss: usize| program.cells(n as usize).contains(&loss);

@@ -1,5 +1,5 @@
-//! The backtrace of a trap: the open calls from the innermost outward, with the caller and the task of each.
-//! The trap itself is explained elsewhere.
+//! The backtrace of a trap: the open calls from the innermost outward, with the caller and the task of each. The module
+//! [`super`] explains the trap itself.
 
 use reviver_isa::instruction::{Base, Link, Place};
 use reviver_isa::structure::{BlockKind, Counting};
@@ -24,14 +24,15 @@ pub struct OpenCall {
     pub statement: String,
     /// The position of the call statement in the text, if known.
     pub spot: Option<Spot>,
-    /// The task that the call is, if it is one.
+    /// The task, if the call is a task of a `par`.
     pub task: Option<OpenTask>,
 }
 
 /// The identification of a task within its task region.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OpenTask {
-    /// One of the calls in the text. A single call may be executed several times.
+    /// One of the calls that the text lists, such as `g(b)` in `par f(a), g(b)`. If the region lists a single call,
+    /// that call may be executed several times.
     Listed {
         /// The number of the call in the order of the text, from 1.
         number: usize,

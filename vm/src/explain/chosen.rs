@@ -1,5 +1,6 @@
-//! Explanations of `callvia`, a call of the procedure that a cell selects. The module has assertions and an
-//! `if` for each procedure instead, all of which have the text line of the `callvia`.
+//! Explanations of traps in `callvia`, a call of the procedure whose number is in a cell. A module has no such
+//! instruction: it has an `if` for each procedure that may be called, and assertions. They all have the text line of
+//! the `callvia`.
 
 use reviver_isa::instruction::{Instruction, Link, Operand};
 use reviver_isa::predicate::Predicate;
@@ -10,7 +11,7 @@ use super::{Explainer, ExplanationText};
 use crate::trap::Cause;
 
 impl Explainer<'_> {
-    /// Explains a wrong procedure number; returns none if the trap has another cause.
+    /// Explains a wrong procedure number; returns `None` if the trap has another cause.
     pub(super) fn choice(&self) -> Option<ExplanationText> {
         let is_of_choice = matches!(
             self.trap.cause,
@@ -53,8 +54,8 @@ impl Explainer<'_> {
         })
     }
 
-    /// Returns the calls on the text line of a place, in the order of the code. Instructions record nothing
-    /// more precise.
+    /// Returns the calls on the text line of a place, in the order of the code. The line is used, because instructions
+    /// record no more precise place.
     fn calls_at(&self, place: TextPlace) -> Vec<(u32, &Instruction)> {
         let procedure = self.procedure(self.trap.at);
         let code = self.program.module().code.get(..procedure.exit as usize).unwrap_or_default();
@@ -75,7 +76,7 @@ impl Explainer<'_> {
         }
     }
 
-    /// Formats a choice, for example "`p` is 1".
+    /// Formats the procedure number of a call, for example "`p` is 1".
     fn numbered(&self, call: &Instruction) -> Option<String> {
         let Link::Calls(calls) = &call.link else { return None };
         let number = calls.first()?.procedure;

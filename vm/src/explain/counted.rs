@@ -10,7 +10,7 @@ use crate::state::values::Value;
 use crate::trap::Cause;
 
 impl Explainer<'_> {
-    /// Explains a trap at one of the loop's seams; returns none if the loop isn't the cause.
+    /// Explains a trap at one of the loop's seams; returns `None` if the loop isn't the cause.
     pub(super) fn counted(&self, block: &Block, counting: &Counting, seam: usize) -> Option<ExplanationText> {
         let reported = match self.trap.cause {
             Cause::NotVacant { .. } if self.vacated() == Some(counting.counter) => {
@@ -68,7 +68,7 @@ impl Explainer<'_> {
 
     /// Explains a counter that doesn't have its end value after the last iteration.
     fn missed(&self, block: &Block, counting: &Counting) -> Option<ExplanationText> {
-        // The check subtracts the bound from the counter, so the bound is added back here.
+        // The trapped instruction has subtracted the end bound from the counter, so the bound is added back here.
         let up = self.is_backward() == counting.reversed;
         let (ends, begins) = if up { (&counting.to, &counting.from) } else { (&counting.from, &counting.to) };
         let (said, end) = self.bound_text(ends)?;

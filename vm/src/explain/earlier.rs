@@ -21,7 +21,8 @@ const MOST_STEPS: u32 = 1 << 18;
 const LARGEST_COPY: usize = 64 << 20;
 
 impl Explainer<'_> {
-    /// Returns the state at the last time when the machine was at `position` in the call that is open now.
+    /// Returns the last earlier state in which the machine was at `position`, in the call that is open now. Returns
+    /// `None` if that takes too much memory or too many steps, or isn't exact.
     pub(super) fn earlier(&self, position: u32) -> Option<State> {
         if self.state.bytes() > LARGEST_COPY {
             return None;
@@ -40,8 +41,8 @@ impl Explainer<'_> {
         None
     }
 
-    /// Returns the state one step earlier, after `change` is applied to a copy; none if the step can't be
-    /// undone.
+    /// Applies `change` to a copy of the state, undoes one step there, and returns the copy. Returns `None` if the step
+    /// can't be undone.
     pub(super) fn before_with(&self, change: impl FnOnce(&mut State)) -> Option<State> {
         if self.state.bytes() > LARGEST_COPY {
             return None;
@@ -85,7 +86,8 @@ fn is_exact(program: &Program, state: &State, travel: Travel) -> bool {
         | OperandShape::Exchange
         | OperandShape::Tasks
         | OperandShape::Switch => true,
-        // A frame that is entered backward starts with the values that were discarded at its end.
+        // This step leaves a frame, which restores nothing. A call is different: going back into a frame needs the
+        // reals that were discarded at the frame's end.
         OperandShape::Boundary => true,
         OperandShape::Call => {
             let callee = program.callee(at).and_then(|callee| module.procedures.get(callee));

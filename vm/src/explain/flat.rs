@@ -355,7 +355,7 @@ impl Explainer<'_> {
             ),
             Cause::ModeIs { on: true } => ("gradient mode is on already".into(), None),
             Cause::ModeIs { on: false } => ("gradient mode is off already".into(), None),
-            // All other causes are explained elsewhere.
+            // All other causes are explained by other functions.
             other => (format!("{other:?}"), None),
         };
         let notes = match self.trap.cause {

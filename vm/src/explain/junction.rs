@@ -14,7 +14,7 @@ const UNDONE: &str =
     "the undone part must find the values that it left: a statement in between has changed one";
 
 impl Explainer<'_> {
-    /// Explains a trap at one of the block's seams; returns none if the cause isn't one of its conditions.
+    /// Explains a trap at one of the block's seams; returns `None` if the cause isn't one of the block's conditions.
     pub(super) fn junction(&self, block: &Block) -> Option<ExplanationText> {
         let is_wrong_way = matches!(
             self.trap.cause,
@@ -22,7 +22,8 @@ impl Explainer<'_> {
         );
         let forward = !self.is_backward();
         let is_if = matches!(block.kind, BlockKind::If { .. });
-        // The checked condition of an `if` is at its join, that of a loop at its entry.
+        // Going forward, an `if` is checked at its `fi`, and a loop at its `from`. Going backward, an `if` is checked
+        // at its beginning, and a loop at its `until`.
         let (failed, other) =
             if is_if == forward { (Side::Exit, Side::Entry) } else { (Side::Entry, Side::Exit) };
         let (predicate, place) = block.guard(failed).filter(|_| is_wrong_way)?;
@@ -52,7 +53,7 @@ impl Explainer<'_> {
         })
     }
 
-    /// Explains a failed `assert` with several comparisons; returns none if the cause is another one.
+    /// Explains a failed `assert` with several comparisons; returns `None` if the trap has another cause.
     pub(super) fn assertion_of(&self, condition: &Predicate) -> Option<ExplanationText> {
         if self.trap.cause != Cause::AssertFailed {
             return None;

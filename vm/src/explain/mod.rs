@@ -50,9 +50,9 @@ pub struct Spot {
     pub number: u32,
     /// The number of the line in its file, from 1.
     pub line: u32,
-    /// The first and the last column, in characters from 1; none if the position is the whole line.
+    /// The first and the last column, in characters from 1; `None` if the position is the whole line.
     pub columns: Option<(u32, u32)>,
-    /// The path of the included file, relative to the program's folder; none for the program's own file.
+    /// The path of the included file, relative to the program's folder; `None` for the program's own file.
     pub file: Option<String>,
 }
 
@@ -84,7 +84,7 @@ pub struct Explanation {
     pub at: u32,
     /// The name of the procedure that contains the instruction.
     pub procedure: String,
-    /// The position of the statement in the text; none if the image doesn't record it.
+    /// The position of the statement in the text; `None` if the image doesn't record it.
     pub spot: Option<Spot>,
     /// The number of open calls.
     pub depth: usize,
@@ -116,7 +116,7 @@ struct Explainer<'a> {
 /// The text of an explanation, and the places it refers to.
 #[derive(Default)]
 struct ExplanationText {
-    /// The trap code, if the statement determines it rather than the instruction.
+    /// The trap code, if the statement determines it. Otherwise the trap's cause determines the code.
     code: Option<TrapCode>,
     message: String,
     /// The failed part of the text and its place, if they differ from those of the instruction.
@@ -211,8 +211,8 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    /// Returns an instruction with its expressions, if their temporaries are computed around it. In this case
-    /// the text has the expressions.
+    /// Returns an instruction as in the text: with expressions in place of the temporaries that hold their values.
+    /// Returns `None` if no temporaries are computed around the instruction.
     fn with_expressions(&self, at: u32) -> Option<String> {
         let innermost = self.program.blocks_around(at).next()?;
         let takes = innermost.kind == BlockKind::Temporaries;
@@ -268,7 +268,8 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    /// Returns the use of the macro that contains the faulty text.
+    /// Returns the outermost use of a macro that the trapped text results from, unless `spot` is on the line of that
+    /// use.
     fn use_of_macro(&self, spot: Option<&Spot>) -> Option<OtherPlace> {
         let is_use = |block: &&Block| matches!(block.kind, BlockKind::Macro { .. });
         let outermost = self.program.blocks_around(self.trap.at).filter(is_use).last()?;

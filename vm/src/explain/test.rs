@@ -10,7 +10,7 @@ use crate::program::Program;
 use crate::state::State;
 use crate::state::values::Value;
 
-/// A condition and the state to evaluate it in, within the procedure of an instruction.
+/// A condition, and the state in which it is evaluated. Its operands belong to the procedure of the instruction `at`.
 pub(super) struct Tested<'a> {
     pub(super) program: &'a Program,
     pub(super) state: &'a State,
@@ -19,8 +19,7 @@ pub(super) struct Tested<'a> {
 }
 
 impl Tested<'_> {
-    /// Returns the value of the condition; none if it has no value, for example because an index is out of
-    /// bounds.
+    /// Returns the value of the condition; `None` if it has no value, for example because an index is out of bounds.
     pub(super) fn holds(&self) -> Option<bool> {
         self.values().last().copied().flatten()
     }
@@ -49,7 +48,7 @@ impl Tested<'_> {
         self.predicate.text(|o| self.value(o).map_or_else(|| "?".to_owned(), |v| self.program.text(v)))
     }
 
-    /// Returns the numbers of the comparisons that determine the condition's value.
+    /// Returns the indices of the comparisons that determine the condition's value.
     fn deciding(&self) -> Vec<usize> {
         let (values, firsts) = (self.values(), self.predicate.firsts());
         let mut asked = vec![true];

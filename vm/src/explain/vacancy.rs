@@ -20,7 +20,8 @@ impl Explainer<'_> {
         let Some(instruction) = instruction else {
             return Some(self.ended_as_nothing(block, variable, &words, self.value(class, cell)));
         };
-        // One step back with the variable set to 0 yields the value that the statement names.
+        // The statement subtracts a value from the variable. So if the variable is 0, undoing this step gives that
+        // value.
         let stated = self.before_with(|state| match class {
             Class::Int => state.ints.iter_mut().skip(cell as usize).take(1).for_each(|value| *value = 0),
             Class::Real => state.reals.iter_mut().skip(cell as usize).take(1).for_each(|bits| *bits = 0),
@@ -139,7 +140,7 @@ impl Explainer<'_> {
         (here != Some((scope.place.file, scope.place.line))).then_some(other)
     }
 
-    /// Explains other cells that must be vacant.
+    /// Explains a cell that must be vacant, in a frame that ends or as the target of a move.
     pub(super) fn vacancy(&self) -> Option<ExplanationText> {
         match self.trap.cause {
             Cause::FrameNotVacant { class, cell } => Some(self.frame(class, cell)),

@@ -19,13 +19,12 @@ pub struct Valued<'a> {
     pub program: &'a Program,
     /// The state that the values are read from.
     pub state: &'a State,
-    /// The number of an instruction in the procedure that is open.
+    /// The number of an instruction in the innermost open procedure, to which the operands belong.
     pub at: u32,
 }
 
 impl Valued<'_> {
-    /// Returns the value of an operand; none if it has no value, for example because an index is out of
-    /// bounds.
+    /// Returns the value of an operand; `None` if it has no value, for example because an index is out of bounds.
     pub fn value(&self, operand: &Operand) -> Option<Value> {
         if let Some(temporary) = self.temporary(operand) {
             return self.computed(temporary);
@@ -46,7 +45,8 @@ impl Valued<'_> {
         cell_of(self.program, self.state, self.at, &self.with_indices(operand)?)
     }
 
-    /// Returns the cells of the text that an operand depends on: itself, or the cells of its expression.
+    /// Returns the operands of the text that an operand depends on: the operand itself, or for a temporary the operands
+    /// of its expression.
     pub fn parts(&self, operand: &Operand) -> Vec<Operand> {
         match self.temporary(operand) {
             Some(temporary) => temporary.sources.iter().flat_map(|source| self.parts(source)).collect(),
@@ -96,7 +96,7 @@ impl Valued<'_> {
     }
 }
 
-/// Applies a function in the program's number system; returns none if there is no value.
+/// Applies a function in the program's number system; returns `None` if there is no value.
 fn applied(program: &Program, function: Function, result: Class, sources: &[Value]) -> Option<Value> {
     let module = program.module();
     let sources: Vec<PlainValue> = sources

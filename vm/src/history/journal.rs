@@ -1,5 +1,5 @@
-//! The history of a single step: it keeps the values that the step loses, and restores the values that the
-//! step lost. The module knows the cells that change, but no instruction.
+//! Access of a single step to the history. A step records the values that it loses, or restores the values that it
+//! lost. The module knows the cells that change, but no instruction.
 
 use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
@@ -18,7 +18,7 @@ pub(crate) struct Journal<'a, H> {
     pub restores: bool,
     /// True if gradient mode is on.
     pub gradient: bool,
-    /// The real addresses of the operands, if the step operates on copies of them.
+    /// The addresses of the operands, if the step operates on copies of them. The copies are the cells 0 to 2.
     pub copies_of: Option<[u32; 3]>,
 }
 
@@ -41,8 +41,7 @@ impl<H> Journal<'_, H> {
         H::ACTIVE && self.restores && self.history.latest(self.interval).is_some_and(|kept| kept.gradient)
     }
 
-    /// Returns the recorded value of a real for this interval. Only steps that lose exactly one real may ask
-    /// for it.
+    /// Returns the recorded value of a real for this interval. May be called only for steps that lose exactly one real.
     pub fn kept_real<B: Lanes>(&self, cell: usize) -> Option<B>
     where
         H: History<B>,
@@ -62,11 +61,11 @@ impl<H> Journal<'_, H> {
         H::ACTIVE && self.history.latest(self.interval).is_some()
     }
 
-    /// Restores everything that was recorded for this interval. Returns true if this completely undoes the
-    /// step. Records of plain steps don't cover the adjoints that gradient mode still has to propagate.
+    /// Restores everything that was recorded for this interval. Returns true if the step is completely undone. If the
+    /// records were made in plain mode and gradient mode is on, the caller must still propagate adjoints.
     ///
-    /// On the way from the start, the records of an earlier run are restored instead. The values that they
-    /// replace are recorded in turn, together with the adjoints that the caller changes.
+    /// If the step leads away from the start, the values that an earlier run lost ([`super::Past`]) are restored
+    /// instead. The values that they replace are recorded in turn. The caller records the adjoints that it changes.
     pub fn restore<B: Lanes>(&mut self, cells: &mut Cells<B>, counters: &mut Counters) -> bool
     where
         H: History<B>,
@@ -78,7 +77,7 @@ impl<H> Journal<'_, H> {
         let mut complete = true;
         while let Some(kept) = self.history.take(self.interval) {
             complete = kept.gradient || !self.gradient;
-            // A plain step doesn't change adjoints, so it doesn't restore them.
+            // If the step was executed in gradient mode and is undone in plain mode, the adjoints stay.
             if self.gradient || kept.slot != KeptSlot::Adjoint || !kept.gradient {
                 kept.restore(cells, counters);
             }
@@ -86,8 +85,8 @@ impl<H> Journal<'_, H> {
         complete
     }
 
-    /// Restores the values discarded by a step that changes more than cells. When such a step is repeated, it
-    /// discards the values itself.
+    /// Restores the values that were discarded by a step that changes more than cells. If the step repeats an earlier
+    /// run, the replaced values aren't recorded here, because the step itself records what it discards.
     pub fn put_back<B: Lanes>(&mut self, cells: &mut Cells<B>, counters: &mut Counters)
     where
         H: History<B>,
@@ -102,7 +101,8 @@ impl<H> Journal<'_, H> {
         }
     }
 
-    /// Restores the values that an earlier run recorded for this interval, the latest first.
+    /// Restores the values that an earlier run recorded for this interval, the latest first. If `records` is true, the
+    /// values that they replace are recorded.
     fn adopt<B: Lanes>(&mut self, cells: &mut Cells<B>, counters: &mut Counters, records: bool)
     where
         H: History<B>,
@@ -149,8 +149,8 @@ impl<H> Journal<'_, H> {
         }
     }
 
-    /// Records an adjoint that is about to become 0. `counts` is false for an adjoint that is already a zero,
-    /// such as -0: it isn't counted as dropped.
+    /// Records an adjoint that is about to become 0. `counts` is false for an adjoint that is already a zero, such as
+    /// -0: such an adjoint isn't counted as dropped.
     pub fn dropped<B: Lanes>(&mut self, cell: usize, bits: B, counts: bool, counters: &mut Counters)
     where
         H: History<B>,

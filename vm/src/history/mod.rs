@@ -28,8 +28,8 @@ pub trait History<B>: Sized {
     /// False if nothing is ever recorded. The interpreter is then compiled without any history code.
     const ACTIVE: bool;
 
-    /// Returns a history that records nothing. Its type is one that the interpreter's loop is compiled for
-    /// anyway.
+    /// Returns a history of this type that records nothing. Callers use it to avoid compiling the interpreter's loop
+    /// for another type.
     fn nothing() -> Self;
 
     /// Reserves memory for `records` records of the step over an interval, before the step changes anything.
@@ -71,7 +71,8 @@ pub enum KeptSlot {
     /// The deferred adjoint of the real cell with this number, which waited while a task accumulated its
     /// share.
     Deferred,
-    /// The adjoint of the stack or tape entry that undoing the step restores.
+    /// The adjoint of a value that left a stack or a tape without its adjoint. Undoing that step restores the entry
+    /// with it.
     Entry,
 }
 
@@ -84,13 +85,15 @@ pub struct Kept<B = u64> {
     pub cell: u32,
     /// The old content; for an integer, its two's complement.
     pub bits: B,
-    /// True if the step was executed in gradient mode. Its records then hold every adjoint that it changed.
+    /// True if the step was executed in gradient mode. Then the step's records hold every adjoint that the step
+    /// changed.
     pub gradient: bool,
     /// The counter increments of this loss, taken back when the content is restored.
     pub cost: Cost,
 }
 
-/// The counter increments caused by losing a cell's content; negative if restoring it was what was counted.
+/// The counter increments caused by losing a cell's content. They are negative in a record made by `Kept::replaced`:
+/// restoring the lost content has subtracted them, and undoing that adds them again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cost {
     /// Bits that the program erased explicitly.
@@ -138,7 +141,8 @@ impl<B> Cells<'_, B> {
 }
 
 impl<B: Lanes> Kept<B> {
-    /// Returns the record to make before this one is restored, so that the step can be repeated.
+    /// Returns a record of the current content of the cell, to be made before the old content is restored. With it, the
+    /// restoration can be undone.
     pub(crate) fn replaced(&self, cells: &Cells<B>, gradient: bool) -> Kept<B> {
         let cell = self.cell as usize;
         let bits = match self.slot {
@@ -158,7 +162,8 @@ impl<B: Lanes> Kept<B> {
             KeptSlot::Int => cells.ints.get_mut(cell).into_iter().for_each(|int| *int = bits.word() as i64),
             KeptSlot::Real => cells.reals.get_mut(cell).into_iter().for_each(|real| *real = bits),
             KeptSlot::Adjoint => cells.adjoints.get_mut(cell).into_iter().for_each(|adjoint| *adjoint = bits),
-            // The move or the call itself takes these records. A record from another source changes nothing.
+            // The move or the call that is undone has taken these records before. So one that is left comes from a file
+            // with wrong contents, and changes nothing.
             KeptSlot::Entry | KeptSlot::Deferred => {}
         }
         self.cost.refund(counters);
@@ -311,8 +316,8 @@ impl<B> Residues<B> {
         self.tapes = true;
     }
 
-    /// Returns true if each step's records are identified by its number alone and hold only the step's
-    /// losses.
+    /// Returns true if the records can be split by step number alone ([`Residues::part`]): there are no records of
+    /// rules and no values of an earlier run.
     pub(crate) fn can_be_parted(&self) -> bool {
         self.past.is_none() && self.rules.is_empty()
     }
@@ -330,7 +335,8 @@ impl<B> Residues<B> {
         allocation::more(&mut self.program, records)
     }
 
-    /// Deletes the records of the steps between two numbers. The first one is the number of the latest step.
+    /// Deletes the records of the steps with numbers between `earliest` and `latest`, which is the number of the latest
+    /// step.
     pub(crate) fn forget_between(&mut self, latest: i64, earliest: i64) {
         self.program.truncate(self.begin_of(&(latest.min(earliest)..latest.max(earliest))));
     }
@@ -398,7 +404,7 @@ impl<B: Copy> Residues<B> {
         let number = interval.number + past.offset;
         let rest = &past.records[past.records.partition_point(|(recorded, _)| *recorded < number)..];
         let records = &rest[..rest.partition_point(|(recorded, _)| *recorded == number)];
-        // A plain step that changed an adjoint is executed again, because the adjoint may differ now.
+        // A step that changed an adjoint in plain mode is executed again, because the adjoint may differ now.
         let concerns_adjoints = |kept: &Kept<B>| kept.slot == KeptSlot::Adjoint && !kept.gradient;
         if records.iter().any(|(_, kept)| concerns_adjoints(kept)) { &[] } else { records }
     }

@@ -34,7 +34,8 @@ impl OutOfBounds {
 }
 
 impl Addresses<'_> {
-    /// Returns the cells of a step's operands, and checks the step's alias guards.
+    /// Returns the cells of a step's operands. Fails if an index is out of bounds, or if two cells are the same that
+    /// must differ according to the step's alias guards.
     pub fn operands(&self, step: &Step, ints: &[i64]) -> Result<[usize; 3], Cause> {
         let mut cells = [0; 3];
         for ((n, cell), slot) in (0..).zip(&mut cells).zip(&step.slots) {
@@ -46,7 +47,7 @@ impl Addresses<'_> {
         Ok(cells)
     }
 
-    /// Returns the number of the operand that an integer cell is an index of.
+    /// Returns the number of the first operand that has an integer cell as an index.
     fn index_of(&self, step: &Step, cell: usize) -> Option<u32> {
         let is_index =
             |subscript: ArrayIndex| subscript.cell.is_some_and(|anchor| self.anchor(anchor) == cell);
@@ -86,7 +87,7 @@ impl Addresses<'_> {
         }
     }
 
-    /// Returns the first cell of an anchor.
+    /// Returns the cell that an anchor denotes; for a parameter, the first cell of the argument.
     pub fn anchor(&self, anchor: Anchor) -> usize {
         match anchor {
             Anchor::Constant(cell) | Anchor::Fixed(cell) => cell as usize,
@@ -138,7 +139,7 @@ impl Addresses<'_> {
         ints: &[i64],
     ) -> Result<usize, OutOfBounds> {
         let index = self.subscript(subscript, ints);
-        // A mutant accepts the index just past the end.
+        // Without this rule, which mutation tests switch off, the index just past the end is accepted.
         let end = u64::from(length) + u64::from(!keeps(Rule::IndicesAreChecked));
         if (index as u64) < end { Ok(index as usize) } else { Err(OutOfBounds { dimension, index, length }) }
     }

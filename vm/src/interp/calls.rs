@@ -1,6 +1,6 @@
-//! Calls and returns: a frame and its references are created, the callee runs from its near end, and its
-//! frame is freed. In gradient mode, a callee with a derivative rule is executed in two parts: the body and
-//! the rule.
+//! Calls and returns. A call creates a frame and its references, and continues at the entry of the callee or, in the
+//! backward direction, at its exit. A return frees the frame. In gradient mode, a callee with a derivative rule is
+//! executed in two parts: the body and the rule.
 
 use reviver_flow::CallSite;
 use reviver_isa::instruction::Class;
@@ -97,9 +97,9 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
         }
     }
 
-    /// Returns the track of the next step. A call executes its rule in the rule track, whether the rule is
-    /// its first or its last part. The step at the body's boundary is numbered as in plain mode, and the rule
-    /// is on the other side of it.
+    /// Returns the track in which the next step is numbered. A step that enters a rule is in the rule track, if the
+    /// rule is the call's first part. A step between body and rule is in the program track, so the steps of the body
+    /// have the same numbers as without the rule.
     pub(super) fn track_over(&self, op: &Op) -> Track {
         if !self.program.has_rules {
             return self.track;
@@ -160,8 +160,7 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
         }
     }
 
-    /// Creates the frame of a part of a call, and moves the machine to the end of the part at which execution
-    /// enters.
+    /// Creates the frame of a part of a call, and moves the machine to the entry or exit of the part, by its direction.
     fn begin(&mut self, procedure: usize, part: Part, inverted: bool) {
         let program = self.program;
         let state = &mut *self.state;
@@ -236,7 +235,7 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
         }
     }
 
-    /// Checks that the caller's arguments still refer to the same cells as at the start of the call.
+    /// Fails unless the caller's arguments still refer to the same cells as at the start of the call.
     fn check_references(
         &self,
         site: &CallSite,

@@ -40,8 +40,8 @@ pub struct Sharing {
 }
 
 impl Distinct {
-    /// Selects the checks for a call of `callee`. `may_share` tells for two arguments whether they may share
-    /// cells, as far as that is known before the call. It isn't used if there are many arguments.
+    /// Selects the checks for a call of `callee`. `may_share` returns false for two arguments that can't share cells,
+    /// as far as that is known before the call. If there are many arguments, `may_share` isn't called.
     pub fn of(callee: &Procedure, may_share: impl Fn(usize, usize) -> bool) -> Distinct {
         let passed = callee.parameters.iter();
         let passed: Vec<Sharing> = passed.map(Sharing::of).collect();
@@ -58,7 +58,8 @@ impl Distinct {
         Distinct::Pairs(pairs.map(|(m, n)| [m, n].map(|n| (n, is_matrix(n)))).collect())
     }
 
-    /// Returns two arguments that share cells: the least possible second one, and the least first one for it.
+    /// Returns two arguments that share cells but must not. Of several such pairs, returns the one with the least
+    /// second argument, and among these the one with the least first argument.
     pub fn violation(&self, references: &[Reference]) -> Option<(u32, u32)> {
         match self {
             Distinct::Pairs(pairs) => pairs
@@ -98,8 +99,8 @@ fn first_violation(passed: &[Sharing], references: &[Reference]) -> Option<(u32,
     if !any_shared(passed, references, count) {
         return None;
     }
-    // Binary search for the shortest prefix of arguments with an overlap. The last one in it is the second
-    // argument.
+    // Binary search for the shortest prefix of arguments with an overlap. The last argument of this prefix is the
+    // second of the pair.
     let (mut none, mut some) = (0, count);
     while some - none > 1 {
         let middle = usize::midpoint(none, some);
@@ -130,15 +131,17 @@ fn any_shared(passed: &[Sharing], references: &[Reference], count: usize) -> boo
 struct OverlapSweep<'a> {
     passed: &'a [Sharing],
     references: &'a [Reference],
-    /// The last cells of all arguments and of changeable ones, by stride and residue of the first cell.
-    /// Arguments with one stride can share cells only if their residues are equal.
+    /// For each stride, and each residue of the first cell modulo that stride: the greatest last cell of the arguments
+    /// so far, and of those that the callee may change. Arguments with the same stride can share cells only if their
+    /// residues are equal.
     reach: HashMap<(u32, u32), (Option<u64>, Option<u64>)>,
     /// Arguments that may extend beyond the current position, by their stride.
     open: BTreeMap<u32, Vec<usize>>,
 }
 
 impl OverlapSweep<'_> {
-    /// Returns true if the argument shares cells with an earlier one. It is added to the sweep.
+    /// Returns true if argument `n` shares cells with an earlier one but must not. Otherwise adds the argument to the
+    /// sweep.
     fn shares(&mut self, n: usize) -> bool {
         let (own, Sharing { changed, .. }) = (self.references[n], self.passed[n]);
         let stride = stride(own);

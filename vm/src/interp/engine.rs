@@ -17,7 +17,7 @@ use crate::state::lanes::Lanes;
 use crate::trap::Trap;
 use crate::travel::{Segment, Stop};
 
-/// The bits of a real for which an interpreter loop exists.
+/// A representation of reals for which an interpreter loop exists: plain numbers, or Taylor series.
 pub trait Interpreted: Lanes {
     /// True for plain numbers. Dual and Taylor numbers are always executed by the interpreter.
     const IS_PLAIN: bool;
@@ -28,7 +28,7 @@ pub trait Interpreted: Lanes {
     /// Fails if the state must be converted and there is no memory.
     fn plainly<T>(state: &State<Self>, look: impl FnOnce(&State) -> T) -> Result<T, OutOfMemory>;
 
-    /// Executes the steps of a leg, and records losses if there is a history.
+    /// Executes the steps of a segment, and records losses if there is a history.
     ///
     /// # Errors
     /// Returns a trap; the state is then the one before the instruction that trapped.

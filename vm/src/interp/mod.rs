@@ -72,16 +72,16 @@ pub(crate) struct Run<'a, W, R: Reals, H> {
     pub travel: Travel,
     /// The number of steps left in the budget.
     pub left: u64,
-    /// The index into `Program::code`.
+    /// The direction in which the code is executed, which is the index into `Program::code`.
     pub direction: usize,
     pub counter: usize,
     /// The track of the next step, unless the step leads into a rule.
     pub track: Track,
-    /// The operands of the procedure in the current call.
+    /// The window of the current call: the addresses of the operands of its procedure.
     pub window: &'a mut Window,
 }
 
-/// Executes the steps of a leg.
+/// Executes the steps of a segment.
 ///
 /// # Errors
 /// Returns a trap; the state is then the one before the instruction that trapped.
@@ -125,7 +125,8 @@ pub(crate) fn run<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>>(
     outcome.map_err(|cause| Trap { at, cause })
 }
 
-/// Combines the machine's own direction with the user's direction of travel.
+/// Returns the direction in which the code is executed: the machine's own direction combined with the user's direction
+/// of travel.
 pub(crate) fn effective_direction(inverted: bool, travel: Travel) -> usize {
     match (inverted, travel) {
         (false, Travel::Forward) | (true, Travel::Backward) => FORWARD,
@@ -299,7 +300,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                 }
             };
         }
-        /// Jumps past the partner of a branch half, if the partner's condition is true.
+        /// Jumps past the partner of a branch half, if the partner's condition is true. Otherwise the loop pauses.
         macro_rules! land {
             ($op:ident, $holds:expr) => {{
                 if !$holds && keeps(Rule::LandingsAreChecked) {
@@ -375,8 +376,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
                     }
                 }};
             }
-            /// Accumulates the result of any function into a real. A target with a zero adjoint propagates
-            /// nothing, but may hide a derivative.
+            /// Accumulates the result of any function into a real. If the target's adjoint is zero, nothing is
+            /// propagated, but the step may have to report a hidden derivative.
             macro_rules! accumulated {
                 ($signature:expr) => {
                     if M::ON && is_silent(numbers.reals, direct.adjoint(found[0])) {
@@ -510,9 +511,9 @@ fn is_clear<R: Reals>(update: Update, signature: Signature, cell: usize, reals: 
     !clears || reals[cell] == R::Bits::default()
 }
 
-/// Returns true if a step may propagate a cotangent to its sources. In gradient mode it does so only if its
-/// target has a cotangent. Cells recomputed while an `uncompute` is undone have none, so they are as fast as
-/// without adjoints.
+/// Returns true if a step may propagate a cotangent to its sources. In gradient mode such a step runs without
+/// adjoint code if its target's cotangent is 0. For example, steps that recompute intermediate values (undo an
+/// `uncompute`) then cost the same as in a run without adjoints.
 const fn carries(operation: Operation) -> bool {
     matches!((operation.signature, operation.update.action()), (Signature::Real, Action::Accumulate))
 }
@@ -533,7 +534,7 @@ fn accumulate_any<W: Words, R: Reals, M: Mode>(
     accumulate(&mut direct, operation, cells)
 }
 
-/// Executes any lossless step on integers. Out of line for the same reason.
+/// Executes any lossless step on integers. Out of line, because the functions take many registers.
 #[inline(never)]
 fn any_on_ints<W: Words, R: Reals, M: Mode>(
     op: &Op,
@@ -557,7 +558,7 @@ fn order_ints([a, b, _]: [usize; 3], ints: &[i64]) -> u8 {
     ordering(ints[a], ints[b])
 }
 
-/// Returns the ordering of a condition's real sources.
+/// Returns the ordering of a condition's real sources, as [`order_ints`] does.
 #[inline(always)]
 fn order_reals<R: Reals>([a, b, _]: [usize; 3], reals: &[R::Bits], system: R) -> u8 {
     ordering(system.of_bits(reals[a]), system.of_bits(reals[b]))

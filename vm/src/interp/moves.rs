@@ -146,7 +146,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         }
     }
 
-    /// Returns the adjoint that was discarded when the value was moved, if this step undoes that move.
+    /// Returns the adjoint that was discarded when the value was moved, if this step undoes that move. Removes its
+    /// record.
     fn recorded_entry(&mut self, interval: Interval) -> Option<R::Bits> {
         if !H::ACTIVE || !self.travel.restores(interval) {
             return None;
@@ -157,7 +158,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         Some(kept.bits)
     }
 
-    /// Counts and records the content of a vacant cell. Adjoints stay unchanged.
+    /// Counts and records the content of a cell that is vacant within the tolerance, but not 0. Adjoints stay
+    /// unchanged.
     fn discard(&mut self, address: usize, interval: Interval) {
         let bits = self.real(address);
         let width = self.numbers.reals.width();

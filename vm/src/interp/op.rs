@@ -66,8 +66,8 @@ macro_rules! kinds {
         pub enum Kind {
             /// A `br` that is always taken.
             Jump,
-            /// The same with a join that compares integers. The operands and the condition are those of the
-            /// join.
+            /// A `br` that is always taken and whose partner compares integers. The op has the operands and the
+            /// condition of the partner.
             JumpOntoInts,
             BrInt,
             BrReal,
@@ -97,7 +97,8 @@ macro_rules! kinds {
             Uncall,
             /// The end of a procedure, reached from within.
             Leave,
-            /// The bound of a procedure that a call passes on entry. It is never executed.
+            /// The entry or exit at which a call enters a procedure. The call continues after it, so it is never
+            /// executed.
             Bound,
             /// A move between a cell and a stack or tape.
             MoveInt,
@@ -134,7 +135,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// Returns the kind of step beyond cells; none for the ops of the hot loop.
+            /// Returns the kind of a step that changes more than cells; `None` for the steps of the hot loop.
             pub fn structural(self) -> Option<Structural> {
                 Some(match self {
                     Kind::Call | Kind::Uncall => Structural::Call,
@@ -222,7 +223,7 @@ impl Op {
         [self.a as usize, self.b as usize, self.c as usize]
     }
 
-    /// Returns the operation of a step on cells; none for other steps.
+    /// Returns the operation of a step on cells; `None` for other steps.
     #[inline(always)]
     pub fn operation(&self) -> Option<Operation> {
         let (signature, undoes) = self.kind.signature()?;
@@ -253,7 +254,7 @@ pub const LANDS_ON_INTS: u8 = 8;
 pub const LANDS_ALWAYS: u8 = 12;
 /// `Op::flags` of a jumping branch half: the jump contributes a mark to the watch ([`Flow::may_diverge`]).
 ///
-/// [`Flow::may_diverge`]: reviver_flow::Flow::may_stray
+/// [`Flow::may_diverge`]: reviver_flow::Flow::may_diverge
 pub const IS_MARKED: u8 = 16;
 /// `Op::flags` of a step on reals, by operand: operand 1 or 2 is a source that receives no adjoint
 /// ([`Activity`]).

@@ -39,7 +39,7 @@ pub(crate) struct Rare<'a, W, R, H> {
 /// The position of the hot loop.
 #[derive(Clone, Copy)]
 pub(crate) struct LoopPlace {
-    /// The index in the code of the current direction.
+    /// The index of the step that is being executed, in the code of the current direction.
     pub counter: usize,
     /// The number of steps left in the budget.
     pub left: u64,
@@ -76,8 +76,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
         }
     }
 
-    /// Executes a step that names an adjoint. The real operands are copied, and the plain step is applied to
-    /// the copies.
+    /// Executes a step that names an adjoint. The step is applied in plain mode to copies of its real operands, and the
+    /// copies of the targets are written back.
     #[inline(never)]
     pub fn execute_on_adjoints(&mut self, mut cells: Cells<R::Bits>, moment: LoopPlace) -> Result<(), Cause> {
         let Some((of_flow, operation)) = self.step(moment.counter) else { return Ok(()) };
@@ -114,9 +114,9 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
         moment: LoopPlace,
     ) -> Result<(), Cause> {
         self.reserve_memory(moment)?;
-        // In gradient mode, a step away from the start changes adjoints too. Its inverse finds them again,
-        // but not if the value was restored from a record. So in this case a tape records losses only, as
-        // every history does.
+        // In gradient mode, a step away from the start changes adjoints too. The inverse step restores them if it is
+        // executed, but not if it only takes the old value from a record. So in this case a tape records only losses,
+        // as every history does.
         let restores = self.clock.travel.restores(self.clock.interval(moment.left));
         if H::ACTIVE && self.history.tapes() && (restores || !M::ON) {
             return self.execute_taped::<M>(operation, addresses, cells, moment);

@@ -50,8 +50,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Recording<'_
         }
     }
 
-    /// Reports an active source with an infinite or undefined partial derivative while the target's adjoint
-    /// is 0. The product of the two isn't 0.
+    /// Reports each active source with an infinite or undefined partial derivative, while the target's adjoint is 0.
+    /// The step propagates 0 to the source, but the product of the two is undefined.
     #[cold]
     fn report_hidden(
         &mut self,
@@ -72,8 +72,9 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Recording<'_
         }
     }
 
-    /// Reports points at which a dual-valued run can't find derivatives. These are kinks, if they matter, and
-    /// functions without a derivative with respect to a varied source that has zero derivatives itself.
+    /// Reports points at which a dual-valued run can't find derivatives. These are kinks, if kinks are reported, and
+    /// functions without a derivative with respect to a source that depends on the inputs, although all tangents of the
+    /// source are 0 here.
     fn report_point(&mut self, operation: Operation, [a, b]: [usize; 2]) {
         let reals = self.numbers.reals;
         let sources = [a, if operation.function.arity() > 1 { b } else { a }];
@@ -285,7 +286,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Engine for R
     }
 }
 
-/// Returns true if two dual reals have equal values but different tangents.
+/// Returns true if two dual reals have equal values but different tangents of some order up to `orders`.
 pub(crate) fn is_tie<R: Reals>(reals: R, a: R::Cell, b: R::Cell, orders: usize) -> bool {
     let differs = |difference| reals.tangent(difference, orders) != 0.0;
     reals.primal(a) == reals.primal(b) && reals.sub(a, b).is_ok_and(differs)

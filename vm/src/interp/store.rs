@@ -67,7 +67,7 @@ impl StoreOfMoves {
         }
     }
 
-    /// Returns the kind of memory that the store needs.
+    /// Returns the purpose of memory requests for the store.
     pub fn purpose(self) -> AllocationPurpose {
         match self {
             StoreOfMoves::Ints | StoreOfMoves::Reals => AllocationPurpose::Stack,
@@ -107,7 +107,7 @@ impl StoreOfMoves {
         }
     }
 
-    /// Adds a value. `adjoint` overrides the adjoint that the value has with it.
+    /// Adds a value. `adjoint`, if there is one, replaces the adjoint in `moved`.
     pub fn push<B: Lanes>(self, state: &mut State<B>, moved: Moved<B>, adjoint: Option<B>) {
         if let Some(adjoints) = self.adjoints(&mut state.adjoints) {
             adjoints.push(adjoint.unwrap_or(moved.adjoint()));

@@ -117,8 +117,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         Ok((step.class(), cell))
     }
 
-    /// Frees a vacant real cell, or prepares it for another value. Its content is discarded, and its adjoint
-    /// is dropped.
+    /// Reports, counts and records the content and the adjoint of a vacant real cell. Afterwards the caller frees the
+    /// cell, or overwrites both.
     pub(super) fn free(&mut self, cell: usize, interval: Interval) {
         let reals = self.numbers.reals;
         let bits = self.state.reals[cell];
@@ -143,7 +143,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         report_freed(self.reports, self.numbers.reals, place, bits, cotangent);
     }
 
-    /// Returns the history's view of this step, with the cells that the step may change and the counters.
+    /// Returns this step's access to the history, the cells that the step may change, and the counters.
     pub(super) fn journal(
         &mut self,
         interval: Interval,

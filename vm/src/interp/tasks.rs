@@ -30,7 +30,7 @@ use crate::trap::Cause;
 use crate::travel::Interval;
 
 impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
-    /// Executes the step over a `fork` or a `join`. At the start of tasks, it checks for conflicts.
+    /// Executes the step over a `fork` or a `join`. Fails at the start of tasks that conflict.
     pub(super) fn bound_tasks(&mut self, op: &Op) -> Result<(), Cause> {
         let at = self.program.instruction_at(self.counter, self.direction);
         let fork = self.program.flow().fork_at(at).filter(|fork| op.update == Update::Fork && !fork.is_apart);
@@ -41,7 +41,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         Ok(())
     }
 
-    /// Checks the tasks that begin here for conflicts.
+    /// Fails if two of the tasks that begin here share cells, and one of the two may change them.
     fn check_tasks_distinct(&mut self, fork: &TaskFork) -> Result<(), Cause> {
         let mut touched = TouchedByTasks::default();
         for slot in &fork.call_inputs {
@@ -57,8 +57,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         }
     }
 
-    /// Executes the code between the bounds of the tasks without the calls, notes the references of each
-    /// call, and runs back.
+    /// Runs through the task region without executing the calls, notes the references of each call, and runs back.
     fn survey(&mut self, touched: &mut TouchedByTasks) -> Result<(), Cause> {
         let mut reports = Reports::default();
         let mut walk = Run {
@@ -89,8 +88,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         self.counter = self.program.counter(position, self.direction);
     }
 
-    /// Runs to the bound of the task region, or to a step that can't be executed. The actual run reports that
-    /// trap itself, unless a task traps earlier.
+    /// Runs to the closing bound of the task region without executing the calls, or to a step that traps. Such a trap
+    /// isn't reported: the actual run will find it, unless a task traps earlier.
     fn over_tasks(&mut self, mut touched: Option<&mut TouchedByTasks>) -> Result<(), Cause> {
         loop {
             self.left = u64::MAX;
@@ -131,7 +130,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         Ok(true)
     }
 
-    /// Returns the real cells that a call only reads. Its references start at `start`.
+    /// Returns the real cells that a call only reads. The references of the call's arguments begin at index `start`.
     pub(super) fn only_read(&self, call: &ResolvedCall, start: usize) -> Vec<u32> {
         only_read(self.program, call, self.state.references.get(start..).unwrap_or_default())
     }
@@ -148,9 +147,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         self.only_read(call, self.state.frame.references as usize)
     }
 
-    /// Defers the adjoints of cells that a task only reads, so that the task accumulates its share from 0. If
-    /// the step undoes the end of the task, its share and the deferred adjoints are restored from the
-    /// history.
+    /// Defers the adjoints of cells that a task only reads, so that the task accumulates its share from 0. If the step
+    /// undoes the end of the task, the share and the deferred adjoints are restored from the history.
     pub(super) fn defer(&mut self, cells: &[u32], interval: Interval) {
         if !keeps(Rule::TasksAddUpSeparately) {
             return;
@@ -187,7 +185,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         is_told
     }
 
-    /// Computes the adjoints, after the end of a task, of the cells that it only read.
+    /// Computes the adjoints that cells have after the end of a task which only read them.
     ///
     /// # Errors
     /// Fails if the number system can't represent a sum.

@@ -27,7 +27,7 @@ pub(super) struct TouchedByTasks {
     site: u32,
     changed: Vec<CellsOfTask>,
     read: Vec<CellsOfTask>,
-    /// The integers that determine what is called with which arguments.
+    /// The integer cells that determine which procedures are called with which arguments.
     call_inputs: HashSet<u32>,
 }
 
@@ -64,8 +64,8 @@ impl TouchedByTasks {
         Ok(())
     }
 
-    /// Returns two tasks that share cells which one of them may change. It returns the same task twice if
-    /// that task may change an integer that determines which cells tasks touch.
+    /// Returns two tasks that share cells which one of them may change. Returns the same task twice if that task may
+    /// change an integer that determines which cells tasks touch.
     ///
     /// # Errors
     /// Fails if there is no memory.

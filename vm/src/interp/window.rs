@@ -1,7 +1,6 @@
-//! Windows: the operand addresses of a procedure in one of its calls. A window is a list of addresses that is
-//! filled when the procedure is entered. Steps then access frame variables and parameters by an index into
-//! it. The addresses of array elements are computed into the window just before their step. The module knows
-//! no step.
+//! Windows: the operand addresses of a procedure in one of its calls. A window is a list of addresses that is filled
+//! when the procedure is entered. Steps then access frame variables and parameters by an index into the window. The
+//! addresses of array elements are computed into the window just before their step. The module knows no step.
 
 use reviver_flow::Guards;
 use reviver_isa::instruction::Class;
@@ -19,7 +18,7 @@ pub(crate) enum Entry {
     Fixed(u32),
     /// An offset from the frame's first cell of the class.
     Frame(Class, u32),
-    /// The first cell of a parameter, its length, and its stride.
+    /// The first cell of the argument for this parameter. The next two are the argument's length and stride.
     Base(u32),
     Length(u32),
     Stride(u32),
@@ -99,7 +98,8 @@ impl Window {
     }
 }
 
-/// Returns the cells of an op's operands, and checks its alias guards.
+/// Returns the cells of an op's operands. Fails if an index is out of bounds, or if two cells are the same that must
+/// differ according to the step's alias guards.
 #[inline(always)]
 pub(crate) fn find(
     op: &Op,
@@ -134,7 +134,7 @@ impl Indexing {
         let (length, stride) = (window[self.length as usize], window[self.stride as usize]);
         // Verified offsets are so small that a wrapped sum is outside of every array.
         let index = ints[window[self.cell as usize] as usize].wrapping_add(self.offset);
-        // A mutant accepts the index just past the end.
+        // Without this rule, which mutation tests switch off, the index just past the end is accepted.
         if index as u64 >= u64::from(length) + u64::from(!keeps(Rule::IndicesAreChecked)) {
             let (operand, dimension) = (u32::from(self.operand), u32::from(self.dimension));
             return Err(Cause::Index { operand, dimension, index, length });
@@ -144,7 +144,7 @@ impl Indexing {
     }
 }
 
-/// Checks that no target is a source or an index of the step, because undoing the step would need its old
+/// Fails if a target is also a source or an index of the step, because undoing the step would need the target's old
 /// value.
 #[inline]
 fn distinct(guards: Guards, cells: [usize; 3], window: &[u32], indexings: &[Indexing]) -> Result<(), Cause> {

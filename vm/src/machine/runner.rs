@@ -12,13 +12,13 @@ use crate::travel::{Segment, Stop};
 /// An engine that executes the steps of one program instead of the interpreter, and may fall back to it
 /// ([`Machine::interpret`]). Runs over dual numbers are always interpreted.
 pub trait Runner: Debug + Send + Sync {
-    /// Executes the steps of a leg, but none at a breakpoint: see [`Machine::run_until`].
+    /// Executes the steps of a segment, but none at a breakpoint: see [`Machine::run_until`].
     ///
     /// # Errors
     /// Returns a trap; the state is then the one before the instruction that trapped.
     fn run(&self, machine: &mut Machine, stops: Option<&Stops>, segment: Segment) -> Result<Stop, Trap>;
 
-    /// Executes the steps of a leg, with an observer that sees states in between.
+    /// Executes the steps of a segment, with an observer that sees states in between.
     ///
     /// # Errors
     /// Returns a trap, as [`Runner::run`].
@@ -38,7 +38,8 @@ pub trait Runner: Debug + Send + Sync {
     }
 }
 
-/// Splits a leg at the steps that an observer asks for. `part` executes the steps of one part.
+/// Executes a segment in parts, each of which ends at a state that the observer wants to see. `part` executes one of
+/// them.
 pub(super) fn in_parts(
     machine: &mut Machine,
     stops: Option<&Stops>,

@@ -141,8 +141,8 @@ const FURTHEST: u64 = 1 << 61;
 
 type Fitness = Result<(), &'static str>;
 
-/// Returns true if the state's cells, frames, references and position fit the program. Callers of code that
-/// doesn't check them must call this first.
+/// Returns true if the state's cells, frames, references and position fit the program. Code that relies on this without
+/// checking it may only be called if this function returns true.
 pub fn fits(program: &Program, state: &State) -> bool {
     check_shape(program, state).is_ok()
 }
@@ -153,7 +153,7 @@ pub fn is_sound(program: &Program, state: &State) -> bool {
     check(program, state, None).is_ok()
 }
 
-/// Checks all assumptions of the interpreter, and rejects states that no run can reach.
+/// Fails if an assumption of the interpreter is violated, or if no run can reach the state.
 fn check(program: &Program, state: &State, residues: Option<&Residues>) -> Fitness {
     check_counts(state)?;
     check_limits(program, state)?;
@@ -162,7 +162,8 @@ fn check(program: &Program, state: &State, residues: Option<&Residues>) -> Fitne
     residues.map_or(Ok(()), |residues| check_residues(program, state, residues))
 }
 
-/// Checks the states that a strategy keeps in the same way as any other state.
+/// Checks the states that a strategy keeps in the same way as any other state, and that they belong to the run to
+/// `state`.
 fn check_saved_run(program: &Program, saved_run: &SavedRun, state: &State, has_history: bool) -> Fitness {
     saved_run.states().try_for_each(|kept| check(program, kept, None))?;
     let fits = saved_run.fits(state, has_history);
@@ -251,8 +252,8 @@ fn walk_calls(program: &Program, state: &State) -> Result<((usize, usize), usize
     Ok(((ints, reals), procedure))
 }
 
-/// Checks that at most one call with a derivative rule is open. Such a call is made with the mode on, and
-/// executed with the mode off.
+/// Fails if more than one call with a derivative rule is open, or if the mode is on while one is open. Such a call is
+/// entered with the mode on, but executed with the mode off.
 fn check_parts(state: &State) -> Fitness {
     match state.calls.iter().filter(|record| record.part != Part::Whole).count() {
         0 => Ok(()),
@@ -261,8 +262,8 @@ fn check_parts(state: &State) -> Fitness {
     }
 }
 
-/// Checks references: known ones must equal those of the call site, and all must lead to cells below the
-/// callee's own frame, so that the cells outlive it.
+/// Fails if a reference is wrong. Known ones must equal those of the call site, and all must lead to cells below the
+/// callee's own frame, so that the cells outlive the frame.
 fn check_references(program: &Program, state: &State) -> Fitness {
     let mut references = state.references.iter();
     let frames = state.calls.iter().skip(1).map(|record| record.frame).chain([state.frame]);
@@ -310,7 +311,7 @@ fn check_reference(program: &Program, parameter: &Parameter, reference: Referenc
     Ok(())
 }
 
-/// Checks that there is one adjoint for each real, and that the mode is on or off.
+/// Fails unless there is one adjoint for each real, and the mode is on or off.
 fn check_adjoints(state: &State) -> Fitness {
     if !matches!(state.ints.get(MODE), Some(0 | 1)) {
         return Err("gradient mode is neither on nor off");
@@ -342,8 +343,7 @@ fn check_pools(program: &Program, state: &State) -> Fitness {
     if ints && reals { Ok(()) } else { Err("the constants are not the program's") }
 }
 
-/// Checks that integers fit the word, and reals belong to the program's number system. The machine creates no
-/// others.
+/// Fails unless integers fit the word, and reals belong to the program's number system. The machine creates no others.
 fn check_numbers(program: &Program, state: &State) -> Fitness {
     let word = program.module().word.range();
     let tapes = || state.input.iter().chain(&state.output);
@@ -367,7 +367,7 @@ fn check_reals<'a>(program: &Program, bits: impl IntoIterator<Item = &'a u64>) -
     if sound { Ok(()) } else { Err("a real isn't a number of the program's number system") }
 }
 
-/// Checks that the history's records belong to steps between the start and the current position.
+/// Fails unless the history's records belong to steps between the start and the current position.
 fn check_residues(program: &Program, state: &State, residues: &Residues) -> Fitness {
     for track in [Track::Program, Track::Rules] {
         let (records, here) = (residues.records(track), state.on_track(track));

@@ -16,8 +16,8 @@ impl std::fmt::Display for Digest {
     }
 }
 
-/// Returns a hash of everything that determines the rest of the run: cells, stacks and tapes with their
-/// adjoints, call records, mode, direction and position. It is comparable between states of one program.
+/// Returns a hash of everything that determines the rest of the run: cells, stacks and tapes with their adjoints, call
+/// records, mode, direction and position. Only hashes of states of the same program can be compared.
 pub fn state_digest(state: &State) -> Digest {
     let mut hash = Hasher::default();
     hash.ints(&state.ints);

@@ -13,9 +13,9 @@ pub struct Drift {
     pub cell: String,
     /// The absolute difference as a binary64, in the unit of the cell's values.
     pub absolute: f64,
-    /// The drift in units of the last place (ulp) of the cell's larger magnitude at the start and at the
-    /// turning point. None if that magnitude is within the tolerance, or isn't larger than the drift: then
-    /// its ulp is meaningless.
+    /// The difference in units in the last place (ulp) of the cell. Of the cell's values at the start and at the
+    /// turning point, the one with the greater magnitude determines the ulp. `None` if that magnitude is within the
+    /// tolerance, or isn't larger than the difference: then the ulp is meaningless.
     pub ulps: Option<f64>,
 }
 

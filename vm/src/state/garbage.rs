@@ -21,7 +21,7 @@ pub struct Garbage {
     pub differing: u64,
     /// The first garbage cells, at most [`Garbage::LISTED`].
     pub listed: Vec<Difference>,
-    /// Advice on how to fix it, if known.
+    /// Advice on how to avoid the garbage, if known.
     pub cure: Option<String>,
 }
 
@@ -72,12 +72,13 @@ fn grouped(number: u64) -> String {
     text
 }
 
-/// A collector of differences. Cells of one declaration are added consecutively.
+/// Groups garbage cells by declaration. The cells of a declaration must be added consecutively.
 #[derive(Default)]
 struct Collector(Vec<Garbage>);
 
 impl Collector {
-    /// Adds a cell of a declaration with `cells` cells.
+    /// Adds a garbage cell of the declaration `name`, which has `cells` cells in all. `difference` is called
+    /// only if the cell is listed.
     fn add(&mut self, name: &str, cells: u64, difference: impl FnOnce() -> Difference) {
         if self.0.last().is_none_or(|garbage| garbage.name != name) {
             self.0.push(Garbage {
@@ -158,7 +159,7 @@ impl Program {
         }
         let cells = state.adjoints.iter().flat_map(|adjoints| &adjoints.cells).enumerate();
         for (cell, &bits) in cells {
-            // A rule that is called with a constant may give it an adjoint, which no program can read.
+            // A rule that is called with a constant may give the constant an adjoint, which no program can read.
             let is_constant = self.pool.contains(&cell);
             if !is_constant && !self.is_close(Value::Real(bits), Value::Real(0)) {
                 let name = cell_name(self, state, Class::Real, cell as u32 | ADJOINT);
@@ -171,7 +172,7 @@ impl Program {
         self.left_adjoints_on_stack(state, garbage);
     }
 
-    /// Reports adjoints of a stack that may hold values at this end.
+    /// Reports non-zero adjoints of the values on the declared stack of reals.
     fn left_adjoints_on_stack(&self, state: &State, garbage: &mut Collector) {
         let Some((_, stack)) = self.module().stack(Class::Real) else { return };
         let name = format!("{}'", stack.name);
@@ -239,7 +240,7 @@ impl Program {
 
 /// Returns the declaration that lets the stack of a class hold values at the end that the run reached.
 fn cure(class: Class, declared: Option<&Global>, arrived: Travel) -> String {
-    // If the stack already has a role at the other end, it now has one at both.
+    // A stack that is declared has a role at the other end, so it now needs one that covers both.
     let is_declared = declared.is_some_and(|global| global.role != Role::Private);
     let (directive, end) = match arrived {
         _ if is_declared => (Role::InOut.directive(), "begin and end with values"),

@@ -54,8 +54,8 @@ impl Program {
         if self.order_is_reversed(tape) { count.saturating_sub(n + 1) } else { n }
     }
 
-    /// Returns true if the user's order is reversed. The last entry of the input tape is read next, and the
-    /// last entry of the output tape was written last.
+    /// Returns true if the user's order is the reverse of the order in the state. In the state, the last entry of the
+    /// input tape is read next, and the last entry of the output tape was written last.
     fn order_is_reversed(&self, tape: Tape) -> bool {
         (tape == Tape::Input) != self.module().inverse
     }
@@ -75,14 +75,14 @@ impl Program {
         travel == Travel::Backward || self.module().inverse
     }
 
-    /// Returns the cells that a run in this direction needs, but that were neither given nor have a
-    /// `default`. `given` are the cells that were given.
+    /// Returns the globals that a run in this direction needs, but that are neither in `given` nor have a `default`,
+    /// with their numbers.
     pub fn missing(&self, given: &[usize], travel: Travel) -> Vec<(usize, &Global)> {
         let needed = self.left_out(given, travel);
         needed.filter(|(_, global)| !has_default(global, travel)).collect()
     }
 
-    /// Returns the cells for which a run that needs all its inputs uses the `default`.
+    /// Returns the globals that aren't in `given`, and for which a run that needs all its inputs uses the `default`.
     pub fn assumed(&self, given: &[usize], travel: Travel) -> Vec<(usize, &Global)> {
         let needed = self.left_out(given, travel);
         needed.filter(|(_, global)| has_default(global, travel)).collect()
@@ -104,8 +104,8 @@ impl Program {
     }
 }
 
-/// Returns true if the `default` applies in this direction. It is the value at the program's start. For an
-/// `.inout` cell, such as a key, it also applies as the result, because the declaration is for both ends.
+/// Returns true if the `default` applies in this direction. A `default` is the value at the program's start. For an
+/// `.inout` global, such as a key, the `default` also applies as the result, because the declaration is for both ends.
 fn has_default(global: &Global, travel: Travel) -> bool {
     global.default.is_some() && (travel == Travel::Forward || global.role == Role::InOut)
 }

@@ -84,8 +84,8 @@ impl DeclaredCells {
     }
 }
 
-/// Returns the frame at a call depth; 0 is main, and the number of open calls is the innermost. Returns none
-/// if fewer calls are open.
+/// Returns the frame at a call depth. Depth 0 is main, and the number of open calls is the depth of the innermost
+/// frame. Returns `None` if fewer calls are open.
 pub fn frame_at(program: &Program, state: &State, depth: usize) -> Option<OpenFrame> {
     let Some(call) = depth.checked_sub(1) else { return Some(main_frame(program)) };
     let procedure = program.executed(state.calls.get(call)?)?;
@@ -147,8 +147,8 @@ pub fn storage(program: &Program, state: &State, open: OpenFrame, base: Base) ->
     })
 }
 
-/// Returns the class and the address of the cell that a place names in an open frame; none for indices out of
-/// bounds. The address is an offset; that of an adjoint has [`ADJOINT`] set.
+/// Returns the class and the address of the cell that a place names in an open frame; `None` for indices out of bounds.
+/// The address is an offset; that of an adjoint has [`ADJOINT`] set.
 pub fn place(program: &Program, state: &State, open: OpenFrame, place: &Place) -> Option<(Class, u32)> {
     let (class, locus) = program.flow().locate(program.module(), open.procedure, place);
     let cell = scope(program, state, open.frame).locus(&locus, &state.ints).ok()? as u32;
@@ -165,8 +165,8 @@ fn scope<'a>(program: &'a Program, state: &'a State, frame: Frame) -> Addresses<
     Addresses { flow: program.flow(), frame, references: &state.references }
 }
 
-/// Returns the cell that an operand of instruction `at` names now, as [`place`]. Returns none for constants,
-/// the mode bit, indices out of bounds, and if `at` isn't in the current procedure.
+/// Returns the cell that an operand of instruction `at` names now, as [`place`]. Returns `None` for constants, the mode
+/// bit, indices out of bounds, and if `at` isn't in the current procedure.
 pub fn cell_of(program: &Program, state: &State, at: u32, operand: &Operand) -> Option<(Class, u32)> {
     let Operand::Place(named) = operand else { return None };
     let open = frame_at(program, state, state.calls.len())?;

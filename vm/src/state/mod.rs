@@ -1,6 +1,6 @@
-//! The state of a machine as a plain value, comparable and serialisable: no clock, no randomness, no pointer.
-//! It may fill most of the memory, so copying can fail and there is no `Clone`. The module knows no program:
-//! offsets have the meaning that the program's layout gives them.
+//! The state of a machine as a plain value, comparable and serialisable: no clock, no randomness, no pointer. A state
+//! may fill most of the memory, so copying can fail and there is no `Clone`. The module knows no program: offsets have
+//! the meaning that the program's layout gives them.
 //!
 //! A state is generic over the bits of a real: one word in plain number systems, several for dual numbers and
 //! Taylor series.
@@ -56,10 +56,9 @@ impl Reference {
 /// is always smaller.
 pub const ADJOINT: u32 = 1 << 31;
 
-/// The part of a call that is executed. Outside of gradient mode, and for procedures without a derivative
-/// rule, a call is its callee's body. Otherwise it has two parts, both executed with the mode off. Going
-/// forward, the rule runs backward and then the body forward. Going backward, the body runs backward and then
-/// the rule forward.
+/// The part of a call that is executed. Outside of gradient mode, and for procedures without a derivative rule, a call
+/// is its callee's body. Otherwise the call has two parts, both executed with the mode off. Going forward, the rule
+/// runs backward and then the body forward. Going backward, the body runs backward and then the rule forward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Part {
     /// The only part of a call without a derivative rule, or outside of gradient mode.
@@ -124,8 +123,8 @@ pub struct Counters {
     pub shown: ShownMark,
     /// Number of adjoints that weren't 0 when their cell became a constant.
     pub drops: u64,
-    /// Number of steps between step 0 and here that entered or left a call; negative before step 0. So the
-    /// difference between two states of a run is the count between them.
+    /// Number of steps since the start that entered or left a call. A backward step counts as -1, so the difference
+    /// between two states of a run is the number of such steps between them.
     pub calls: i64,
     /// True if some steps were executed by code that doesn't check everything. Output about the state must
     /// say so.
@@ -133,7 +132,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Adds the difference of two other counters. They belong to a run that started from the same state as
+    /// Adds what another run has counted between `before` and `after`. The other run started from the same state as
     /// this one.
     pub(crate) fn add_since(&mut self, before: Counters, after: Counters) {
         let since =
@@ -158,9 +157,9 @@ pub struct Adjoints<B = u64> {
     pub input: Vec<B>,
     /// The adjoints of [`State::output`].
     pub output: Vec<B>,
-    /// Deferred adjoints of open tasks: those of cells that the tasks only read. Each task accumulates its
-    /// share from 0, and the deferred adjoint is added at its end. So the sum doesn't depend on the order in
-    /// which tasks run. The innermost task's adjoints are last.
+    /// Deferred adjoints of open tasks: those of cells that the tasks only read. Each task accumulates its share from
+    /// 0, and the deferred adjoint is added at the task's end. So the sum doesn't depend on the order in which tasks
+    /// run. The innermost task's adjoints are last.
     pub deferred: Vec<DeferredAdjoint<B>>,
 }
 
@@ -208,12 +207,12 @@ pub struct State<B = u64> {
     pub frame: Frame,
     /// The machine's own direction: true inside an `uncall`.
     pub inverted: bool,
-    /// The position, between two instructions: the index of the instruction after it.
+    /// The position, which is between two instructions: the index of the instruction after the position.
     pub position: u32,
-    /// Number of steps since the start; negative before it.
+    /// Number of steps since the start; negative for a state before the start.
     pub step: i64,
-    /// Number of those steps in derivative rules, which only gradient mode executes. A backward step counts
-    /// as -1, as in `step`.
+    /// Number of steps since the start that are in derivative rules, which only gradient mode executes. A backward step
+    /// counts as -1, as in `step`.
     pub rule_steps: i64,
     /// The counters of the run, which no digest includes.
     pub counters: Counters,
@@ -263,7 +262,7 @@ impl<A: Copy> State<A> {
 }
 
 impl<B> State<B> {
-    /// Returns the state as the start of a run: step numbers count from here, and later values are shown.
+    /// Returns the state as the start of a run: its step number is 0, and no value counts as shown.
     #[must_use]
     pub fn as_start(self) -> State<B> {
         let counters = Counters { shown: ShownMark::default(), ..self.counters };
@@ -275,8 +274,8 @@ impl<B> State<B> {
         self.ints.get(MODE + 1..).unwrap_or_default()
     }
 
-    /// Returns the number of steps since the start without those in rules. It is the same with gradient mode
-    /// on and off.
+    /// Returns the number of steps since the start without those in rules. The number is the same with gradient mode on
+    /// and off.
     pub fn own_steps(&self) -> i64 {
         self.step - self.rule_steps
     }
@@ -289,7 +288,7 @@ impl<B> State<B> {
         }
     }
 
-    /// Adds steps to the step numbers.
+    /// Adds executed steps to the step numbers; backward steps count as -1.
     pub(crate) fn passed(&mut self, travel: Travel, track: Track, steps: u64) {
         let steps = travel.sign() * steps as i64;
         self.step += steps;
@@ -305,7 +304,7 @@ impl<B: Copy + Default + PartialEq> State<B> {
         self.ints.get(MODE).is_some_and(|&mode| mode != 0)
     }
 
-    /// Sets the gradient mode bit. If it is on, the adjoints exist afterwards.
+    /// Sets the gradient mode bit. If `on` is true, the adjoints are allocated, too.
     pub fn set_mode(&mut self, on: bool) {
         if let Some(mode) = self.ints.get_mut(MODE) {
             *mode = i64::from(on);

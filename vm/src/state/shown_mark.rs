@@ -9,7 +9,8 @@ use crate::travel::{Track, Travel};
 pub struct ShownMark {
     /// The step number after the furthest `show` of a forward run.
     pub step: i64,
-    /// The same for rules called in a reverse sweep, as the number of rule steps, which decreases there.
+    /// The number of rule steps after the furthest `show` in a derivative rule. A reverse sweep executes rules, so
+    /// there the number of rule steps decreases.
     pub rule_step: i64,
 }
 
@@ -23,8 +24,8 @@ impl ShownMark {
         ShownMark { step: self.step.max(other.step), rule_step: self.rule_step.min(other.rule_step) }
     }
 
-    /// Returns the mark for a state file. A silent run has shown nothing, so a run that continues from the
-    /// file has no mark.
+    /// Returns the mark for a state file. A silent run has shown nothing, so a run that continues from its file begins
+    /// without a mark.
     #[must_use]
     pub fn without_silence(self) -> ShownMark {
         let ShownMark { step, rule_step } = ShownMark::SILENT;
@@ -34,8 +35,8 @@ impl ShownMark {
         }
     }
 
-    /// Returns the mark after the next step, if that step is a `show` beyond the mark. A backward run shows
-    /// nothing except in rules. Only gradient mode executes rule steps, so backward is their first direction.
+    /// Returns the mark after the next step, if that step is a `show` beyond the mark. A backward run shows nothing
+    /// except in rules: only gradient mode executes their steps, so the backward direction comes first.
     pub(crate) fn after(
         self,
         travel: Travel,

@@ -148,7 +148,7 @@ impl Program {
         Ok(())
     }
 
-    /// Returns the bits of the real that equals an integer; none if the number system has no such real.
+    /// Returns the bits of the real that equals an integer; `None` if the number system has no such real.
     pub fn exact_real(&self, value: i128) -> Option<u64> {
         let Value::Real(bits) = self.parse(Class::Real, &value.to_string()).ok()? else { return None };
         // Fixed point represents an integer exactly or not at all.
@@ -273,7 +273,7 @@ fn base(text: &str) -> Option<u32> {
     }
 }
 
-/// Removes underscores from unsigned digits; returns none if the first character is no digit.
+/// Removes underscores from unsigned digits; returns `None` if the first character is no digit.
 fn digits(text: &str) -> Option<String> {
     text.starts_with(|c: char| c.is_ascii_hexdigit()).then(|| text.replace('_', ""))
 }

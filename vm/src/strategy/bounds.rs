@@ -1,12 +1,13 @@
-//! Memory bounds of a strategy, and the division of its memory between snapshots and the history of a leaf.
-//! The module only computes with numbers: it knows no state and no machine.
+//! Memory bounds of a strategy, and the division of its memory between snapshots and the history of a leaf. A leaf is a
+//! segment of the run whose steps are undone together. The module only computes with numbers: it knows no state and no
+//! machine.
 
 use super::lossless_segments::LosslessSegments;
 use super::{Plan, Retention, Strategy};
 
 /// Default bound on the memory for going back, in bytes.
 pub const MEMORY: u64 = 1 << 30;
-/// Default bound on the number of snapshots. With it, a run of a million leaves is repeated at most seven
+/// Default bound on the number of snapshots. With it, no leaf of a run of a million leaves is repeated more than seven
 /// times.
 pub(super) const SLOTS: u64 = 30;
 /// Default bound on the number of snapshots if the memory is bounded instead. More of them help little.
@@ -22,7 +23,7 @@ pub(super) const MOST_BYTES_OF_A_STEP: u64 = 8 * 48;
 const LOSSLESS_PART: u64 = 16;
 /// Assumed length of a run, in steps, for dividing the memory. The real length isn't known in advance.
 const USUAL_STEPS: u64 = 1_000_000;
-/// Upper bound on the numbers of slots that are tried.
+/// Largest number of slots that [`shared_out`] tries.
 const MOST_TRIED: u64 = 4_096;
 
 /// The limits on snapshots, and on the history between them.
@@ -32,7 +33,7 @@ pub struct Bounds {
     pub slots: u64,
     /// Length of a leaf: the number of steps that are undone at a time.
     pub leaf: u64,
-    /// Memory for everything, in bytes.
+    /// Memory for snapshots and history together, in bytes; `None` if it is unbounded.
     pub memory: Option<u64>,
     /// Memory for all snapshots, in bytes.
     pub states: u64,
@@ -93,8 +94,8 @@ impl Retention {
     }
 }
 
-/// Returns the requested slots and leaf length if they fit into the memory. Otherwise it returns smaller ones
-/// for which the fewest steps are repeated.
+/// Returns the requested slots and leaf length if they fit into the memory. Otherwise returns smaller numbers that fit,
+/// and with which the fewest steps are repeated.
 fn shared_out(bytes: u64, state: u64, slots: u64, leaf: u64) -> Plan {
     let with = |slots: u64| {
         let left = bytes.saturating_sub(slots.saturating_mul(state));

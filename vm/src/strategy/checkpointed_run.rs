@@ -2,8 +2,8 @@
 //! origin, it provides the history of the next steps, if necessary by repeating a segment from a snapshot.
 //! The sequence of states is the same as with a full history. The module knows no instruction and no adjoint.
 //!
-//! A segment is repeated on a separate machine, and its history is handed to the machine that runs backward.
-//! So it doesn't matter that this machine has adjoints, which no snapshot has.
+//! A segment is repeated on a separate machine, and its history is handed to the machine that runs backward. So the
+//! latter may have adjoints, although no snapshot has any.
 
 use std::sync::Arc;
 
@@ -25,8 +25,7 @@ use super::{Retention, RunCost, Strategy, StrategyReason, UsedStrategy, loses_no
 #[derive(Debug)]
 pub struct CheckpointedRun<B = u64> {
     machine: Machine<B>,
-    /// The strategy; none if nothing is kept, so that going back only executes inverses and rounding errors
-    /// remain.
+    /// The strategy; `None` if nothing is kept, so that going back only executes inverses and rounding errors remain.
     retention: Option<Retention>,
     kept: KeptHistory<B>,
     /// The number of the program's own steps at the start, and the direction away from it.
@@ -113,12 +112,12 @@ impl<B: Interpreted> CheckpointedRun<B> {
         &mut self.machine
     }
 
-    /// Consumes the course and returns its machine.
+    /// Consumes the run and returns its machine.
     pub fn into_machine(self) -> Machine<B> {
         self.machine
     }
 
-    /// Returns the strategy and its memory bound; none if no strategy was requested.
+    /// Returns the strategy and its memory bound; `None` if no strategy was requested.
     pub fn retention(&self) -> Option<Retention> {
         self.retention
     }
@@ -138,7 +137,7 @@ impl<B: Interpreted> CheckpointedRun<B> {
         (states + self.machine.history_bytes()) as u64
     }
 
-    /// Returns the strategy in use and the reason for it; none if no strategy was requested.
+    /// Returns the strategy in use and the reason for it; `None` if no strategy was requested.
     pub fn taken(&self) -> Option<UsedStrategy> {
         let retention = self.retention?;
         let asked = |strategy| UsedStrategy { strategy, why: StrategyReason::Asked };
@@ -263,8 +262,8 @@ impl<B: Interpreted> CheckpointedRun<B> {
         self.cost.checkpoints += u64::from(snapshots.keep_leaf(here, self.machine.state()));
     }
 
-    /// Returns the number of steps with losses that certainly fit into the memory. If there are none, the
-    /// history so far is discarded.
+    /// Returns a number of steps whose losses certainly fit into the memory. If not even one step fits, the history so
+    /// far is discarded first. Fails if that isn't enough.
     fn fitting(&mut self, here: u64) -> Result<u64, RunHalt> {
         let (step, history) = (self.machine.state().step, self.machine.history_bytes());
         let Some(snapshots) = self.snapshots() else { return Ok(u64::MAX) };
@@ -306,7 +305,7 @@ impl<B: Interpreted> CheckpointedRun<B> {
         }
     }
 
-    /// Provides the history of the steps before a distance. Returns false if the run was interrupted.
+    /// Provides the history of the steps just before the distance `here`. Returns false if the run was interrupted.
     fn reach_back(&mut self, here: u64) -> Result<bool, RunHalt> {
         let Some(snapshots) = self.snapshots() else { return Ok(true) };
         if snapshots.is_lossless_before(here) {
@@ -343,8 +342,8 @@ impl<B: Interpreted> CheckpointedRun<B> {
         Ok(true)
     }
 
-    /// Repeats a leaf with a history, or with the part at its end that fits into the memory. Returns the
-    /// start of that part; none if the run was interrupted.
+    /// Repeats a leaf and records its history, or only the history of the part at its end that fits into the memory.
+    /// Returns the start of that part; `None` if the run was interrupted.
     fn record(&mut self, again: &mut Machine<B>, from: u64, to: u64) -> Result<Option<u64>, RunHalt> {
         again.keep_residues();
         let (mut at, mut base) = (from, from);
@@ -394,7 +393,7 @@ impl<B: Interpreted> CheckpointedRun<B> {
 }
 
 impl CheckpointedRun {
-    /// Splits the course into plain data, from which it can be resumed.
+    /// Splits the run into its state, its history, and the other data that [`CheckpointedRun::resume`] needs.
     ///
     /// # Errors
     /// Fails if there is no memory for a copy of a shared state.

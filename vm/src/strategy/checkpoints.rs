@@ -31,7 +31,7 @@ impl CheckpointBounds {
 #[derive(Clone, Debug)]
 pub struct Checkpoints<B = u64> {
     bounds: CheckpointBounds,
-    /// The snapshots; none for a released one.
+    /// The snapshots; `None` for a released one.
     states: Spaced<Option<Arc<State<B>>>>,
 }
 
@@ -66,7 +66,7 @@ impl<B: Copy + Default + PartialEq> Checkpoints<B> {
         Ok(())
     }
 
-    /// Adds a state that is already a copy.
+    /// Adds a state without copying it. Releases other snapshots if there are too many.
     pub fn take(&mut self, state: Arc<State<B>>) {
         let most = self.bounds.count(state_bytes(&state));
         if most > 0 {
@@ -95,9 +95,9 @@ impl<B: Copy + Default + PartialEq> Checkpoints<B> {
         checkpoints
     }
 
-    /// Releases the snapshots of a lossless segment, which is never repeated, except for the last one. That
-    /// one may be removed when the list is thinned out. So a few earlier ones stay: those that would outlast
-    /// all later ones.
+    /// Releases the snapshots in a lossless segment, which is never repeated, except for the last one: later steps are
+    /// repeated from it. Thinning out the list may remove that one. So an earlier snapshot stays, too, if thinning
+    /// would remove it after all later snapshots.
     pub fn give_back(&mut self, segment: RangeInclusive<u64>) {
         let spacing = self.states.spacing();
         let states = self.states.iter_mut().filter(|(at, state)| segment.contains(at) && state.is_some());

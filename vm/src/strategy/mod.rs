@@ -11,7 +11,7 @@
 //!
 //! If no step loses anything, only the tape keeps data. A [`CheckpointedRun`] executes a strategy. A snapshot can be
 //! taken at any step, even inside of calls, because a state is a plain value. To add a strategy, extend
-//! [`Strategy`] with its name, the kept data in [`course`], and the table above.
+//! [`Strategy`] with its name, the kept data in [`checkpointed_run`], and the table above.
 
 mod bounds;
 pub mod checkpointed_run;
@@ -49,10 +49,10 @@ pub enum Strategy {
     Tape,
     /// Repeats steps from snapshots.
     Checkpoint {
-        /// Maximum number of snapshots, including the initial state; none for a default that depends on the
-        /// memory bound.
+        /// Maximum number of snapshots, including the initial state; `None` for a default that depends on the memory
+        /// bound.
         slots: Option<u32>,
-        /// Number of steps that are undone at a time; none for a default of a few thousand.
+        /// Number of steps that are undone at a time; `None` for a default of a few thousand.
         leaf: Option<u64>,
     },
     /// Uses `Reverse` while its history fits into the memory, and `Checkpoint` after that.
@@ -109,8 +109,7 @@ fn positive<N: std::str::FromStr + PartialOrd + From<u8>>(text: &str, what: &str
 pub struct Retention {
     /// The requested strategy, which may leave the number of slots open.
     pub strategy: Strategy,
-    /// Maximum memory for going back, in bytes. If a strategy needs a bound and this is none, [`MEMORY`]
-    /// applies.
+    /// Maximum memory for going back, in bytes. If it is `None` and the strategy needs a bound, [`MEMORY`] applies.
     pub memory: Option<u64>,
 }
 
@@ -124,13 +123,13 @@ impl Retention {
 pub struct RunCost {
     /// Number of executed steps: forward, backward and repeated.
     pub steps: u64,
-    /// Number of repeated steps among them.
+    /// Number of repeated steps, which `steps` includes.
     pub again: u64,
     /// Number of snapshots that were taken, including unused ones.
     pub checkpoints: u64,
     /// Peak memory for going back, in bytes.
     pub peak_bytes: u64,
-    /// Number of returns to a snapshot. Each return replaces the state, so its bits are lost.
+    /// Number of returns to a snapshot. Each return replaces the state, so the bits of the replaced state are lost.
     pub returns: u64,
     /// Number of bits that repeated steps have lost again.
     pub lost_again: u64,

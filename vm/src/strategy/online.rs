@@ -9,9 +9,9 @@ use super::schedule::advances;
 /// segments are short then, and the search would take long.
 const MOST: usize = 160;
 
-/// Returns the indices of the snapshots to use in the backward run. `kept` are the leaves before which
-/// snapshots were taken, starting with that of the initial state, and `leaves` is the length of the run.
-/// `slots` is the maximum number.
+/// Returns the indices of the snapshots to use in the backward run. `kept` are the leaves before which snapshots were
+/// taken, starting with that of the initial state. `leaves` is the length of the run in leaves, and `slots` is the
+/// maximum number of snapshots.
 pub fn chosen(kept: &[u64], leaves: u64, slots: u64) -> Vec<usize> {
     if kept.len() > MOST {
         return (0..kept.len()).collect();
@@ -26,7 +26,8 @@ pub fn chosen(kept: &[u64], leaves: u64, slots: u64) -> Vec<usize> {
     chosen
 }
 
-/// The least cost of going back from the end to each snapshot, by the number of snapshots in use up to it.
+/// For each snapshot, and each number of snapshots in use up to it: the least cost of going back from the end to this
+/// snapshot, as the number of leaves to advance over.
 struct ChoiceTable {
     /// The choices, indexed by the snapshot and by the number in use.
     best: Vec<Vec<Choice>>,
@@ -83,8 +84,7 @@ mod tests {
         [0].into_iter().chain(spaced.iter().map(|(at, ())| at)).collect()
     }
 
-    /// Returns the cost of a run as revolve counts it, including the forward sweep and that of the first
-    /// reversed leaf.
+    /// Returns the number of leaves that are advanced over, in the forward sweep (all but the last one) and later.
     fn cost(leaves: u64, slots: u64) -> u64 {
         let kept = kept(leaves, slots);
         let chosen: Vec<u64> = chosen(&kept, leaves, slots).into_iter().map(|n| kept[n]).collect();

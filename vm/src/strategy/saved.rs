@@ -1,4 +1,4 @@
-//! Courses as plain data, for files from which they can be resumed. The data of a file is validated. As in
+//! Checkpointed runs as plain data, for files from which they can be resumed. The data of a file is validated. As in
 //! any state file, wrong but valid numbers may cause wrong results, and nothing worse.
 
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,8 @@ pub struct SavedSnapshots {
     pub history: u64,
     /// True if a history has been discarded since that leaf end.
     pub has_lost: bool,
-    /// True if the history still covers the whole run, because all of it may be kept.
+    /// True while the history covers the whole run, so that no step is repeated. The strategy `auto` begins in
+    /// this way; it discards the history when it would exceed the memory bound.
     pub is_whole: bool,
     /// The step at which the full history was dropped; none if that never happened.
     pub exceeded: Option<i64>,

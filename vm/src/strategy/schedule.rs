@@ -21,7 +21,8 @@ pub fn reach(slots: u64, repeats: u64) -> u64 {
     reach as u64
 }
 
-/// Returns the least possible maximum number of times that a leaf is advanced over, to reach later ones.
+/// Returns the least number r such that `leaves` leaves can be reversed without advancing over any leaf more than r
+/// times (see [`reach`]).
 pub fn repeats(leaves: u64, slots: u64) -> u64 {
     let (mut least, mut most) = (0, 1);
     while reach(slots, most) < leaves {
@@ -46,9 +47,9 @@ pub fn advances(leaves: u64, slots: u64) -> u64 {
     u64::try_from(all.saturating_sub(spared)).unwrap_or(u64::MAX)
 }
 
-/// Returns the number of leaves to advance from a snapshot to the next one, for the given number of remaining
-/// leaves and slots. The snapshot's own slot is included in `slots`. With a single slot, it is the distance
-/// to the last leaf. The result is at least 1 if there are two leaves.
+/// Returns the number of leaves to advance from a snapshot to the next one, for the given number of remaining leaves
+/// and slots. The snapshot's own slot is included in `slots`. With a single slot, the result is the distance to the
+/// last leaf. The result is at least 1 if there are two leaves.
 pub fn split(leaves: u64, slots: u64) -> u64 {
     if slots < 2 {
         return leaves.saturating_sub(1);
@@ -125,7 +126,7 @@ pub struct PlannedActions {
     kept: Vec<u64>,
     /// The leaf that was reversed last; initially the end of the run.
     end: u64,
-    /// The current leaf, if the run continues from there.
+    /// The leaf before which the machine is; `None` if the machine must return to a snapshot first.
     at: Option<u64>,
     /// The action that follows an advance.
     next: Option<PlannedAction>,

@@ -29,7 +29,8 @@ pub struct KeptSnapshots<B> {
     history: usize,
     /// True if a history has been discarded since that leaf end.
     has_lost: bool,
-    /// True if the history still covers the whole run, because all of it may be kept.
+    /// True while the history covers the whole run, so that no step is repeated. The strategy `auto` begins in
+    /// this way; it discards the history when it would exceed the memory bound.
     is_whole: bool,
     /// The step at which the full history was dropped.
     exceeded: Option<i64>,
@@ -144,9 +145,9 @@ impl<B: Copy + Default + PartialEq> KeptSnapshots<B> {
         }
     }
 
-    /// Releases snapshots after a new one was taken. If no step of the segment before it lost anything, the
-    /// snapshots within the segment aren't needed. Later steps are repeated from the new snapshot, and the
-    /// segment itself is never repeated.
+    /// Releases snapshots after a new one was taken. If no step of the segment before the new one lost anything, the
+    /// snapshots within the segment aren't needed. Later steps are repeated from the new snapshot, and the segment
+    /// itself is never repeated.
     fn give_back_before(&mut self, here: u64) {
         let Some(begin) = self.lossless.begin(here) else { return };
         self.online.give_back(begin..=here);
@@ -161,13 +162,14 @@ impl<B: Copy + Default + PartialEq> KeptSnapshots<B> {
         free > 0 && leaves > 1 && here == last + schedule::split(leaves, free + 1) * self.bounds.leaf
     }
 
-    /// Returns the number of steps that certainly fit into the memory next to a history of this size.
+    /// Returns a number of steps whose history certainly fits into the memory, in addition to a history of `history`
+    /// bytes.
     pub fn fitting(&self, history: usize) -> u64 {
         let free = |memory: u64| memory.saturating_sub((self.bytes() + history) as u64);
         self.bounds.memory.map_or(u64::MAX, |memory| free(memory) / MOST_BYTES_OF_A_STEP)
     }
 
-    /// Discards the history before a distance.
+    /// Notes that the history before a distance is discarded, at step number `step`.
     pub fn give_history_up(&mut self, here: u64, step: i64) {
         if std::mem::replace(&mut self.is_whole, false) {
             self.exceeded = Some(step);
@@ -204,7 +206,8 @@ impl<B: Copy + Default + PartialEq> KeptSnapshots<B> {
         self.stack = chosen.into_iter().filter_map(|n| all.get(n).cloned()).collect();
     }
 
-    /// Returns true if the segment before a distance is lossless, so that it needs no history.
+    /// Returns true if the segment before a distance is lossless. Such a segment needs no history, so the machine's
+    /// history then starts, without records, where the segment does.
     pub fn is_lossless_before(&mut self, here: u64) -> bool {
         let begin = self.lossless.begin(here);
         self.base = begin.unwrap_or(self.base);
@@ -226,7 +229,7 @@ impl<B: Copy + Default + PartialEq> KeptSnapshots<B> {
         self.bounds.slots.saturating_sub(self.stack.len() as u64).min(remaining / size.max(1) as u64)
     }
 
-    /// Returns the next pause in the repetition from `at` to `here`; none if only one leaf remains.
+    /// Returns the next pause in the repetition from `at` to `here`; `None` if only one leaf remains.
     pub fn next(&self, at: u64, here: u64) -> Option<ReplayStop> {
         let leaves = here.saturating_sub(at).div_ceil(self.bounds.leaf);
         let size = self.stack.last().map_or(0, |(_, state)| state_bytes(state));
@@ -235,7 +238,7 @@ impl<B: Copy + Default + PartialEq> KeptSnapshots<B> {
         (leaves > 1).then(|| ReplayStop { at: pause(free), is_kept: free > 0 })
     }
 
-    /// Takes a snapshot. Returns true if there was memory for it.
+    /// Takes a snapshot at distance `at`. Returns true if there was a free slot and memory for it.
     pub fn keep(&mut self, at: u64, state: &State<B>) -> bool {
         let has_room = self.free(state_bytes(state)) > 0;
         let copy = if has_room { state.try_clone().ok() } else { None };

@@ -1,5 +1,6 @@
-//! Execution of lines in the application. A line for the session is sent to it, so that a key has the same
-//! effect as its command and appears in the session's transcript. A line for the screen is executed here.
+//! Executes lines in the application. A line for the session is sent to the session. So a key has the same
+//! effect as its command, and the command is recorded in the session's transcript. A line for the screen is
+//! executed here.
 
 use ratatui::buffer::Buffer;
 use reviver_vm::Travel;
@@ -15,11 +16,11 @@ use crate::session::Session;
 use crate::tui::panes::{PaneKind, PaneSpot};
 use crate::view;
 
-/// Scrubbing with keys moves by one of this many parts of the range shown on the timeline bar.
+/// Scrubbing with keys moves by the range shown on the timeline bar, divided by this number.
 const SCRUB_PARTS: i64 = 50;
 
 impl App {
-    /// Executes a line; the selected item replaces `@`.
+    /// Executes a line, in which each `@` is replaced by the selected item.
     pub(super) fn run(&mut self, line: &str) -> Option<Effect> {
         match ScreenAction::of(line) {
             Some(Ok(action)) => {
@@ -102,12 +103,13 @@ impl App {
         None
     }
 
-    /// Opens the item under the cursor in the way of its pane.
+    /// Opens the item under the cursor: executes the line that the item leads to, or else the line that its
+    /// pane has for opening items.
     fn open(&mut self) -> Option<Effect> {
         let kind = self.panes.focus();
         match self.spot(kind) {
             Some(PaneSpot::Leads(line)) => self.run(&line),
-            // A row that leads nowhere may be unfolded.
+            // A row of an answer that leads nowhere is unfolded, if it can be.
             None if kind == PaneKind::Answer => self.unfold(),
             _ => self.run(kind.pane().opens()?),
         }
@@ -125,7 +127,8 @@ impl App {
         None
     }
 
-    /// Selects adjoints or values of cells as the target of commands for the selected cell.
+    /// Selects adjoints or values as the target of commands for the selected cell. If there are no adjoints,
+    /// says so.
     fn choose_adjoint(&mut self, adjoint: bool) {
         let shows = self.session().is_some_and(view::cells::shows_adjoints);
         self.choices.adjoint = adjoint && shows;
@@ -134,7 +137,7 @@ impl App {
         }
     }
 
-    /// Opens the prompt with the beginning of a line.
+    /// Opens the prompt with the beginning of a line, for the user to complete.
     fn ask(&mut self, begun: &str) -> Option<Effect> {
         match self.meant(begun) {
             Ok(begun) => {
@@ -153,7 +156,8 @@ impl App {
         Some(Effect::Mouse(self.mouse))
     }
 
-    /// Moves the focus to the next or previous pane with content, cyclically.
+    /// Moves the focus to the next or the previous pane that has content. After the last pane, the first one
+    /// follows.
     fn turn_focus(&mut self, further: bool) {
         let is_there =
             |kind: &PaneKind| self.context(*kind).is_some_and(|context| kind.pane().is_there(&context));
@@ -214,15 +218,16 @@ impl App {
         None
     }
 
-    /// Moves the cursor to the next item that contains the text, with wrap-around. Searches the focused
-    /// pane, or the code if the focused pane has no text.
+    /// Moves the cursor to the next item that contains the search text. After the last item, the search
+    /// continues with the first. Searches the focused pane, or the code pane if the focused one has no text.
     pub(super) fn search(&mut self, further: bool) {
         let Some(wanted) = self.choices.search.clone() else {
             return self.say(Tone::Note, "nothing was searched yet");
         };
         if let Some(overlay) = &mut self.overlay {
             if !overlay.search(&wanted, further, self.messages.lines(), &self.theme) {
-                // Only the last row is changed, because the overlay may show some of the messages.
+                // This message is shown only in the last row, and isn't added to the list: an overlay may
+                // show lines of the list.
                 self.messages.show(Tone::Note, format!("there is no `{wanted}` in these lines"));
             }
             return;
@@ -255,7 +260,8 @@ impl App {
     }
 }
 
-/// Returns the step reached by scrubbing: one part of the range shown on the timeline bar away.
+/// Returns the step that scrubbing with a key reaches from the current step, given the range shown on the
+/// timeline bar.
 fn scrubbed(session: &Session, (first, last): (i64, i64), travel: Travel) -> i64 {
     let part = (last.saturating_sub(first) / SCRUB_PARTS).max(1);
     session.step_number().saturating_add(part.saturating_mul(travel.sign()))

@@ -11,7 +11,7 @@ use crate::tui::panes::{PaneKind, Scroll};
 /// The panes as the user has arranged them.
 #[derive(Clone, Debug)]
 pub struct Arrangement {
-    /// Every pane once; the most recently used is last.
+    /// Every pane once, in the order of use; the focused one is last.
     recent: Vec<PaneKind>,
     scrolls: BTreeMap<PaneKind, Scroll>,
     pub zoomed: bool,
@@ -46,13 +46,13 @@ impl Arrangement {
         self.recent.push(kind);
     }
 
-    /// Brings a pane to the front of its slot. The focus stays where it is, unless the pane hides the
-    /// focused one.
+    /// Brings a pane to the front of its slot. The pane gets the focus only if the focused pane is in the
+    /// same slot, which would be hidden otherwise.
     pub fn raise(&mut self, kind: PaneKind) {
         let focus = self.focus();
         let hides = self.slot_of(kind).is_some_and(|slot| slot.panes.contains(&focus));
         self.set_focus(kind);
-        // With a single slot for all panes, the visible pane stays in front.
+        // If all panes share a single slot, the focused pane stays in front.
         if !hides || self.screen.slots.len() == 1 {
             self.set_focus(focus);
         }
@@ -64,7 +64,7 @@ impl Arrangement {
         self.recent.insert(0, kind);
     }
 
-    /// Returns true if a pane hides the others in its slot.
+    /// Returns true if a pane is the visible one in its slot.
     pub fn in_front(&self, kind: PaneKind) -> bool {
         self.slot_of(kind).is_some_and(|slot| self.front(slot) == Some(kind))
     }
@@ -74,7 +74,7 @@ impl Arrangement {
         self.latest(&slot.panes)
     }
 
-    /// Returns the most recently used of some panes.
+    /// Returns the pane that was used most recently, of those in `kinds`.
     pub fn latest(&self, kinds: &[PaneKind]) -> Option<PaneKind> {
         self.recent.iter().rev().copied().find(|kind| kinds.contains(kind))
     }
@@ -83,7 +83,7 @@ impl Arrangement {
         self.screen.slots.iter().find(|slot| slot.panes.contains(&kind))
     }
 
-    /// Returns the area of a pane without its heading, also if the pane is hidden.
+    /// Returns the area of a pane without its heading. A hidden pane has the area of its slot.
     pub fn area(&self, kind: PaneKind) -> Rect {
         self.slot_of(kind).map_or(Rect::ZERO, ScreenSlot::body)
     }
@@ -100,14 +100,14 @@ impl Arrangement {
         self.scrolls.insert(kind, scroll);
     }
 
-    /// Moves a cursor to an item; the pane scrolls as little as necessary.
+    /// Moves a cursor to an item. The pane scrolls as little as necessary to show it.
     pub fn set_cursor(&mut self, kind: PaneKind, cursor: usize) {
         let scroll = self.scrolls.entry(kind).or_default();
         *scroll = Scroll { cursor, has_context: false, ..*scroll };
     }
 
-    /// Moves a cursor to an item and shows the context of the item. Used if the user didn't choose the
-    /// item's place on the screen.
+    /// Moves a cursor to an item, and scrolls so that rows before and after the item are visible, too. Used
+    /// if the program chose the item, and not the user by moving the cursor.
     pub fn look_at(&mut self, kind: PaneKind, cursor: usize) {
         let scroll = self.scrolls.entry(kind).or_default();
         *scroll = Scroll { cursor, has_context: true, ..*scroll };
@@ -119,8 +119,8 @@ impl Arrangement {
         self.front(slot)
     }
 
-    /// Scrolls a pane by rows, given the number of its items, columns and visible rows. The cursor moves
-    /// only to stay visible.
+    /// Scrolls a pane by `rows` rows. The pane is described by the numbers of its items, of its columns and
+    /// of its visible rows. The cursor moves only if it would become invisible.
     pub fn scroll_view(
         &mut self,
         kind: PaneKind,
@@ -141,12 +141,13 @@ impl Arrangement {
     }
 }
 
-/// Number of context rows before and after the cursor.
+/// Number of rows before and after the cursor that are its context.
 const CONTEXT: usize = 4;
 
 impl Scroll {
-    /// Returns the nearest scroll position that shows the cursor and its context, without empty rows below
-    /// the last item. A cursor with context that wasn't visible is centered.
+    /// Returns the scroll position at which the cursor and its context are visible, without empty rows after
+    /// the last item. If they were visible in part, the pane scrolls as little as possible; otherwise the
+    /// cursor is centered.
     pub fn revealed(self, items: usize, columns: usize, height: usize) -> Scroll {
         let (columns, height) = (columns.max(1), height.max(1));
         let cursor = self.cursor.min(items.saturating_sub(1));
@@ -192,7 +193,7 @@ mod tests {
     fn the_current_line_has_context() {
         let top =
             |cursor: usize, top: usize| Scroll { cursor, top, has_context: true }.revealed(100, 1, 20).top;
-        // Near the edge the pane scrolls a little; a distant item is centered.
+        // Near the edge, the pane scrolls a little; an item further away is centered.
         assert_eq!((top(12, 0), top(18, 0), top(22, 20)), (0, 3, 18));
         assert_eq!((top(50, 0), top(99, 0), top(1, 60)), (40, 80, 0));
     }

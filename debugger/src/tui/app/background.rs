@@ -1,5 +1,5 @@
-//! Background tasks of the session. Commands may take long, so they run on another thread, and the screen
-//! stays responsive meanwhile. A task takes the session with it and returns it.
+//! Background tasks. A command of the session may take long, so it runs on another thread, and the screen
+//! stays responsive. A task owns the session while it runs, and then returns it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -17,7 +17,7 @@ use crate::view::card::{CardView, card};
 /// Maximum number of time points visited to count lines while the session plays or is scrubbed.
 const MOST_WHILE_PLAYING: u64 = 1 << 14;
 
-/// A background task, together with the session that it works on.
+/// A task for another thread, with the session that it uses.
 #[derive(Debug)]
 pub struct BackgroundTask {
     pub(super) console: Box<Console>,
@@ -28,14 +28,14 @@ pub struct BackgroundTask {
 pub(super) enum Task {
     Command {
         line: String,
-        /// True if the user didn't type the line: playback and scrubbing execute many small commands.
+        /// True for the many small commands of playback and scrubbing, which the user didn't type.
         is_quiet: bool,
     },
-    /// No command: only the views are computed.
+    /// Executes no command, and only computes the views.
     Look,
-    /// Sample values for the plots.
+    /// Samples the values of plotted cells.
     Sample { targets: Vec<Target>, steps: (i64, i64), columns: usize },
-    /// Ask an open question of an answer; `number` and `depth` are those of its row.
+    /// Asks an open question of an answer. `number` and `depth` are those of the question's row.
     Ask { question: OpenQuestion, number: usize, depth: usize },
 }
 
@@ -61,7 +61,7 @@ pub(super) enum TaskResult {
 }
 
 impl BackgroundTask {
-    /// Performs the task. May take long; the session's interrupt flag ends it early.
+    /// Performs the task, which may take long. The interrupt flag of the session ends it early.
     pub fn perform(mut self) -> Done {
         let before = self.console.session.time_point();
         let is_quiet = matches!(self.task, Task::Command { is_quiet: true, .. });
@@ -89,13 +89,13 @@ impl BackgroundTask {
         Done { console: self.console, result, has_moved, footprint, card }
     }
 
-    /// Performs the task on a separate thread, or on the current one if no thread can be started. The
-    /// receiver gets the result, or the panic payload of the thread.
+    /// Performs the task on another thread, or on this one if no thread can be started. The receiver gets the
+    /// result of the task, or the payload of its panic.
     pub fn start(self) -> Receiver<thread::Result<Done>> {
         let (sender, receiver) = sync_channel(1);
         let work = move || {
             let done = catch_unwind(AssertUnwindSafe(|| self.perform()));
-            // If the screen is closed, nothing receives the result, and it is dropped.
+            // If the screen was closed, the receiver is gone, and the result is dropped.
             let _ = sender.send(done);
         };
         detached("session", None, work);

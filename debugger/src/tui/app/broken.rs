@@ -1,4 +1,5 @@
-//! Screen for a program that can't be debugged: shows its diagnostics and can be left.
+//! Screen for a program that can't be debugged. It shows the program's diagnostics and can only be scrolled
+//! and left.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -15,7 +16,7 @@ use crate::tui::theme::Theme;
 #[derive(Clone, Debug)]
 pub(super) struct Broken {
     lines: Vec<String>,
-    /// The first visible row, and the number of visible rows in the last frame.
+    /// The first visible row (`top`), and the number of visible rows in the last frame (`room`).
     top: usize,
     room: usize,
 }
@@ -53,7 +54,7 @@ impl Broken {
         };
     }
 
-    /// Draws the visible rows. The last row can't be scrolled further up than the bottom.
+    /// Draws the visible rows. Scrolling ends when the last row is at the bottom.
     pub fn draw(&mut self, theme: &Theme, quit: &str, area: Rect, buffer: &mut Buffer) {
         let rows: Vec<Line<'_>> =
             self.lines.iter().flat_map(|line| folded(line, theme, area.width)).collect();
@@ -79,7 +80,7 @@ impl Broken {
     }
 }
 
-/// Returns the rows of a line, wrapped, in the colour for its severity.
+/// Returns the rows of a diagnostic line, wrapped. Their colour depends on the severity of the diagnostic.
 fn folded(line: &str, theme: &Theme, width: u16) -> Vec<Line<'static>> {
     let said = line.trim_start();
     let style = match () {

@@ -121,7 +121,7 @@ impl App {
         speed.render(area, buffer);
     }
 
-    /// Returns the text about playback for a status line of this width.
+    /// Returns the text about playback, for a status line of this width. It is empty if nothing is played.
     fn playing(&self, width: u16) -> String {
         const LEAST_FOR_WORDS: u16 = 60;
         let (direction, speed) = (self.player.travel_name(), self.player.speed());
@@ -168,10 +168,10 @@ impl App {
         (!area.is_empty() && x < area.right()).then_some(Position { x, y: area.y })
     }
 
-    /// Draws the last picture of the panes, with the progress of the running task below it.
+    /// Draws the frame from before the session was sent away, and below it the progress of the running task.
     fn draw_busy(&self, area: Rect, buffer: &mut Buffer) {
         let SessionPlace::Busy(away) = &self.engine else { return };
-        // If the screen size has changed, the panes are cropped, or leave space empty.
+        // If the screen size has changed since, the frame is cropped, or leaves a part of the screen empty.
         let is_same = self.picture.area == area;
         let shown = if is_same { area } else { above(area).intersection(above(self.picture.area)) };
         for place in shown.positions() {
@@ -194,7 +194,7 @@ impl App {
         Line::styled(self.keys_during_run(), self.theme.dim).render(last, buffer);
     }
 
-    /// Returns the help for keys during a run.
+    /// Returns a text about the keys that act during a long run.
     fn keys_during_run(&self) -> String {
         let quit = self.keys.keys("leave").next();
         let is_kept = matches!(&self.engine, SessionPlace::Busy(away) if away.is_kept);
@@ -210,7 +210,7 @@ impl App {
     }
 }
 
-/// Returns a text without its first columns.
+/// Returns a text without its first `columns` columns.
 fn skipped(text: &str, columns: usize) -> String {
     let mut left = columns;
     let hides = |c: &char| {
@@ -222,9 +222,9 @@ fn skipped(text: &str, columns: usize) -> String {
     text.chars().skip_while(hides).collect()
 }
 
-/// Removes control characters, which a terminal would obey. Panes escape their texts (`Pen`). Other control
-/// characters can enter a cell by being combined with a letter, for example those that change the writing
-/// direction; the letter is kept.
+/// Removes control characters, which a terminal would execute. Texts in panes have been escaped already
+/// (`Pen`). Other control characters, for example those that change the writing direction, can get into a
+/// cell of the buffer in combination with a letter. The letter is kept.
 fn remove_unprintable(buffer: &mut Buffer) {
     for cell in &mut buffer.content {
         let symbol = cell.symbol();

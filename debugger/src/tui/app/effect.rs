@@ -2,16 +2,16 @@
 
 use super::background::BackgroundTask;
 
-/// A request that the host executes.
+/// A request that the host must execute.
 #[derive(Debug)]
 pub enum Effect {
-    /// Ends the application and returns the terminal.
+    /// End the application and restore the terminal.
     Quit,
     /// Switch mouse capture on or off.
     Mouse(bool),
     /// Clear the screen and draw everything.
     Clear,
-    /// Return the terminal to the shell until the process is continued.
+    /// Restore the terminal and stop the process until the shell continues it.
     Suspend,
     /// Run a background task, and pass its result to [`App::returned`](super::App::returned).
     Run(BackgroundTask),

@@ -1,5 +1,5 @@
-//! Appearance of a screen without its session, from which pictures are drawn. A script has no screen; its
-//! pictures show a freshly opened one.
+//! The appearance of a screen without its session, from which pictures are drawn. A script has no screen, so
+//! its pictures show a freshly opened screen.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect, Size};
@@ -20,7 +20,7 @@ use crate::tui::picture::{self, LEAST, MOST, Paper};
 use crate::tui::theme::{Theme, ThemeName};
 use crate::tui::tour::reading::Tour;
 
-/// A screen without its session. It draws a copy of a session.
+/// The appearance of a screen. To draw a picture, it is combined with a copy of a session.
 #[derive(Clone, Debug)]
 pub struct Face {
     /// Columns and rows of the screen.
@@ -33,12 +33,12 @@ pub struct Face {
     messages: Messages,
     tour: Option<Tour>,
     plotted: Plotted,
-    /// The time point of the session when the screen was shown; `None` if there was no screen.
+    /// The time point at which the screen showed the session last; `None` if there was no screen.
     seen_at: Option<TimePoint>,
 }
 
 impl Default for Face {
-    /// Returns a freshly opened screen that is large enough for every slot.
+    /// Returns the appearance of a freshly opened screen that is large enough for every slot.
     fn default() -> Face {
         Face {
             size: Size { width: 120, height: 40 },
@@ -55,11 +55,11 @@ impl Default for Face {
 }
 
 impl Face {
-    /// Draws a session as SVG. The session is copied and stays unchanged.
+    /// Draws a copy of the console's session as SVG.
     fn drawn(&self, console: &Console) -> Result<String, OutOfMemory> {
         let mut app = App::with_face(self, console.try_clone()?);
         let area = Rect::from((Position::ORIGIN, self.size));
-        // The number of plot columns is known only after the screen was divided.
+        // The first drawing determines the number of plot columns, which sampling needs.
         app.draw_on(&mut Buffer::empty(area));
         app.rest();
         let mut buffer = Buffer::empty(area);
@@ -112,7 +112,8 @@ fn choose(face: &mut Face, command: &'static Command, word: &str) -> Result<(), 
 }
 
 impl App {
-    /// Returns the appearance for pictures drawn by a task, or `None` unless the user typed the command.
+    /// Returns the appearance with which a task draws pictures. Returns `None` for a task that executes no
+    /// command typed by the user.
     pub(super) fn face_for(&self, task: &Task) -> Option<Box<Face>> {
         let Task::Command { is_quiet: false, .. } = task else { return None };
         let session = self.session()?;
@@ -129,7 +130,7 @@ impl App {
         }))
     }
 
-    /// Creates an application that shows a session with a given appearance.
+    /// Creates an application with a given appearance, which shows the session of a console.
     fn with_face(face: &Face, console: Console) -> App {
         let face = face.clone();
         let is_seen = face.seen_at == Some(console.session.time_point());
@@ -145,14 +146,14 @@ impl App {
         app
     }
 
-    /// Updates the views after commands, with a background task that executes no command.
+    /// Updates the views: performs a background task that executes no command.
     fn look_once(&mut self) {
         if let Some(Effect::Run(background_task)) = self.send(Task::Look) {
             self.returned(background_task.perform());
         }
     }
 
-    /// Does the work that the screen does when idle: sampling for plots.
+    /// Does what the screen does when idle: samples the plotted cells.
     fn rest(&mut self) {
         if let Some(Effect::Run(background_task)) = self.sample() {
             self.returned(background_task.perform());

@@ -1,5 +1,5 @@
-//! Integration of the tour into the application: starting, navigating and leaving the tour, and recording
-//! tried lines and the last step.
+//! Connects the tour with the application: starts the tour, turns its pages, and ends it. Informs the tour of
+//! executed lines and of the last step.
 
 use super::messages::Tone;
 use super::{App, Effect};
@@ -44,13 +44,13 @@ impl App {
         None
     }
 
-    /// Records that a line was executed.
+    /// Informs the tour that a line was executed.
     pub(super) fn notice(&mut self, line: &str) {
         self.tour.iter_mut().for_each(|tour| tour.notice(line));
     }
 
-    /// Shows a description of the executed step. `before` is the card of the next instruction before the
-    /// step.
+    /// Shows a description of the executed step in the tour. `before` is the card of the instruction that
+    /// came next before the step.
     pub(super) fn describe_step(&mut self, before: Option<&CardView>, outcome: &Outcome) {
         let Some(tour) = &mut self.tour else { return };
         match outcome {

@@ -15,7 +15,7 @@ use crate::tui::panes::text::cut;
 const LEAST_FOR_TITLE: usize = 10;
 
 impl App {
-    /// Draws the heading, and records the areas of its tabs.
+    /// Draws the heading, and stores the areas of its tabs for mouse clicks.
     pub(super) fn draw_heading(&mut self, slot: &ScreenSlot, front: PaneKind, buffer: &mut Buffer) {
         let area = slot.heading();
         let Some(context) = self.context(front) else { return };
@@ -40,15 +40,16 @@ impl App {
     }
 }
 
-/// Returns the marker for the number of rows above and below the visible ones.
+/// Returns the text that shows how many rows are hidden above and below the visible ones.
 fn more((above, below): (usize, usize)) -> String {
     let sign = |sign: char, rows: usize| if rows > 0 { format!(" {sign}{rows}") } else { String::new() };
     let text = sign('▲', above) + &sign('▼', below);
     if text.is_empty() { text } else { text + " " }
 }
 
-/// Returns the labels of the panes for a heading of a given width. First names are shortened, then the
-/// title. Then the first panes are dropped, so that the front one stays visible.
+/// Returns the labels of a heading's panes that fit into `room` columns. If there is too little room, first
+/// the names of hidden panes are shortened, then the title of the front pane. Then the first panes are
+/// dropped, but never the front one.
 fn labels(kinds: &[PaneKind], front: PaneKind, title: &str, room: usize) -> Vec<(PaneKind, String)> {
     let spacious = |kind: PaneKind| (kind, format!(" {} ", if kind == front { title } else { kind.name() }));
     let labels: Vec<_> = kinds.iter().map(|kind| spacious(*kind)).collect();
@@ -59,7 +60,7 @@ fn labels(kinds: &[PaneKind], front: PaneKind, title: &str, room: usize) -> Vec<
         (kind, format!(" {}", if kind == front { title } else { kind.short_name() }))
     };
     let bare: Vec<_> = kinds.iter().map(|kind| tight(*kind, "")).collect();
-    // One column is for a blank after the last label.
+    // One column remains for a blank after the last label.
     let left = room.saturating_sub(columns(&bare) + 1).max(LEAST_FOR_TITLE);
     let title = cut(title, left);
     let mut labels: Vec<_> = kinds.iter().map(|kind| tight(*kind, &title)).collect();

@@ -1,5 +1,6 @@
-//! The key bar, which depends on the context: the position in the run, the focused pane, the reason for the
-//! last stop. Keys come from the key map and labels from the commands; this file selects the relevant ones.
+//! The key bar. Its content depends on the position in the run, the focused pane, and the reason for the last
+//! stop. The keys are from the key map, and their labels are from the commands. This file selects the
+//! relevant ones.
 
 use super::App;
 use crate::columns::width;
@@ -9,8 +10,8 @@ use crate::command::table::ArgumentKind;
 use crate::tui::keys::Key;
 use crate::tui::panes::PaneKind;
 
-/// Groups of lines, the most relevant first. A group is shown as one hint, with the words that its lines
-/// share.
+/// Groups of lines, the most relevant first. The keys of a group are shown together, with the words that the
+/// labels of its lines have in common.
 type Hints = &'static [&'static [&'static str]];
 
 const PLAYING: Hints = &[&["play-pause"], &["faster", "slower"], &["reverse-play"], &["keys"]];
@@ -58,8 +59,8 @@ const ANYWHERE: Hints = &[
 ];
 
 impl App {
-    /// Returns the relevant keys that fit, after the reason if something happened. The first key for the
-    /// selected cell shows its name.
+    /// Returns the relevant keys that fit into `room` columns. They follow the state of the session if it is
+    /// special, for example "TRAPPED: ". The first key for the selected cell also shows the cell's name.
     pub(super) fn hints(&self, room: usize) -> String {
         let (before, hints) = self.hints_now();
         let mut text = format!(" {before}");
@@ -96,35 +97,37 @@ impl App {
             lines.iter().filter_map(|line| self.key_of(line)).map(|key| key.to_string()).collect();
         let words = lines.iter().filter_map(|line| self.word(line)).reduce(shared)?;
         let keys = Some(keys.join("/")).filter(|keys| !keys.is_empty())?;
-        // Some keys need no label, such as `End`; others share one, as in `+/- faster`.
+        // Some keys need no label, such as `End`. Several keys can have one label, as in `+/- faster`.
         Some(if keys.eq_ignore_ascii_case(words) { keys } else { format!("{keys} {words}") })
     }
 
-    /// Returns the label of a line: that of the command that matters in it.
+    /// Returns the label of a line. If the line toggles an item or opens the prompt, that is the label of the
+    /// command within it.
     fn word(&self, line: &str) -> Option<&'static str> {
         match ScreenAction::of(line) {
             Some(Ok(ScreenAction::Toggle(_, set))) => self.word(&set),
             Some(Ok(ScreenAction::Ask(begun))) if !begun.is_empty() => self.word(&begun),
-            // Only the hints of an answer contain these lines.
+            // These lines are shown only for an answer.
             Some(Ok(ScreenAction::Cursor(CursorMove::Left | CursorMove::Right))) => Some("unfold"),
             Some(Ok(ScreenAction::Open)) => self.word(self.panes.focus().pane().opens()?),
             _ => named(line).ok().map(|(row, _)| row.word),
         }
     }
 
-    /// Returns the first key of a line in the focused pane.
+    /// Returns the first key that executes a line when the current pane has the focus.
     fn key_of(&self, line: &str) -> Option<Key> {
         let own = self.panes.focus().pane().keys().iter().find(|(_, bound)| *bound == line);
         own.map(|(bare, _)| Key::plain(*bare)).or_else(|| self.keys.keys(line).next())
     }
 }
 
-/// Returns true if a line is a command for the selected cell.
+/// Returns true if the argument of a line is the selected cell (`@`).
 fn is_of_cell(line: &str) -> bool {
     named(line).is_ok_and(|(row, rest)| row.argument == ArgumentKind::Cell && rest == "@")
 }
 
-/// Returns the common first or last word of two labels, otherwise the first label.
+/// Returns the first or the last word of two labels if it is the same in both. Otherwise returns the first
+/// label.
 fn shared<'w>(a: &'w str, b: &'w str) -> &'w str {
     let parts = |text: &'w str| text.split_once(' ').map_or([text, text], |(first, last)| [first, last]);
     let [both_first, both_last] = [0, 1].map(|n| parts(a)[n] == parts(b)[n]);

@@ -1,5 +1,6 @@
-//! Ending of a session by a key. A key that may have been meant to close an answer doesn't end the session,
-//! and unsaved content causes a confirmation question. The typed command `quit` needs no confirmation.
+//! Ends the session when a key requests it. A key that may have been meant to close an answer doesn't end the
+//! session. If content would be lost, a confirmation question is shown first. The typed command `quit` ends
+//! the session without a question.
 
 use super::messages::Tone;
 use super::{App, Effect};
@@ -7,7 +8,8 @@ use crate::session_content::{question, unsaved_content};
 use crate::tui::panes::PaneKind;
 
 impl App {
-    /// Ends the session, or asks for confirmation; pressing the same key again ends the session.
+    /// Ends the session, or shows the confirmation question. Pressing the same key again then ends the
+    /// session.
     pub(super) fn leave(&mut self, is_answered: bool) -> Option<Effect> {
         if self.panes.focus() == PaneKind::Answer && self.close_answer() {
             return None;

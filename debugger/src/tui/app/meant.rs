@@ -1,4 +1,5 @@
-//! Substitution of the selected item for `@`, and lines that set or remove an item.
+//! Replaces `@` in a line by the selected item. Also executes lines that set an item, or remove it if it is
+//! set.
 
 use super::{App, Effect};
 use crate::command::screen::Toggled;
@@ -13,20 +14,20 @@ use crate::tui::panes::{PaneKind, PaneSpot};
 const SELECTED: &str = "@";
 
 impl App {
-    /// Replaces each separate `@` of a line by the selected item, of the kind that the command takes.
-    /// Returns the reason if nothing is selected.
+    /// Replaces each word `@` of a line by the selected item. The command determines the kind of the item: a
+    /// cell, a line, a step or a frame. Returns an error message if no such item is selected.
     pub(super) fn meant(&mut self, line: &str) -> Result<String, String> {
         if !line.split_whitespace().any(|word| word == SELECTED) {
             return Ok(line.to_owned());
         }
-        // The session reports the error of a line that is no command.
+        // If the line is no command, the session will report that.
         let Ok((row, rest)) = named(line) else { return Ok(line.to_owned()) };
         let selected = self.selected_for(row, rest)?;
         let words = line.split(' ').map(|word| if word == SELECTED { selected.as_str() } else { word });
         Ok(words.collect::<Vec<_>>().join(" "))
     }
 
-    /// Returns the selected item of the kind that a command takes.
+    /// Returns the selected item of the kind that a command takes, as text.
     fn selected_for(&mut self, row: &'static Command, rest: &str) -> Result<String, String> {
         match row.argument {
             ArgumentKind::Cell | ArgumentKind::Expression => {
@@ -50,14 +51,15 @@ impl App {
         }
     }
 
-    /// Returns the step under the cursor of the focused pane, or else of the timeline.
+    /// Returns the step under the cursor of the focused pane. If that pane shows no steps, uses the timeline
+    /// pane.
     fn step_under_cursor(&self) -> Option<i64> {
         let spots = [self.panes.focus(), PaneKind::Timeline].into_iter().filter_map(|kind| self.spot(kind));
         spots.into_iter().find_map(|spot| if let PaneSpot::Step(step) = spot { Some(step) } else { None })
     }
 
-    /// Returns the line under the cursor of the code pane: its number, with the file name if the machine is
-    /// in another file.
+    /// Returns the line under the cursor of the code pane as a place. The place includes the file name if the
+    /// machine is in another file.
     fn cursor_place(&self) -> Option<String> {
         let session = self.session()?;
         let cursor = self.panes.scroll(PaneKind::Code).cursor;
@@ -68,7 +70,7 @@ impl App {
         }
     }
 
-    /// Executes a line that sets an item, or removes the item if it is set.
+    /// Executes a line that sets an item. If the item is set already, removes it instead.
     pub(super) fn toggle(&mut self, toggled: Toggled, line: &str) -> Option<Effect> {
         let line = match self.meant(line) {
             Ok(line) => line,
@@ -78,7 +80,7 @@ impl App {
         self.run(&taken.unwrap_or(line))
     }
 
-    /// Returns the line that removes the item of another line, or `None` if the item isn't set.
+    /// Returns the line that removes the item which `line` would set, or `None` if that item isn't set.
     fn removal_of(&self, session: &Session, toggled: Toggled, line: &str) -> Option<String> {
         let (row, rest) = named(line).ok()?;
         let (place, _) = row.point_options(rest).ok()?;

@@ -1,4 +1,4 @@
-//! Messages of the session, line by line.
+//! The messages of the session, as a list of lines.
 
 /// The purpose of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ const MOST: usize = 5_000;
 #[derive(Clone, Debug, Default)]
 pub struct Messages {
     lines: Vec<Message>,
-    /// The line shown in the screen's last row until the next key.
+    /// The line in the last row of the screen, which the next key removes.
     current: Option<Message>,
 }
 
@@ -39,18 +39,18 @@ impl Messages {
         &self.lines
     }
 
-    /// Adds a text, and shows its first line.
+    /// Appends the lines of a text to the list, and shows the first one in the last row.
     pub fn say(&mut self, tone: Tone, text: &str) {
         let count = text.lines().count();
         let excess = (self.lines.len() + count).saturating_sub(MOST).min(self.lines.len());
         self.lines.drain(..excess);
-        // A tab has no defined width in a cell of the screen.
+        // Tabs become blanks, because a cell of the screen can't show a tab.
         let message = |line: &str| Message { tone, text: line.replace('\t', "    ") };
         self.current = text.lines().next().map(message);
         self.lines.extend(text.lines().skip(count.saturating_sub(MOST)).map(message));
     }
 
-    /// Shows a summary line in the last row; it isn't added to the list.
+    /// Shows a line in the last row without adding it to the list.
     pub fn show(&mut self, tone: Tone, text: String) {
         self.current = Some(Message { tone, text });
     }

@@ -1,6 +1,6 @@
 //! The application: reacts to keys, mouse and time, and draws the screen. Events go in ([`App::handle`]),
-//! effects come out, and a frame is drawn from the current state ([`App::draw`]). It depends on no terminal
-//! and no thread: the session is sent away in background tasks, which the host runs.
+//! effects come out, and a frame is drawn from the current state ([`App::draw`]). The application depends on
+//! no terminal and no thread. Its host runs the background tasks, which own the session while they run.
 
 mod act;
 mod arrangement;
@@ -63,7 +63,7 @@ use crate::view::card::{CardView, card};
 use crate::view::cell_rows::CellRows;
 use crate::view::code::{counterpart, here};
 
-/// The location of the session.
+/// Tells where the session is: in the application or in a background task.
 #[derive(Debug)]
 enum SessionPlace {
     Here(Box<Console>),
@@ -72,14 +72,14 @@ enum SessionPlace {
     Broken(Broken),
 }
 
-/// Data about a session that is away in a background task.
+/// Data about a session that a background task owns.
 #[derive(Debug)]
 struct BusySession {
     what: String,
     elapsed: Duration,
-    /// The range of steps of its branch.
+    /// The range of steps of the session's branch.
     span: StepSpan,
-    /// True if the task can be interrupted at any time, because the user didn't request it.
+    /// True if an event may interrupt the task, because the user didn't request the task.
     is_optional: bool,
     /// True if the session has unsaved content.
     is_kept: bool,
@@ -89,11 +89,11 @@ struct BusySession {
 #[derive(Debug)]
 pub struct App {
     engine: SessionPlace,
-    /// Flag that interrupts the session, also while it is away.
+    /// Flag that interrupts the session, even while a background task owns the session.
     interrupt: Arc<AtomicBool>,
     /// Progress of the session's current run.
     progress: Arc<Progress>,
-    /// Events that arrived while the session was away.
+    /// Events that arrived while a background task owned the session.
     waiting: VecDeque<InputEvent>,
     keys: KeyMap,
     theme: Theme,
@@ -109,24 +109,25 @@ pub struct App {
     prompt: Option<Prompt>,
     overlay: Option<Overlay>,
     tour: Option<Tour>,
-    /// Lines typed before: commands, and search texts.
+    /// Lines that the user has typed: first commands, then search texts.
     typed: [Vec<String>; 2],
     player: Player,
     plotted: plots::Plotted,
     mouse: bool,
-    /// True if a command was answered since the last key. The next key may be meant to close the answer.
+    /// True if the last key executed a command whose answer is shown. The next key may be meant to close the
+    /// answer.
     is_answered: bool,
-    /// True if the last key asked to end the session, and the confirmation question is shown.
+    /// True if the last key requested to end the session, so that the confirmation question is shown.
     is_leaving: bool,
-    /// True while the mouse drags the timeline bar.
+    /// True while the user drags the present on the timeline bar with the mouse.
     scrubs: bool,
-    /// True if something has changed since the last frame.
+    /// True if the next frame would differ from the last one.
     is_stale: bool,
-    /// The last frame drawn with the session, shown while the session is away.
+    /// The last frame drawn with the session. It is shown while a background task owns the session.
     picture: Buffer,
 }
 
-/// Maximum number of events that wait for the session.
+/// Maximum number of events that are stored while a background task owns the session.
 const MOST_WAITING: usize = 256;
 
 impl App {
@@ -180,7 +181,8 @@ impl App {
         }
     }
 
-    /// Makes the theme follow the terminal's background once that is known.
+    /// Makes the theme follow the terminal's background: the theme changes when the terminal reports its
+    /// background.
     #[must_use]
     pub fn following_ground(self) -> App {
         App { follows_ground: self.theme.name != ThemeName::Plain, ..self }
@@ -216,8 +218,8 @@ impl App {
         self.is_stale
     }
 
-    /// Returns the time after which a tick is needed, or `None` if the application can wait for the next
-    /// event indefinitely.
+    /// Returns the time after which a tick is needed. Returns `None` if the application needs no tick before
+    /// the next event.
     pub fn patience(&self) -> Option<Duration> {
         match &self.engine {
             SessionPlace::Busy(_) => Some(Duration::from_millis(100)),
@@ -257,8 +259,8 @@ impl App {
         }
     }
 
-    /// Takes the session back and handles the result of its task. Then handles waiting events, until the
-    /// session is sent away again.
+    /// Takes the session back and handles the result of its task. Then handles the stored events, until one
+    /// of them starts a background task again.
     pub fn returned(&mut self, done: Done) -> Vec<Effect> {
         self.is_stale = true;
         self.engine = SessionPlace::Here(done.console);
@@ -292,7 +294,8 @@ impl App {
         effects
     }
 
-    /// Returns true if a key suspends the process: at any time, unless the key is typed as text.
+    /// Returns true if a key suspends the process. It does so even during a background task, unless the key
+    /// is typed as text.
     fn suspends(&self, key: Key) -> bool {
         let is_typed = self.prompt.is_some() && !key.ctrl && !key.alt;
         !is_typed && self.asked_by(key) == Some(ScreenAction::Suspend)
@@ -323,7 +326,8 @@ impl App {
         self.is_stale = true;
     }
 
-    /// Interrupts a long run or any other activity. Never ends the session.
+    /// Interrupts the running task, or else pauses playback, or else closes the prompt or the overlay. Never
+    /// ends the session.
     fn interrupt(&mut self) -> Option<Effect> {
         self.is_stale = true;
         let was_playing = std::mem::take(&mut self.player.is_playing);
@@ -339,7 +343,8 @@ impl App {
         None
     }
 
-    /// Stores an event until the session is back. Of consecutive mouse drags only the last is kept.
+    /// Stores an event until the background task has ended. Of consecutive mouse drags, only the last one is
+    /// stored.
     fn keep(&mut self, event: InputEvent) {
         let is_optional = matches!(self.engine, SessionPlace::Busy(BusySession { is_optional: true, .. }));
         self.is_stale |= !is_optional;
@@ -351,13 +356,14 @@ impl App {
         if self.waiting.len() < MOST_WAITING {
             self.waiting.push_back(event);
         }
-        // A request to end the session interrupts the task.
+        // A request to end the session interrupts the task. Any event interrupts an optional task.
         if is_optional || self.waits_to_quit() {
             self.interrupt.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Returns true if a waiting key ends the session. A key that will be typed as text doesn't count.
+    /// Returns true if a stored key will end the session. Keys after one that opens the prompt will be typed
+    /// as text, so they don't count.
     fn waits_to_quit(&self) -> bool {
         let actions = self.waiting.iter().filter_map(|event| match event {
             InputEvent::Key(key) => self.asked_by(*key),
@@ -505,7 +511,8 @@ impl App {
         }
     }
 
-    /// Scrolls the code pane and the inverse program to the machine's position.
+    /// Scrolls the code pane and the inverse program to the machine's position, and the timeline to the
+    /// present.
     fn follow(&mut self) {
         let Some(session) = self.session() else { return };
         let (line, counterpart) = (here(session), counterpart(session));
@@ -524,7 +531,7 @@ impl App {
         self.panes.set_cursor(PaneKind::Timeline, column.unwrap_or(0));
     }
 
-    /// Scrolls the code pane to a line and its context.
+    /// Shows a line in the code pane, with some lines before and after it.
     fn show_line(&mut self, line: Line) {
         if self.choices.file != line.file {
             self.choices.file = line.file;
@@ -539,7 +546,7 @@ impl App {
             false => (PaneKind::Card, PaneKind::Failure),
         };
         if self.panes.latest(&[shown, other]) == Some(other) {
-            // An answer keeps the focus while the user navigates it.
+            // While the user navigates an answer, the answer keeps the focus.
             let walks = self.panes.focus() == PaneKind::Answer;
             self.panes.raise(shown);
             if walks {
@@ -548,7 +555,7 @@ impl App {
         }
     }
 
-    /// Returns the context from which a pane is drawn, or `None` while the session is away.
+    /// Returns the data from which a pane is drawn, or `None` while a background task owns the session.
     fn context(&self, kind: PaneKind) -> Option<Context<'_>> {
         Some(Context {
             session: self.session()?,

@@ -1,4 +1,4 @@
-//! The overlay: help, or a reply of several lines, shown over the panes until a key closes it.
+//! The overlay over the panes: the help, or a reply of several lines. A key closes it.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -19,19 +19,19 @@ pub(super) struct Overlay {
     content: OverlayContent,
     /// The first visible row.
     top: usize,
-    /// The row found last, unless the user has scrolled since. Stored separately, because rows near the end
-    /// can't be scrolled to the top.
+    /// The row of the last match, unless the user has scrolled since. It isn't always the top row, because
+    /// rows near the end can't be scrolled to the top.
     found: Option<usize>,
-    /// Columns and rows of the last frame.
+    /// Columns and rows of the overlay in the last frame.
     room: (usize, usize),
-    /// True if there were more rows than fit.
+    /// True if the overlay had more rows than fit in the last frame.
     is_cut: bool,
 }
 
 #[derive(Clone, Debug)]
 enum OverlayContent {
     Help(Vec<HelpLine>),
-    /// Lines of the messages: the first one, and their number.
+    /// Lines of the messages: the index of the first one, and their number.
     Reply {
         first: usize,
         lines: usize,
@@ -43,12 +43,12 @@ enum OverlayContent {
 pub(super) enum OverlayAction {
     /// The overlay has handled the key.
     Taken,
-    /// Ask for a text to search.
+    /// The application must ask for a search text.
     Search,
-    /// Scroll to the next match (true) or to the previous one.
+    /// The application must scroll to the next match (true) or to the previous one.
     Found(bool),
     Closes,
-    /// Close the overlay, and handle the key as usual.
+    /// The application must close the overlay, and then handle the key as usual.
     Passes,
 }
 
@@ -57,7 +57,7 @@ impl Overlay {
         Overlay::new(OverlayContent::Help(help::lines(keys)))
     }
 
-    /// Creates an overlay of `lines` lines of the messages, from number `first` on.
+    /// Creates an overlay that shows `lines` lines of the messages, from index `first` on.
     pub fn reply(first: usize, lines: usize) -> Overlay {
         Overlay::new(OverlayContent::Reply { first, lines })
     }
@@ -66,14 +66,14 @@ impl Overlay {
         Overlay { content, top: 0, found: None, room: (0, 0), is_cut: false }
     }
 
-    /// Handles a key and the line that it is bound to.
+    /// Handles a key; `line` is the line that the key is bound to.
     pub fn key(&mut self, key: Key, line: Option<&str>) -> OverlayAction {
         // These keys close the overlay regardless of their bindings.
         if matches!(key.code, BareKey::Esc | BareKey::Enter | BareKey::Char(' ')) {
             return OverlayAction::Closes;
         }
         let Some(line) = line else { return OverlayAction::Taken };
-        // If everything is visible, `start` and `end` refer to the run.
+        // `start` and `end` scroll the overlay. If all of its rows are visible, they move in the run instead.
         match line {
             "start" if self.is_cut => return self.move_cursor(CursorMove::Top),
             "end" if self.is_cut => return self.move_cursor(CursorMove::Bottom),
@@ -103,7 +103,7 @@ impl Overlay {
         OverlayAction::Taken
     }
 
-    /// Returns the effect of keys that aren't meant for the overlay.
+    /// Returns the effect of a key that the overlay doesn't use: it closes the help or a reply.
     fn otherwise(&self) -> OverlayAction {
         match self.content {
             OverlayContent::Help(_) => OverlayAction::Closes,
@@ -117,8 +117,8 @@ impl Overlay {
         self.top = if up { self.top.saturating_sub(rows) } else { self.top.saturating_add(rows) };
     }
 
-    /// Scrolls to the next or previous row that contains the text, with wrap-around. Returns true if there
-    /// is one.
+    /// Scrolls to the next or previous row that contains the text. After the last row, the search continues
+    /// with the first. Returns false if no row contains the text.
     pub fn search(&mut self, wanted: &str, further: bool, messages: &[Message], theme: &Theme) -> bool {
         let rows = self.rows(messages, theme);
         let top = self.found.unwrap_or(self.top).min(rows.len());

@@ -1,4 +1,4 @@
-//! Playback: steps at a given speed, in either direction, until the run stops.
+//! Playback: steps at a chosen speed, in either direction, until the run stops.
 
 use std::time::Duration;
 
@@ -12,14 +12,15 @@ pub struct Player {
     pub is_playing: bool,
     /// Binary logarithm of the speed in steps per second.
     exponent: u32,
-    /// Number of steps that are due, with fraction.
+    /// Number of steps that are due but not yet executed, with a fraction.
     due: f64,
 }
 
 /// Largest exponent: about a million steps per second.
 const FASTEST: u32 = 20;
 
-/// Time between two ticks during playback. Delays beyond four ticks aren't made up for.
+/// Time between two ticks during playback. If a tick is late by more than four of these, the excess is
+/// ignored.
 pub const TICK: Duration = Duration::from_millis(33);
 
 impl Player {
@@ -32,7 +33,7 @@ impl Player {
         1 << self.exponent
     }
 
-    /// Plays in a direction, or pauses if it already does.
+    /// Starts playback in a direction. If it already plays in that direction, pauses.
     pub fn toggle(&mut self, travel: Travel) {
         self.is_playing = !(self.is_playing && self.travel == travel);
         self.travel = travel;

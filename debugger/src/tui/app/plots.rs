@@ -1,5 +1,5 @@
-//! Plotted cells and the refresh of their samples. Sampling costs a run, so it starts when the user is
-//! idle, and ends as soon as the user continues.
+//! Plotted cells, and updates of their samples. Sampling takes a run over the branch, so it starts when the
+//! user is idle, and is interrupted when the user continues.
 
 use std::time::Duration;
 
@@ -11,20 +11,21 @@ use crate::timeline::BranchNumber;
 use crate::tui::panes::{PaneKind, timeline};
 use crate::view::plot::Plot;
 
-/// Idle time before cells are sampled.
+/// Time without input after which cells are sampled.
 pub(super) const REST: Duration = Duration::from_millis(200);
 
-/// The branch and the steps for which there are samples.
+/// The branch and the steps to which the samples belong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Plotted {
     known: Option<(BranchNumber, (i64, i64))>,
-    /// The steps that the timeline bar showed when they were sampled.
+    /// The range that the timeline bar showed when the cells were sampled.
     shown: (i64, i64),
-    /// True if these steps were a part of the branch.
+    /// True if that range was only a part of the branch.
     is_part: bool,
 }
 
-/// Samples are refreshed when the history has grown by more than one part in this many.
+/// Samples are updated when the number of known steps has grown by more than this fraction: one part in
+/// `GROWTH`.
 const GROWTH: i64 = 50;
 
 impl App {
@@ -46,7 +47,7 @@ impl App {
         }
     }
 
-    /// Drops the samples of another branch.
+    /// Drops the samples if they belong to another branch than the current one.
     pub(super) fn forget_samples(&mut self) {
         let branch = self.session().map(|session| session.time_point().branch);
         if self.plotted.known.is_some_and(|(known, _)| Some(known) != branch) {
@@ -61,7 +62,8 @@ impl App {
         if self.choices.plots.cells.is_empty() || first == last {
             return false;
         }
-        // A plot of the whole branch may lag behind a little; a plot of a part must match it.
+        // Samples of the whole branch may be slightly out of date; samples of a part must belong to the part
+        // that is shown.
         let shows_part = self.choices.zoom.is_some() || self.plotted.is_part;
         if shows_part && self.plotted.shown != self.choices.shown(session) {
             return true;

@@ -64,7 +64,8 @@ impl App {
         None
     }
 
-    /// Travels to the step at the mouse position, which may be outside the timeline by now.
+    /// Travels to the step at the mouse position. While dragging, that position may be outside the timeline;
+    /// then the nearest step is used.
     fn scrub(&mut self, place: Position) -> Option<Effect> {
         let context = self.context(PaneKind::Timeline)?;
         let pane = PaneKind::Timeline.pane();
@@ -98,7 +99,7 @@ impl App {
     }
 }
 
-/// Returns the position in an area that is nearest to another one, or `None` for an empty area.
+/// Returns the position in an area that is nearest to `place`, or `None` for an empty area.
 fn nearest(area: Rect, place: Position) -> Option<Position> {
     let x = place.x.clamp(area.x, area.right().checked_sub(1)?.max(area.x));
     let y = place.y.clamp(area.y, area.bottom().checked_sub(1)?.max(area.y));

@@ -1,4 +1,4 @@
-//! The prompt: a line being typed, a command or a search text, with recall of earlier lines.
+//! The prompt: a line that the user types, either a command or a search text. Earlier lines can be recalled.
 
 use std::collections::VecDeque;
 
@@ -20,9 +20,9 @@ pub struct Prompt {
     pub input: Input,
     /// Possible completions, shown to the user.
     pub hint: String,
-    /// Candidates of the completion: words, and the lines that contain them. The next candidate is first.
+    /// Candidates for completion, each with the completed line. The candidate that is inserted next is first.
     round: VecDeque<(String, Input)>,
-    /// The recalled earlier line, counted from the last, and the text typed before recalling.
+    /// If an earlier line is recalled: its number, counted from the latest, and the text typed before that.
     recalled: Option<(usize, String)>,
 }
 
@@ -47,7 +47,7 @@ impl Prompt {
         Prompt { purpose, input, hint: String::new(), round: VecDeque::new(), recalled: None }
     }
 
-    /// Handles a key. `earlier` are the lines typed before, latest last.
+    /// Handles a key. `earlier` contains the lines that can be recalled, latest last.
     pub fn key(&mut self, key: Key, earlier: &[String]) -> Typed {
         if key.code != BareKey::Tab {
             self.hint.clear();
@@ -88,8 +88,8 @@ impl Prompt {
         self.input.value().chars().take(self.input.cursor()).collect()
     }
 
-    /// Replaces the word that begins at byte `start` by the common prefix of the candidates. A repeated
-    /// request cycles through the candidates.
+    /// Replaces the word that begins at byte `start` by the longest common beginning of the candidates. If
+    /// the word can't be extended further, each call inserts the next candidate.
     pub fn complete(&mut self, start: usize, candidates: &[String]) {
         if let Some((_, input)) = self.round.front() {
             self.input = input.clone();
@@ -101,7 +101,7 @@ impl Prompt {
         let (Some(kept), Some(first)) = (typed.get(..start), candidates.first()) else { return };
         let common = candidates.iter().fold(first.as_str(), |common, other| common_start(common, other));
         let rest: String = self.input.value().chars().skip(self.input.cursor()).collect();
-        // A folder may be completed further.
+        // A folder isn't a complete word, because a name in it may follow.
         let is_whole = candidates.len() == 1 && rest.is_empty() && !common.ends_with('/');
         let with = |word: &str, space: &str| {
             let before = format!("{kept}{word}{space}");

@@ -1,5 +1,5 @@
-//! Reports of command outcomes: in the messages, in the last row, or as an overlay. Also updates the panes
-//! to show the result.
+//! Reports the outcomes of commands: in the list of messages, in the last row, or as an overlay. Also updates
+//! the panes, so that they show the result.
 
 use reviver_vm::Cause;
 
@@ -15,7 +15,7 @@ use crate::session::Session;
 use crate::tui::panes::PaneKind;
 
 impl App {
-    /// Reports the outcome of a command, and shows where it led.
+    /// Reports the outcome of a command. If the session has moved, the panes follow.
     pub(super) fn report(
         &mut self,
         line: &str,
@@ -33,17 +33,17 @@ impl App {
         let goes_on = moves && console.session.reason() == Some(&Reason::Arrived);
         let is_trap = console.session.trap().is_some();
         let (tone, text) = match &outcome {
-            // The plot itself is drawn below the timeline bar.
+            // The plot itself is drawn in the timeline pane.
             Ok(Outcome::Plot(plot)) => (Tone::Reply, format!("plots {}", plot.name)),
             Ok(outcome) => (Tone::Reply, render(&console.session, outcome)),
-            // Reaching a bound is no error.
+            // A movement that is refused because a bound is reached is no error.
             Err(CommandError::Session(error)) if error.is_bound() => (Tone::Note, error.to_string()),
             Err(error) => (Tone::Error, render_error(error)),
         };
         let printed = outcome.as_ref().map_or(String::new(), |outcome| printed(&console.session, outcome));
         let done = outcome.as_ref().err().map(|error| render_done(&console.session, error));
         if is_quiet && goes_on {
-            // Output of the program and of log points is shown during playback without pausing it.
+            // During playback, output of the program and of log points doesn't pause the playback.
             self.report_printed(&printed);
         } else {
             self.player.pause();
@@ -59,7 +59,7 @@ impl App {
                 }
                 None => self.report_reply(tone, text.trim_end(), first, is_asked),
             }
-            // An overlay is closed by the next key anyway, so that key isn't meant for the answer.
+            // The next key closes an overlay in any case, so it can't be meant to close the answer.
             self.is_answered = is_asked && self.overlay.is_none();
             if let Some(headline) = self.headline(&printed, &text).filter(|_| !is_asked) {
                 self.messages.show(Tone::Reply, headline);
@@ -73,10 +73,11 @@ impl App {
         }
     }
 
-    /// Selects the cell that caused a trap.
+    /// After a trap, selects the cell that caused it.
     fn select_trapped(&mut self) {
         let about = match self.session().and_then(Session::reason) {
-            // For a function without a value, the cause is its last source, for example a divisor.
+            // If a function has no value for its arguments, its last source is the cause, for example a
+            // divisor of 0.
             Some(Reason::Trap(trap)) if matches!(trap.cause, Cause::Fault(_)) => trap.values.last().cloned(),
             Some(Reason::Trap(trap)) => trap.values.first().cloned(),
             _ => None,
@@ -84,8 +85,9 @@ impl App {
         about.iter().for_each(|(name, _)| self.select_named(name));
     }
 
-    /// Returns the summary of a movement with printed output: the last printed line and the reason for the
-    /// stop. Includes displayed expressions if the cells pane is hidden.
+    /// Returns the last line printed during a movement, followed by the reason for the stop. Includes the
+    /// displayed expressions if the cells pane is hidden. Returns `None` if there is neither output nor a
+    /// displayed expression.
     fn headline(&self, printed: &str, text: &str) -> Option<String> {
         let count = printed.lines().count();
         let displayed: Vec<&str> = match self.panes.is_seen(PaneKind::Cells) {
@@ -106,7 +108,7 @@ impl App {
         Some(parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("  "))
     }
 
-    /// Reports why a line isn't executed.
+    /// Shows the reason why a line isn't executed.
     pub(super) fn refuse(&mut self, text: &str) -> Option<Effect> {
         let first = self.messages.lines().len();
         self.messages.dismiss();
@@ -115,7 +117,7 @@ impl App {
         None
     }
 
-    /// Reports only the output printed during the motion.
+    /// Adds output that was printed during a movement to the messages, and shows its last line.
     fn report_printed(&mut self, printed: &str) {
         if let Some(last) = printed.lines().last() {
             self.say(Tone::Reply, printed);
@@ -123,8 +125,8 @@ impl App {
         }
     }
 
-    /// Reports a reply. A requested reply that doesn't fit into the last row is shown as an overlay, unless
-    /// the messages pane is visible.
+    /// Adds a reply to the messages. If the user requested the reply and it doesn't fit into the last row, it
+    /// is also shown as an overlay. The overlay isn't needed if the messages pane is visible.
     fn report_reply(&mut self, tone: Tone, text: &str, first: usize, is_asked: bool) {
         if text.is_empty() {
             return;
@@ -145,12 +147,12 @@ pub(super) fn displayed(console: &Console) -> Vec<String> {
     values.map(|(text, value)| format!("{text} = {}", value.unwrap_or_else(|error| error))).collect()
 }
 
-/// Returns true if the text of an outcome is the purpose of its command. Movements are visible on the
-/// screen, so their text is secondary.
+/// Returns true if the user executed the command for its text. For movements and edits, the panes show the
+/// result, so their text is less important.
 fn is_asked(outcome: &Outcome) -> bool {
     match outcome {
         Outcome::Motion(_) | Outcome::Edited { .. } => false,
-        // The outcomes of a script have command lines; displayed expressions have none.
+        // Outcomes of a script have command lines; displayed expressions have an empty one.
         Outcome::All(outcomes) => outcomes.iter().any(|(command, _)| !command.is_empty()),
         _ => true,
     }

@@ -1,5 +1,5 @@
-//! The selected cell. The selection follows the same cell while frames open and close: its row and its name
-//! may change. If it has no name here, it stays selected, and no other cell is selected instead.
+//! The selected cell. It stays selected while frames open and close, although its row and its name may
+//! change. Even if the cell has no name at present, no other cell is selected instead.
 
 use super::App;
 use crate::memory::{Cell, Target};
@@ -10,7 +10,8 @@ use crate::view::cells;
 const KINDS: [PaneKind; 2] = [PaneKind::Cells, PaneKind::Arrays];
 
 impl App {
-    /// Returns the item under a pane's cursor.
+    /// Returns the item under a pane's cursor. Returns `None` if the pane's selected cell has no name at
+    /// present.
     pub(super) fn spot(&self, kind: PaneKind) -> Option<PaneSpot> {
         let context = self.context(kind)?;
         let is_lost = self.choices.lost(kind).is_some();
@@ -45,7 +46,8 @@ impl App {
         self.choices.selected.extend(selected.map(|selected| (kind, selected)));
     }
 
-    /// Selects the cell under the cursor as the target of a command, if no cell is selected yet.
+    /// If no cell is selected in the pane used last, selects the cell under its cursor, as the target of a
+    /// command.
     pub(super) fn select_default(&mut self) {
         if let Some(kind) = self.panes.latest(&KINDS)
             && !self.choices.selected.contains_key(&kind)
@@ -63,8 +65,9 @@ impl App {
         Some(Selected { name, target, has_row: true })
     }
 
-    /// Moves the cursors to the selected cells. A cell without an item in its pane any more may have one in
-    /// the other: an element of an array is a scalar in a call that received it as an argument.
+    /// Moves the cursors to the selected cells. A cell may have moved from one pane to the other: an element
+    /// of an array is a scalar in a call to which it was passed as an argument. The selection then moves,
+    /// too.
     pub(super) fn keep_selected(&mut self) {
         for kind in KINDS {
             let Some(selected) = self.choices.selected.get(&kind).cloned() else { continue };
@@ -84,7 +87,7 @@ impl App {
         }
     }
 
-    /// Selects a cell by its name here, if a pane shows it.
+    /// Selects the cell that has a name in the selected frame, if a pane shows the cell.
     pub(super) fn select_named(&mut self, name: &str) {
         let Some(session) = self.session() else { return };
         let Ok(cell) = session.cell(name) else { return };
@@ -94,7 +97,7 @@ impl App {
         }
     }
 
-    /// Selects a cell that a pane shows, and brings the pane to the front.
+    /// Selects a cell in a pane that shows it, and brings the pane to the front.
     fn choose(&mut self, kind: PaneKind, name: &str, target: Target) {
         let selected = Selected { name: name.to_owned(), target, has_row: true };
         self.choices.selected.insert(kind, selected);
@@ -106,7 +109,7 @@ impl App {
         self.place_of(kind, target).is_some()
     }
 
-    /// Moves a pane's cursor to a cell. Returns true if the pane shows the cell.
+    /// Moves a pane's cursor to a cell. Returns false if the pane doesn't show the cell.
     fn put_cursor(&mut self, kind: PaneKind, target: Target) -> bool {
         let Some((array, item)) = self.place_of(kind, target) else { return false };
         if array.is_some() {
@@ -116,8 +119,8 @@ impl App {
         true
     }
 
-    /// Shows the element that the last step wrote, or else read, unless the user has selected an element or
-    /// focused the pane.
+    /// Shows the array element that the last step wrote or, if it wrote none, the one that it read. Does
+    /// nothing if the user has selected an element or focused the arrays pane.
     pub(super) fn follow_elements(&mut self) {
         let kind = PaneKind::Arrays;
         if self.choices.selected.contains_key(&kind) || self.panes.focus() == kind {
@@ -135,7 +138,8 @@ impl App {
         }
     }
 
-    /// Returns the item of a cell in a pane, and for the arrays pane the array that contains the cell.
+    /// Returns the item of a cell in a pane, and for the arrays pane also the name of the array that contains
+    /// the cell.
     fn place_of(&self, kind: PaneKind, target: Target) -> Option<(Option<String>, usize)> {
         let context = self.context(kind)?;
         let session = context.session;
@@ -143,7 +147,7 @@ impl App {
         if kind == PaneKind::Cells {
             return Some((None, crate::tui::panes::cells::item_of(&context, cell)?));
         }
-        // The array shown now comes first: a cell may be in several, under different names.
+        // A cell may be in several arrays, under different names. The array that is shown now is preferred.
         let mut arrays = cells::cells(session, &[]).arrays;
         arrays.sort_by_key(|array| Some(&array.name) != self.choices.array.as_ref());
         arrays.into_iter().find_map(|array| {

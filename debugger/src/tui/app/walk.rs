@@ -1,5 +1,5 @@
-//! Navigation of an answer: its rows are folded and unfolded, and open questions are asked when they are
-//! unfolded.
+//! Navigates an answer: its rows are folded and unfolded. When a row with an open question is unfolded, the
+//! question is asked.
 
 use super::background::Task;
 use super::messages::Tone;
@@ -16,7 +16,7 @@ impl App {
         self.choices.answer = Some(answer);
     }
 
-    /// Closes the answer; the previous focus returns. Returns true if there was an answer.
+    /// Closes the answer, and restores the focus from before. Returns false if there was no answer.
     pub(super) fn close_answer(&mut self) -> bool {
         let was_there = self.choices.answer.take().is_some();
         if was_there {
@@ -25,7 +25,7 @@ impl App {
         was_there
     }
 
-    /// Unfolds the row under the cursor. If it is unfolded already, moves to its first child.
+    /// Unfolds the row under the cursor. If the row is unfolded already, moves to the first row below it.
     pub(super) fn unfold(&mut self) -> Option<Effect> {
         let cursor = self.panes.scroll(PaneKind::Answer).cursor;
         let answer = self.choices.answer.as_mut()?;
@@ -42,7 +42,7 @@ impl App {
         None
     }
 
-    /// Folds the row under the cursor, or moves to its parent.
+    /// Folds the row under the cursor. If the row can't be folded, moves to its parent.
     pub(super) fn fold(&mut self) {
         let cursor = self.panes.scroll(PaneKind::Answer).cursor;
         let Some(answer) = &mut self.choices.answer else { return };
@@ -55,8 +55,8 @@ impl App {
         }
     }
 
-    /// Replaces an open question by its answer. If the answer is a list with further rows above, the cursor
-    /// stays at the same row.
+    /// Replaces a row with a question by the rows of its answer. If these include rows that are inserted
+    /// above, the cursor stays at the same row.
     pub(super) fn answered(&mut self, number: usize, rows: Result<Vec<AnswerRow>, SessionError>) {
         let rows = match rows {
             Ok(rows) => rows,

@@ -1,11 +1,11 @@
-//! Zoom of the timeline bar and its plots: the part of the branch that they show.
+//! Zoom of the timeline bar and its plots: selects the part of the branch that they show.
 
 use super::{App, Effect, PaneKind};
 use crate::command::screen::TimeZoom;
 use crate::scale::chosen_step;
 use crate::tui::panes::timeline;
 
-/// Magnification of `zoom in`.
+/// Factor by which `zoom in` and `zoom out` change the number of steps shown.
 const FACTOR: i64 = 4;
 
 impl App {
@@ -35,7 +35,7 @@ impl App {
         None
     }
 
-    /// Shows more or less of the branch, around the step of a column.
+    /// Shows a smaller or a larger part of the branch, around the step of a column of the bar.
     pub(super) fn zoom_at(&mut self, column: usize, closer: bool) -> Option<Effect> {
         let context = self.context(PaneKind::Timeline)?;
         let (shown, columns) = (self.choices.shown(context.session), timeline::columns(context.area));
@@ -49,8 +49,8 @@ impl App {
         }
     }
 
-    /// Moves the shown part, at the same size, so that the present is in its middle. Does nothing if the
-    /// present is visible.
+    /// If the present isn't visible, moves the shown part so that the present is in its middle. The size of
+    /// the part stays the same.
     pub(super) fn follow_in_time(&mut self) {
         let Some(session) = self.session() else { return };
         let (whole, here) = (session.timeline().span().steps(), session.step_number());
@@ -63,14 +63,14 @@ impl App {
     }
 }
 
-/// Moves a range into the whole, if possible without changing its length.
+/// Moves a range so that it is within `whole`, if possible without changing its length.
 fn within(whole: (i64, i64), (from, to): (i64, i64)) -> (i64, i64) {
     let width = to.saturating_sub(from);
     let start = from.clamp(whole.0, whole.1.saturating_sub(width).max(whole.0));
     (start, start.saturating_add(width).min(whole.1))
 }
 
-/// Scales a range by `over / times` around a step, which keeps its relative position.
+/// Multiplies the length of a range by `over / times`. The step keeps its relative position in the range.
 fn around((from, to): (i64, i64), step: i64, times: i64, over: i64) -> (i64, i64) {
     let scaled = |distance: i64| {
         i64::try_from(i128::from(distance) * i128::from(over) / i128::from(times)).unwrap_or(i64::MAX)

@@ -1,4 +1,4 @@
-//! Key files: a preset and changes to it.
+//! Key files: a preset, and changes to its bindings. For example:
 //!
 //! ```toml
 //! preset = "vi"
@@ -24,7 +24,7 @@ use super::{Key, KeyMap, Preset};
 use crate::command::screen::ScreenAction;
 use crate::command::{CommandError, named};
 
-/// Error for an unusable key file, with the position in it.
+/// Error for a key file that can't be used, with the position of the mistake.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{}{}: {message}", printable(&path.display().to_string()), line.map_or(String::new(), |line| format!(":{line}")))]
 pub struct KeyFileError {
@@ -46,8 +46,8 @@ pub fn usual_path() -> Option<PathBuf> {
     Some(folders.config_dir().join("reviver").join("keys.toml"))
 }
 
-/// Loads the key map of a file. Without a file, uses the default path if it exists, else the default
-/// preset. `preset` overrides the preset of the file. The file is added to `files`.
+/// Loads the key map from a file. If `path` is `None`, uses the file at the default path if it exists,
+/// otherwise the default preset. `preset` replaces the preset of the file. The file is registered in `files`.
 ///
 /// # Errors
 /// The file can't be read or parsed.
@@ -99,8 +99,8 @@ fn string<'a>(value: &'a Spanned<DeValue<'_>>) -> Result<&'a str, Mistake> {
     text.ok_or_else(|| (value.span().start, "a text in quotes is expected here".to_owned()))
 }
 
-/// Applies the key bindings of a file. Different spellings of one key, such as `s` and `Shift-S`, are
-/// rejected as duplicates.
+/// Applies the bindings of a file to a key map. Binding one key twice, even in different spellings such as
+/// `S` and `Shift-s`, is an error.
 fn change(map: &mut KeyMap, keys: &DeTable<'_>) -> Result<(), Mistake> {
     let mut seen: BTreeMap<Key, usize> = BTreeMap::new();
     for (name, value) in keys {
@@ -117,8 +117,8 @@ fn change(map: &mut KeyMap, keys: &DeTable<'_>) -> Result<(), Mistake> {
     Ok(())
 }
 
-/// Parses the line that a key is bound to, with or without a leading colon. Its command must exist.
-/// Arguments are checked now for screen commands, and at execution for others.
+/// Parses the line to which a key is bound, with or without a leading colon. An unknown command is an error.
+/// Arguments of screen commands are checked now, those of other commands when the line is executed.
 fn binding(text: &str) -> Result<String, String> {
     let line = text.strip_prefix(':').unwrap_or(text).trim();
     if line.is_empty() {

@@ -69,8 +69,8 @@ pub fn lines(map: &KeyMap) -> Vec<HelpLine> {
     lines
 }
 
-/// Returns the description of a line. A line that opens the prompt with a command has the description of
-/// that command.
+/// Returns the description of a line. If the line opens the prompt with the beginning of a command, returns
+/// the description of that command.
 fn summary(row: &Command, line: &str) -> String {
     let asked = line.strip_prefix("ask ").and_then(|line| named(line).ok());
     match asked {
@@ -85,8 +85,8 @@ fn summary(row: &Command, line: &str) -> String {
     }
 }
 
-/// Returns each bound line of some key maps once. The order is that of the table of commands, and of the
-/// keys for lines of one command.
+/// Returns the lines that are bound in any of some key maps, each once. They are in the order of the table of
+/// commands; lines of one command are in the order of their keys.
 fn bound_lines<const N: usize>(maps: [&KeyMap; N]) -> Vec<(&'static Command, String)> {
     let mut lines: Vec<(usize, &'static Command, String)> = Vec::new();
     for line in maps.into_iter().flat_map(KeyMap::bound).map(|(_, line)| line) {
@@ -140,7 +140,7 @@ pub fn document() -> String {
     text + FILE
 }
 
-/// Returns the keys of a line for a Markdown table, in which `|` must be escaped.
+/// Returns the keys that are bound to a line, for a table in Markdown, where `|` must be escaped.
 fn marked(map: &KeyMap, line: &str) -> String {
     let keys: Vec<String> = map.keys(line).map(|key| format!("`{key}`").replace('|', "\\|")).collect();
     keys.join(" ")
@@ -149,8 +149,8 @@ fn marked(map: &KeyMap, line: &str) -> String {
 const FILE: &str = r#"
 ## A key file
 
-`--keys FILE`, or `reviver/keys.toml` in the folder where your platform keeps the files that you configure
-programs with:
+A key file is named by `--keys FILE`. Without the option it is `reviver/keys.toml` in the platform's folder for
+configuration (`~/.config` on Linux). An example:
 
 ```toml
 preset = "vi"            # gdb, vi, vscode or arrows

@@ -1,5 +1,5 @@
-//! Keys and their names. Independent of the terminal library, but aware of the keys that a terminal can't
-//! distinguish.
+//! Keys and their names. This module doesn't depend on the terminal library, but rejects keys that a terminal
+//! can't distinguish from others.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "each variant is named after its key")]
 pub enum BareKey {
-    /// A typed character: a capital letter is a separate character, not Shift with a small one.
+    /// A typed character. A capital letter is a separate character, not a small letter with Shift.
     Char(char),
     /// A function key by its number, such as 5 for F5.
     F(u8),
@@ -35,11 +35,11 @@ pub enum BareKey {
 pub struct Key {
     /// The key without its modifiers.
     pub code: BareKey,
-    /// True if Ctrl is held; a letter is then lower-case.
+    /// True if Ctrl is held. With Ctrl, letters are lower-case.
     pub ctrl: bool,
     /// True if Alt is held.
     pub alt: bool,
-    /// The Shift modifier; always false for characters, which include it.
+    /// True if Shift is held; always false for characters, which are different with Shift.
     pub shift: bool,
 }
 
@@ -72,8 +72,7 @@ const NAMES: &[(&str, BareKey)] = &[
 ];
 
 impl Key {
-    /// Creates a key in its canonical form: a capital letter has no Shift, and with Ctrl letters are lower
-    /// case.
+    /// Creates a key in its canonical form: characters have no Shift, and letters with Ctrl are lower-case.
     pub fn new(code: BareKey, ctrl: bool, alt: bool, shift: bool) -> Key {
         match code {
             BareKey::Char(c) if ctrl => Key { code: BareKey::Char(lower(c)), ctrl, alt, shift: false },
@@ -98,8 +97,8 @@ impl Key {
         Key::new(BareKey::Char(c), true, false, false)
     }
 
-    /// Returns the reason why the key can't be bound, if any: a terminal can't distinguish it from another
-    /// key, or its meaning is fixed.
+    /// Returns the reason why the key can't be bound, or `None` if it can. The reason is that a terminal
+    /// can't distinguish it from another key, or that its meaning is fixed.
     pub fn reserved(self) -> Option<&'static str> {
         match self.code {
             BareKey::Char('c') if self.ctrl => Some("it always interrupts"),
@@ -141,11 +140,11 @@ impl fmt::Display for Key {
 impl FromStr for Key {
     type Err = KeyError;
 
-    /// Parses the format of [`Display`](fmt::Display). Names and modifiers are case-insensitive, letters
-    /// are case-sensitive.
+    /// Parses the format of [`Display`](fmt::Display). Names of keys and modifiers are case-insensitive, but
+    /// letters are case-sensitive.
     fn from_str(text: &str) -> Result<Key, KeyError> {
         let (mut rest, mut ctrl, mut alt, mut shift) = (text, false, false, false);
-        // A modifier must be followed by a key, so a final `-` is the key `-`.
+        // A modifier is followed by a key, so a `-` at the end is itself the key.
         while let Some((modifier, key)) =
             rest.split_once('-').filter(|(before, after)| !before.is_empty() && !after.is_empty())
         {

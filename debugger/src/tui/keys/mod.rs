@@ -1,5 +1,5 @@
-//! The key map as data: the command line of each key, key files, and the generated help. Independent of the
-//! terminal; lines are executed elsewhere.
+//! The key map as data: the command line of each key, key files, and the generated help. This module doesn't
+//! depend on the terminal, and the command lines are executed elsewhere.
 
 pub mod file;
 pub mod help;
@@ -45,7 +45,7 @@ impl KeyMap {
         self.bindings.iter().filter(move |(_, bound)| bound.as_ref() == line).map(|(key, _)| *key)
     }
 
-    /// Returns the input for a line: its first key, or else the line as a typed command.
+    /// Returns how the user can enter a line: its first key, or else the line as a command at the prompt.
     pub fn input_for(&self, line: &str) -> String {
         self.keys(line).next().map_or_else(|| format!(":{line}"), |key| key.to_string())
     }

@@ -1,19 +1,19 @@
-//! The built-in key maps, as tables. A small letter goes forward, its capital backward; a function key goes
-//! forward, with Shift backward.
+//! The built-in key maps, as tables. A small letter travels forward and its capital backward. A function key
+//! travels forward, and backward with Shift.
 
 use super::key::{BareKey, Key};
 
 /// A built-in key map.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Preset {
-    /// Letters after the commands of gdb, arrows and function keys; the default.
+    /// Letters as in the commands of gdb, arrow keys and function keys. This is the default.
     #[default]
     Gdb,
-    /// Like `Gdb`, with letters after vi for motions and the cursor.
+    /// Like [`Preset::Gdb`], with vi's letters for movements and for the cursor.
     Vi,
-    /// Like `Gdb`, with the function keys of Visual Studio Code.
+    /// Like [`Preset::Gdb`], with the function keys of Visual Studio Code.
     Vscode,
-    /// Like `Gdb`, with further motions on arrow keys with modifiers.
+    /// Like [`Preset::Gdb`], with further movements on arrow keys with modifiers.
     Arrows,
 }
 
@@ -75,7 +75,7 @@ const fn shift_f(n: u8) -> Key {
     held(BareKey::F(n), false, false, true)
 }
 
-/// Bindings of every preset.
+/// Bindings that all presets contain.
 const SHARED: PresetKeys = &[
     (ch(':'), "ask"),
     (ch('/'), "search"),
@@ -182,7 +182,8 @@ const GDB_F_KEYS: PresetKeys = &[
     (f(9), "toggle break @"),
 ];
 
-/// Bindings of the vi preset: `n` and `N` search again, `o` and `O` step over, and h, j, k, l are arrows.
+/// Bindings of the vi preset. `n` and `N` search again, `o` and `O` step over calls, and h, j, k, l act like
+/// arrow keys.
 const VI: PresetKeys = &[
     (ch('l'), "step"),
     (ch('h'), "reverse-step"),
@@ -224,7 +225,8 @@ const VSCODE: PresetKeys = &[
     (ctrl('y'), "redo"),
 ];
 
-/// Arrows with Shift step over calls, with Alt out of a call, with Ctrl to the next stop.
+/// Arrow keys: with Shift they step over calls, with Alt they run out of a call, and with Ctrl they run to
+/// the next stop.
 const MORE_ARROWS: PresetKeys = &[
     (held(BareKey::Right, false, false, true), "next"),
     (held(BareKey::Left, false, false, true), "reverse-next"),

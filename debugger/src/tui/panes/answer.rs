@@ -1,5 +1,5 @@
-//! The answer pane: the last answer as a tree of rows. A row leads to its time point; nested rows are
-//! unfolded below it.
+//! The answer pane: the last answer as a tree of rows. Opening a row travels to its time point; the rows
+//! below it can be unfolded.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::answer::{Answer, AnswerLead, AnswerRow, Fold};
 use crate::columns::width;
 use crate::tui::keys::BareKey;
 
-/// The answer pane, with rows that fold and lead elsewhere.
+/// The answer pane. Its rows can be folded, and lead to time points or calls.
 pub struct AnswerWidget;
 
 impl Pane for AnswerWidget {
@@ -43,7 +43,7 @@ impl Pane for AnswerWidget {
         answer(context).map_or(0, |answer| answer.seen().count())
     }
 
-    /// Excludes the heading of a table, which doesn't scroll.
+    /// Returns the area without the heading of a table, which doesn't scroll.
     fn scrolled(&self, context: &Context<'_>) -> Rect {
         let has_heading = answer(context).is_some_and(|answer| answer.heading.is_some());
         let above = u16::from(has_heading).min(context.area.height);
@@ -54,7 +54,8 @@ impl Pane for AnswerWidget {
         let answer = answer(context)?;
         match answer.row(item)?.1.leads.as_ref()? {
             AnswerLead::Line(line) => Some(PaneSpot::Leads(line.clone())),
-            // The steps of the answer belong to its own branch, so the row leads to that branch first.
+            // A row leads to a step of the answer's branch. On another branch, the session first switches to
+            // that branch.
             AnswerLead::Step(_) if answer.branch != context.session.time_point().branch => {
                 Some(PaneSpot::Leads(format!("timeline {}", answer.branch)))
             }
@@ -105,11 +106,12 @@ fn draw_row(context: &Context<'_>, answer: &Answer, row: &AnswerRow, area: Rect,
 /// Minimum width of a value, in columns.
 const LEAST_FOR_VALUE: usize = 9;
 
-/// Returns the value of a row, shortened to fit. The instruction is more important than the last digits.
+/// Returns the value of a row, shortened to leave room for the instruction, which is more important than the
+/// value's last digits.
 fn value_in(row: &AnswerRow, room: usize) -> Cow<'_, str> {
     let others = width(&row.name) + width(&row.text) + 4;
     match row.value.contains(' ') {
-        // A pair of values isn't shortened.
+        // Two values, as in `1 → 2`, aren't shortened.
         true => Cow::Borrowed(&row.value),
         false => cut_number(&row.value, room.saturating_sub(others).max(LEAST_FOR_VALUE)),
     }

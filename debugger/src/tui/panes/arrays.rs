@@ -1,5 +1,5 @@
-//! The arrays pane: several arrays below each other if there is room, otherwise a part of one, with as many
-//! elements in a row as fit. The items are the elements of the chosen array.
+//! The arrays pane. If there is room, it shows several arrays below each other, otherwise a part of one
+//! array. A row has as many elements as fit. The items of the pane are the elements of the chosen array.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -16,7 +16,7 @@ use crate::columns::width;
 use crate::memory::{Cell, Storage};
 use crate::view::cells::{self, ArrayFacts};
 
-/// The arrays pane: elements of one array in a grid.
+/// The arrays pane, which shows the elements of arrays in a grid.
 pub struct ArraysWidget;
 
 impl Pane for ArraysWidget {
@@ -66,7 +66,8 @@ impl Pane for ArraysWidget {
         Grid::new(context).map_or(1, |grid| grid.columns)
     }
 
-    /// Excludes the heading of the adjoints, which is present if one array is shown with adjoints.
+    /// Returns the area without the heading of the adjoints, which is present if a single array is shown with
+    /// adjoints.
     fn scrolled(&self, context: &Context<'_>) -> Rect {
         let has_heading = context.area.height > 1 && stacked(context).is_none();
         match Grid::new(context).filter(|grid| has_heading && grid.adjoint > 0) {
@@ -103,7 +104,7 @@ impl Pane for ArraysWidget {
     }
 }
 
-/// Returns the chosen array, its number, and the number of arrays.
+/// Returns the chosen array, its number counted from 1, and the number of arrays.
 fn chosen(context: &Context<'_>) -> Option<(ArrayFacts, usize, usize)> {
     let arrays = cells::cells(context.session, &[]).arrays;
     let wanted = context.choices.array.as_deref();
@@ -120,11 +121,11 @@ fn declared(facts: &ArrayFacts) -> String {
     }
 }
 
-/// Returns the layouts of several arrays that fit below each other, including the chosen one. Returns
-/// `None` if only one fits.
+/// Returns the layouts of several arrays that fit below each other, one of which is the chosen array. Returns
+/// `None` if only one array fits.
 fn stacked(context: &Context<'_>) -> Option<Vec<Grid>> {
     let (_, number, count) = chosen(context)?;
-    // Start with the first array if the chosen one then fits too, otherwise with the chosen one.
+    // Start with the first array if the chosen one is then visible, too; otherwise start with the chosen one.
     let mut starts = [0, number - 1].into_iter().filter(|_| count > 1);
     starts.find_map(|start| {
         let grids = fitting(context, start);
@@ -132,12 +133,13 @@ fn stacked(context: &Context<'_>) -> Option<Vec<Grid>> {
     })
 }
 
-/// Returns the layouts of as many arrays as fit below their names, from number `start` on.
+/// Returns the layouts of as many arrays as fit, beginning with array number `start`. Each array has its name
+/// above it.
 fn fitting(context: &Context<'_>, start: usize) -> Vec<Grid> {
     let mut left = usize::from(context.area.height);
     let mut grids = Vec::new();
     for facts in cells::cells(context.session, &[]).arrays.into_iter().skip(start) {
-        // Each array needs at least two rows.
+        // Each array needs at least two rows: its name and one row of elements.
         let Some(grid) = Some(facts).filter(|_| left > 1).and_then(|facts| Grid::of(context, facts)) else {
             break;
         };
@@ -150,7 +152,7 @@ fn fitting(context: &Context<'_>, start: usize) -> Vec<Grid> {
     grids
 }
 
-/// Returns the row of each array's name.
+/// Returns each array with the row of its name.
 fn starts(grids: &[Grid]) -> impl Iterator<Item = (usize, &Grid)> {
     grids.iter().scan(0, |row, grid| {
         let start = *row;
@@ -182,8 +184,8 @@ fn draw_all(context: &Context<'_>, grids: &[Grid], chosen: &str, cursor: Option<
 /// The layout of an array's elements.
 struct Grid {
     facts: ArrayFacts,
-    /// Widths of a row's label and of a value, in columns. A value has a sign to its left and a blank to
-    /// its right.
+    /// Widths of a row's label (`label`) and of a value (`value`), in columns. A sign is to the left of each
+    /// value, and a blank to its right.
     label: usize,
     value: usize,
     /// Width of the adjoint after the value; 0 if adjoints aren't shown.
@@ -224,12 +226,13 @@ impl Grid {
         usize::try_from(self.facts.shape.cells()).unwrap_or(usize::MAX).div_ceil(self.columns)
     }
 
-    /// Returns the distance between two elements in a row, in columns.
+    /// Returns the number of columns from an element to the next one in the same row.
     fn pitch(&self) -> usize {
         self.value + self.adjoint + 2
     }
 
-    /// Draws the heading of the array and, if adjoints are shown, a heading above each column of adjoints.
+    /// Draws the heading of an array. If adjoints are shown, also draws a heading above each column of
+    /// adjoints.
     fn draw_heading(&self, context: &Context<'_>, heading: &str, area: Rect, buffer: &mut Buffer) {
         let row = Rect { height: 1, ..area };
         let theme = context.theme;
@@ -238,7 +241,7 @@ impl Grid {
         let text = if width(ADJOINT) < self.adjoint { ADJOINT } else { &own };
         let mut free = if heading.is_empty() { 0 } else { width(heading) + 1 };
         for column in (0..self.columns).filter(|_| self.adjoint > 0) {
-            // The digits of a number begin after the column of its sign.
+            // The digits of a number begin one column after its sign.
             let start = (self.label + column * self.pitch() + self.value + 3).max(free);
             free = self.label + (column + 1) * self.pitch();
             let is_last = column + 1 == self.columns;
@@ -284,7 +287,7 @@ impl Grid {
         if let Some(column) = column {
             let (start, width) = match self.adjoint {
                 0 => (0, self.pitch() - 1),
-                // Mark the sign and the value, or the adjoint after them.
+                // Mark either the sign and the value, or the adjoint after them.
                 _ if context.choices.adjoint => (self.value + 1, self.adjoint),
                 _ => (0, self.value + 1),
             };
@@ -295,7 +298,7 @@ impl Grid {
     }
 }
 
-/// Returns the index of the first element of a row.
+/// Returns the label of a row: the index of its first element.
 fn row_label(shape: Shape, first: u64) -> String {
     match shape {
         Shape::Matrix(_, columns) => {
@@ -306,11 +309,11 @@ fn row_label(shape: Shape, first: u64) -> String {
     }
 }
 
-/// Maximum number of elements measured to determine the column width.
+/// Maximum number of elements from which the column width is determined.
 const SAMPLES: u64 = 256;
 
-/// Returns a width that suffices for most values. It must not depend on the visible elements, because
-/// scrolling would change the layout.
+/// Returns a width that is sufficient for most values of an array. It is determined from elements of the
+/// whole array: if it depended on the visible ones, scrolling would change the layout.
 fn widest(context: &Context<'_>, storage: Storage, shown: impl Fn(Cell) -> Option<Cell>) -> usize {
     let (memory, state) = (context.session.memory(), context.session.state());
     let stride = (storage.cells() / SAMPLES).max(1) as usize;

@@ -1,5 +1,5 @@
 //! The card pane: the effect of the next instruction, its inverse, and its effect on adjoints, with values.
-//! Numbers are shortened if there is no room.
+//! If there is too little room, numbers are shortened.
 
 use std::borrow::Cow;
 
@@ -24,8 +24,8 @@ impl OneSheet for CardWidget {
         }
     }
 
-    /// Returns the whole card if the pane is focused, because it can be scrolled then. Otherwise the least
-    /// important parts are dropped until it fits.
+    /// Returns the whole card if the pane is focused, because the user can scroll it then. Otherwise returns
+    /// as much detail as fits.
     fn sheet(&self, context: &Context<'_>) -> Sheet {
         let room = usize::from(context.area.height);
         let fits = |sheet: &Sheet| context.is_focused || sheet.rows.len() <= room;
@@ -40,9 +40,9 @@ enum Length {
     Whole,
     /// All formulas, without the instruction's documentation.
     Formulas,
-    /// Only the formulas of the direction of travel.
+    /// Only the formulas for the direction of travel.
     OneWay,
-    /// Only values where known, without formulas and without the data kept by the history.
+    /// Values in place of formulas, where values are known. The data kept by the history are omitted.
     Numbers,
 }
 
@@ -64,7 +64,7 @@ fn fill(theme: &Theme, card: &CardView, length: Length, sheet: &mut Sheet) {
         sheet.field("before", &card.instruction, theme.text);
     }
     let lines = fitting(card, sheet.text_room());
-    // The lines of the direction of travel come first.
+    // The first lines are those for the direction of travel.
     let first_topic = lines.first().map(|(topic, _)| *topic);
     let is_other = |topic: Topic| matches!(topic, Topic::Does | Topic::Undone) && first_topic != Some(topic);
     let mut last = None;
@@ -95,14 +95,14 @@ fn style(theme: &Theme, topic: Topic) -> Style {
     }
 }
 
-/// Widths of numbers in columns, tried in this order.
+/// Widths to which numbers are shortened, in columns. The first width at which a line fits is used.
 const COLUMNS: [usize; 5] = [14, 11, 9, 7, 6];
 
-/// Width of numbers in a line that is wrapped, in columns.
+/// Width to which numbers are shortened in a line that is wrapped, in columns.
 const READABLE: usize = 9;
 
-/// Returns the lines of the card. The numbers of each line are shortened as little as needed for a single
-/// row.
+/// Returns the lines of the card. In each line, numbers are shortened as little as is needed for the line to
+/// fit into one row.
 fn fitting(card: &CardView, room: usize) -> Vec<(Topic, CardLine)> {
     let mut lines = card.lines(&str::to_owned);
     for columns in COLUMNS {
@@ -117,7 +117,7 @@ fn fitting(card: &CardView, room: usize) -> Vec<(Topic, CardLine)> {
             }
         }
     }
-    // A line that is wrapped anyway has room for more digits.
+    // If a line is wrapped even with the shortest numbers, more digits are shown.
     let readable = card.lines(&|number| shortened(number, READABLE).into_owned());
     for ((_, line), (_, readable)) in lines.iter_mut().zip(readable) {
         if line.numbers.as_ref().is_some_and(|numbers| width(numbers) > room) {
@@ -127,7 +127,7 @@ fn fitting(card: &CardView, room: usize) -> Vec<(Topic, CardLine)> {
     lines
 }
 
-/// Shortens the fraction of a real. Integers aren't shortened.
+/// Shortens the fractional part of a real to fit into `columns`. Returns integers unchanged.
 fn shortened(number: &str, columns: usize) -> Cow<'_, str> {
     match number.find('.') {
         Some(point) => cut_number(number, columns.max(point + 3)),

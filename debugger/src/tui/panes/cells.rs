@@ -1,4 +1,5 @@
-//! The cells pane: globals, registers, and the selected frame, with the effects of the last step.
+//! The cells pane: scalar globals, registers, and scalars of the selected frame, with the effects of the last
+//! step.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Position, Rect};
@@ -87,8 +88,8 @@ impl Pane for CellsWidget {
     }
 }
 
-/// Returns the item of a cell: the item under the cursor if it is that cell, otherwise the first one that
-/// commands can name.
+/// Returns the item of a cell. If several items show the cell, prefers the one under the cursor, then the
+/// first one. Items that commands can't name are ignored.
 pub fn item_of(context: &Context<'_>, cell: Cell) -> Option<usize> {
     let items = items(context);
     let is_it = |item: &Item| item.cell.cell == cell && !item.is_hidden;
@@ -96,8 +97,8 @@ pub fn item_of(context: &Context<'_>, cell: Cell) -> Option<usize> {
     if stays { Some(context.scroll.cursor) } else { items.iter().position(is_it) }
 }
 
-/// Returns the context with the area left for the items. Displayed expressions are above it, and a notice
-/// below it if the selected cell isn't visible here. Both are drawn if there is a buffer.
+/// Returns the context with a smaller area, which is left for the items. Displayed expressions are above it.
+/// A notice is below it if the selected cell has no name at present. Draws both if there is a buffer.
 fn listed<'a>(context: &Context<'a>, mut buffer: Option<&mut Buffer>) -> Context<'a> {
     let context = without_missing_cell(context, PaneKind::Cells, buffer.as_deref_mut());
     let displayed = &context.choices.displayed;
@@ -117,8 +118,8 @@ fn listed<'a>(context: &Context<'a>, mut buffer: Option<&mut Buffer>) -> Context
     Context { area, ..context }
 }
 
-/// Returns the context with the area left for the items, above a notice that the selected cell isn't among
-/// them. The notice is drawn if there is a buffer.
+/// Returns the context with a smaller area, which is left for the items. If the selected cell has no name at
+/// present, a notice says so below that area. Draws the notice if there is a buffer.
 pub(super) fn without_missing_cell<'a>(
     context: &Context<'a>,
     kind: PaneKind,
@@ -132,7 +133,8 @@ pub(super) fn without_missing_cell<'a>(
     Context { area, ..*context }
 }
 
-/// Returns the name of a cell, or of its adjoint if adjoints are selected.
+/// Returns the name of a cell. If adjoints are selected and the cell has one, returns the name of the
+/// adjoint.
 pub(super) fn chosen(context: &Context<'_>, cell: CellView) -> String {
     match cell.adjoint {
         Some(adjoint) if context.choices.adjoint => adjoint.name,
@@ -140,11 +142,11 @@ pub(super) fn chosen(context: &Context<'_>, cell: CellView) -> String {
     }
 }
 
-/// A cell and its section.
+/// A cell and the name of its section, for example "globals".
 struct Item {
     section: String,
     cell: CellView,
-    /// True if the cell can't be named here, because the frame has a cell of the same name.
+    /// True if the name doesn't refer to this global, because the frame has a cell of the same name.
     is_hidden: bool,
 }
 
@@ -174,8 +176,8 @@ enum CellRow<'a> {
     Item(usize, &'a Item),
 }
 
-/// Returns the visible rows. The scroll position doesn't count headings, so the first row is moved down as
-/// far as needed to show the cursor.
+/// Returns the visible rows. The scroll position counts items without headings, so the cursor might be below
+/// the last visible row. In that case, the first visible item is moved down.
 fn rows<'a>(context: &Context<'_>, items: &'a [Item]) -> Vec<CellRow<'a>> {
     let height = usize::from(context.area.height);
     let mut first = context.scroll.top;
@@ -228,7 +230,7 @@ impl CellColumns {
         CellColumns { name, value, adjoint }
     }
 
-    /// Returns the start of the value column.
+    /// Returns the column at which values begin.
     fn values_at(&self) -> usize {
         SIGN + self.name + 1
     }
@@ -238,7 +240,8 @@ impl CellColumns {
     }
 }
 
-/// Marks the item under the cursor and, if it has an adjoint, the selected one of value and adjoint.
+/// Marks the item under the cursor. If the cell has an adjoint, also marks the value or the adjoint,
+/// whichever is selected.
 fn mark_item(context: &Context<'_>, columns: &CellColumns, item: &Item, row: Rect, buffer: &mut Buffer) {
     let part = |start: usize, width: usize| {
         let clamped = |columns: usize| u16::try_from(columns).unwrap_or(u16::MAX);
@@ -258,8 +261,8 @@ fn mark_item(context: &Context<'_>, columns: &CellColumns, item: &Item, row: Rec
 /// Width of the column that shows the effect of the last step.
 const SIGN: usize = 2;
 
-/// Divides the room between two columns: both get their wanted width if possible, otherwise they are cut as
-/// little as possible.
+/// Divides `room` between two columns with the wanted widths `left` and `right`. If there is too little room,
+/// they are cut as little as possible.
 pub(super) fn shared(left: usize, right: usize, room: usize) -> (usize, usize) {
     if right == 0 || left + right <= room {
         return (left, right);
@@ -321,20 +324,20 @@ fn is_zero(value: &str) -> bool {
     value.bytes().all(|digit| b"-0.".contains(&digit))
 }
 
-/// Renders a value with room for a sign, so that digits are aligned.
+/// Returns a value with a blank before it if it has no sign, so that digits are aligned.
 pub(super) fn signed(value: &str) -> String {
     if value.starts_with('-') { value.to_owned() } else { format!(" {value}") }
 }
 
-/// Returns the sign and style for the effect of the last step on a cell: changed, written without change,
-/// or read.
+/// Returns a sign and a style that show the effect of the last step on a cell: changed it, wrote the same
+/// value, or read it.
 pub(super) fn touch(context: &Context<'_>, cell: &CellView) -> (&'static str, Style) {
     let theme = context.theme;
     match cell {
         CellView { changed: true, .. } => ("*", theme.changed),
         CellView { written: true, .. } => ("=", theme.written),
         CellView { read: true, .. } => ("›", theme.read),
-        // A vacant cell is dimmed.
+        // A cell that is 0 is dimmed.
         CellView { value, .. } if is_zero(value) => ("", theme.dim),
         _ => ("", theme.text),
     }

@@ -22,8 +22,8 @@ impl Pane for CodeWidget {
     fn title(&self, context: &Context<'_>) -> String {
         let file = context.session.listing().files().get(context.choices.file as usize);
         let name = file.map_or("", |file| file.name.as_str());
-        // An included file is shown with its path, to distinguish files of the same name. The folder of the
-        // program itself is omitted.
+        // An included file is shown with its path, because several files may have the same name. The path of
+        // the main file is omitted.
         let name = if context.choices.file > 0 { Some(name) } else { name.rsplit('/').next() };
         format!("code {}", name.unwrap_or_default()).trim_end().to_owned()
     }
@@ -57,7 +57,7 @@ impl Pane for CodeWidget {
     }
 }
 
-/// Returns the number of a line, counted from 1.
+/// Returns the line number of an item: items count from 0, lines from 1.
 fn number_of(item: usize) -> u32 {
     u32::try_from(item).unwrap_or(u32::MAX).saturating_add(1)
 }
@@ -68,17 +68,18 @@ const LEAST_FOR_BRACKETS: u16 = 30;
 /// Minimum pane width for execution counts, in columns.
 const LEAST_FOR_COUNTS: u16 = 56;
 
-/// Content to the left of the text in every row.
+/// Data that determines what is drawn to the left of the text in each row.
 struct Gutter {
     /// Number of digits of a line number.
     digits: usize,
-    /// Width of the execution counts; 0 if there are none, or no room.
+    /// Width of the execution counts in columns; 0 if no counts are shown.
     counts: usize,
     /// Number of bracket columns.
     columns: usize,
-    /// The line of the instruction that trapped.
+    /// The line of the instruction that has trapped, if the session is at a trap.
     trap: Option<Line>,
-    /// The first line of the selected frame's procedure, and the frame's call with its arguments.
+    /// The first line of the selected frame's procedure, and the call of the frame with its arguments. `None`
+    /// in main.
     call: Option<(Line, String)>,
 }
 
@@ -147,12 +148,13 @@ fn draw_line(context: &Context<'_>, gutter: &Gutter, line: &CodeLine, row: Rect,
     }
 }
 
-/// Draws the details of the next instruction at the right end. Its text is included if there is room after
-/// the statement. A call is shown with its arguments.
+/// Draws details of the next instruction at the right end of its line: the arguments of a call, or the
+/// instruction itself. If there is too little room after the statement, draws only the number of the
+/// instruction within the line.
 fn draw_detail(context: &Context<'_>, gutter: &Gutter, line: &CodeLine, pen: &mut Pen<'_>) {
     let statement = line.text.split(';').next().unwrap_or_default().replace('\t', "    ");
     let least = gutter.columns + 3 + width(statement.trim_end());
-    // The line itself shows the name of the called procedure.
+    // The text of the line contains the name of the called procedure, so only the arguments are shown.
     let call = context.card.filter(|_| line.is_next).and_then(|card| card.call(&short_value));
     let given = call.as_deref().and_then(|call| call.find('(').and_then(|at| call.get(at..)));
     if let Some(given) = given.filter(|given| width(given) + least <= pen.room()) {
@@ -169,12 +171,13 @@ fn draw_detail(context: &Context<'_>, gutter: &Gutter, line: &CodeLine, pen: &mu
     };
 }
 
-/// Draws the brackets of a line, outermost first, and an arrow at the target of a taken branch.
+/// Draws the brackets of a line from left to right, outermost first. At the target of a taken branch, an
+/// arrow leads to the text.
 fn draw_brackets(context: &Context<'_>, line: &CodeLine, columns: usize, pen: &mut Pen<'_>) {
     if columns == 0 {
         return;
     }
-    // The line from the outermost bracket that ends here to the text.
+    // The bracket from which a horizontal line leads to the text: one that begins or ends on this line.
     let mut horizontal: Option<&Bracket> = None;
     for column in (0..columns).rev() {
         let bracket = line.brackets.iter().find(|bracket| bracket.column == column);
@@ -209,7 +212,7 @@ fn bracket_style(context: &Context<'_>, bracket: Option<&Bracket>) -> Style {
     if is_current { context.theme.bracket_here } else { context.theme.bracket }
 }
 
-/// Draws label, statement and comment.
+/// Draws the label, the statement and the comment of a line.
 fn draw_text(context: &Context<'_>, line: &CodeLine, pen: &mut Pen<'_>) {
     let theme = context.theme;
     let statement_style = if line.is_executed { theme.executed } else { theme.text };
@@ -217,12 +220,12 @@ fn draw_text(context: &Context<'_>, line: &CodeLine, pen: &mut Pen<'_>) {
     let (statement, comment) = text.split_at(text.find(';').unwrap_or(text.len()));
     let (label, statement) = statement.split_at(label_length(statement));
     pen.write(label, theme.label);
-    // Trailing blanks are dropped, so that they don't count as cut text.
+    // Blanks at the end are dropped; otherwise an ellipsis would show that they are cut.
     let statement = if comment.is_empty() { statement.trim_end() } else { statement };
     pen.write(statement, statement_style).write(comment, theme.dim);
 }
 
-/// Returns the length of a statement's label, including the colon.
+/// Returns the length in bytes of a statement's label, including the colon; 0 if there is none.
 fn label_length(statement: &str) -> usize {
     match statement.split_once(':') {
         Some((label, _)) if is_label(label) => label.len() + 1,

@@ -1,4 +1,4 @@
-//! The failure pane: the reason why the machine can't execute a step, from the trap's explanation.
+//! The failure pane: the explanation of a trap, which tells why the machine can't execute the next step.
 
 use super::Context;
 use super::sheet::{OneSheet, Sheet};

@@ -1,4 +1,5 @@
-//! The pane of the inverse program as text, which marks the line that undoes the next instruction.
+//! The inverse pane: the text of the inverse program, with a mark at the line that undoes the next
+//! instruction.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -7,7 +8,7 @@ use super::text::{Pen, mark_cursor, mark_found, remark};
 use super::{Context, Pane};
 use crate::view::code::counterpart;
 
-/// The inverse pane: the inverse program as text.
+/// The inverse pane, which shows the text of the inverse program.
 pub struct InverseWidget;
 
 impl Pane for InverseWidget {

@@ -1,8 +1,9 @@
-//! The panes, one file each. A pane draws a view of a session into its area and identifies the item under
-//! the cursor. It is stateless: cursor, scroll position and key bindings belong to the application.
+//! The panes, one file each. A pane draws a view of a session into its area, and identifies the item under
+//! the cursor. A pane has no state: the application stores cursors, scroll positions and key bindings.
 //!
-//! A pane consists of *items* (a source line, a cell, an element), counted from 0 and laid out row by row,
-//! [`Pane::columns`] in a row. The application draws the heading above the area.
+//! A pane consists of *items*, for example source lines, cells or elements of an array. Items are counted
+//! from 0 and are laid out row by row, [`Pane::columns`] in each row. The application draws the heading above
+//! the pane's area.
 
 pub mod answer;
 pub mod arrays;
@@ -42,7 +43,7 @@ pub struct Context<'a> {
     pub session: &'a Session,
     /// The effects of the last step: [`Session::footprint`].
     pub footprint: &'a [Touch],
-    /// The card of the next step; `None` if there is no step at all.
+    /// The card of the next step; `None` if the program has no step at all.
     pub card: Option<&'a CardView>,
     /// The styles of the screen.
     pub theme: &'a Theme,
@@ -58,7 +59,7 @@ pub struct Context<'a> {
     pub is_focused: bool,
 }
 
-/// The user's choices of content.
+/// The user's choices of what the panes show.
 #[derive(Clone, Debug, Default)]
 pub struct Choices {
     /// The file in the code pane, as an index into the listing.
@@ -69,13 +70,13 @@ pub struct Choices {
     pub plots: Plots,
     /// The selected cell of each pane that shows cells.
     pub selected: BTreeMap<PaneKind, Selected>,
-    /// True if the adjoint of the cell under the cursor is selected, instead of its value.
+    /// True if commands for the selected cell act on its adjoint instead of its value.
     pub adjoint: bool,
     /// The last answer that can be navigated.
     pub answer: Option<Answer>,
     /// The expressions displayed after every movement, with their values.
     pub displayed: Vec<String>,
-    /// The last search text, in lower case, to be highlighted.
+    /// The last search text, in lower case. Its occurrences are highlighted.
     pub search: Option<String>,
     /// The part of the branch shown by the timeline bar; `None` for all of it.
     pub zoom: Option<(i64, i64)>,
@@ -99,27 +100,27 @@ impl Choices {
 /// A selected cell. It stays selected while frames open and close.
 #[derive(Clone, Debug)]
 pub struct Selected {
-    /// Its name where it was selected.
+    /// The name of the cell where it was selected.
     pub name: String,
     /// The cell itself, in the frame in which it was selected.
     pub target: Target,
-    /// True if the cell has a name in the selected frame now, so that the pane has an item for it.
+    /// True if the cell has a name in the frame that is selected now. Only then the pane has an item for it.
     pub has_row: bool,
 }
 
 /// The plotted cells and their samples.
 #[derive(Clone, Debug, Default)]
 pub struct Plots {
-    /// The names and targets of the cells, at most [`MOST_PLOTS`]. The same name refers to another cell in
-    /// another call.
+    /// The names and targets of the cells, at most [`MOST_PLOTS`]. In another call, the same name may refer
+    /// to another cell.
     pub cells: Vec<(String, Target)>,
-    /// Samples with one value per cell in each column. There are no columns until the cells have been
-    /// sampled.
+    /// Samples, each with a value for every plotted cell. Before the cells have been sampled, there are no
+    /// columns.
     pub samples: Samples,
 }
 
 impl Plots {
-    /// Returns true if calls were open at any of the steps; the call depth is plotted then.
+    /// Returns true if a call was open at any sampled step. Then the call depth is plotted, too.
     pub fn has_calls(&self) -> bool {
         self.samples.columns.iter().any(|sample| sample.depth.is_some_and(|depth| depth.high > 0.0))
     }
@@ -135,7 +136,7 @@ pub struct Scroll {
     pub cursor: usize,
     /// The first visible row.
     pub top: usize,
-    /// True if rows before and after the cursor are to be visible too.
+    /// True if some rows before and after the cursor must be visible, too.
     pub has_context: bool,
 }
 
@@ -150,11 +151,11 @@ pub enum PaneSpot {
     Cell(String),
     /// A step of the current branch.
     Step(i64),
-    /// Another destination, reached by executing this line.
+    /// A destination that is reached by executing this line.
     Leads(String),
 }
 
-/// A kind of pane: a stateless view of a session.
+/// The implementation of a kind of pane. It has no state.
 pub trait Pane {
     /// Returns the text of the heading, in a few words.
     fn title(&self, context: &Context<'_>) -> String;
@@ -162,13 +163,14 @@ pub trait Pane {
     /// Draws into the context's area and nowhere else. The area may be empty.
     fn draw(&self, context: &Context<'_>, buffer: &mut Buffer);
 
-    /// Returns true if the pane has content. Otherwise it has no tab and is skipped by the focus.
+    /// Returns true if the pane has content. Without content it has no tab, and can't get the focus.
     fn is_there(&self, context: &Context<'_>) -> bool {
         let _ = context;
         true
     }
 
-    /// Returns the number of items, including hidden ones. A pane without items can't be scrolled.
+    /// Returns the number of items, including those scrolled out of sight. A pane without items can't be
+    /// scrolled.
     fn items(&self, context: &Context<'_>) -> usize {
         let _ = context;
         0
@@ -180,7 +182,7 @@ pub trait Pane {
         1
     }
 
-    /// Returns the part of the area that contains the items. Rows above it don't scroll.
+    /// Returns the part of the area in which items scroll. Rows above this part are fixed.
     fn scrolled(&self, context: &Context<'_>) -> Rect {
         context.area
     }
@@ -192,30 +194,30 @@ pub trait Pane {
         (above, rows.saturating_sub(above + usize::from(self.scrolled(context).height)))
     }
 
-    /// Returns the object that an item represents, for commands.
+    /// Returns the object to which commands for an item refer.
     fn spot(&self, context: &Context<'_>, item: usize) -> Option<PaneSpot> {
         let _ = (context, item);
         None
     }
 
-    /// Returns the line executed when an item of the pane is opened.
+    /// Returns the line that is executed when an item is opened, unless the item leads elsewhere.
     fn opens(&self) -> Option<&'static str> {
         None
     }
 
-    /// Returns keys that are bound to other lines while the pane is focused.
+    /// Returns bindings of keys that replace those of the key map while the pane is focused.
     fn keys(&self) -> &'static [(BareKey, &'static str)] {
         &[]
     }
 
-    /// Returns the text of an item for searches, or `None` if there is no text.
+    /// Returns the text of an item that searches compare, or `None` if the item has no text.
     fn text(&self, context: &Context<'_>, item: usize) -> Option<String> {
         let _ = (context, item);
         None
     }
 
-    /// Returns the array at a position, if several are shown below each other. That array becomes the
-    /// chosen one.
+    /// If several arrays are shown below each other, returns the name of the array at a position. The
+    /// application then makes it the chosen array.
     fn array_at(&self, context: &Context<'_>, place: Position) -> Option<String> {
         let _ = (context, place);
         None
@@ -254,7 +256,7 @@ macro_rules! panes {
             /// All kinds, in the order of the focus.
             pub const ALL: [PaneKind; [$(PaneKind::$kind),+].len()] = [$(PaneKind::$kind),+];
 
-            /// Returns the name on the pane's tab, also used in lines.
+            /// Returns the name on the pane's tab. Command lines such as `focus code` use it, too.
             pub fn name(self) -> &'static str {
                 match self {
                     $(PaneKind::$kind => $name),+
@@ -278,7 +280,8 @@ macro_rules! panes {
     };
 }
 
-// A row for each pane, in the order of the focus: its long and short names, and its implementation.
+// A row for each pane, in the order in which the focus moves: its long and short names, and its
+// implementation.
 panes! {
     Code "code" "code" => code::CodeWidget;
     Inverse "inverse" "inv" => inverse::InverseWidget;

@@ -1,5 +1,5 @@
-//! A row of parts, each with several wordings from long to short. The longest wordings that fit are chosen;
-//! the least important parts are dropped first.
+//! A row of parts, each with several wordings from long to short. The longest wordings that fit into the row
+//! are chosen. If even the shortest don't fit, the least important parts are dropped.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -11,16 +11,16 @@ use crate::columns::width;
 /// Number of blanks after each part.
 const GAP: usize = 2;
 
-/// A part of a row, which is shortened or dropped if there is no room.
+/// A part of a row. It is shortened or dropped if there is too little room.
 #[derive(Clone, Debug)]
 pub struct RowPart {
-    /// The wordings, longest first; an empty wording omits the part.
+    /// The wordings, longest first. With an empty wording, the part isn't shown.
     wordings: Vec<String>,
     chosen: usize,
     /// Rank for shortening: parts with a higher rank are shortened first.
     shortens: u8,
-    /// Rank for dropping, which begins once no part can be shortened. Parts with a higher rank are dropped
-    /// first; the one with the lowest is always kept.
+    /// Rank for dropping. Parts are dropped after all have been shortened, those with a higher rank first.
+    /// The part with the lowest rank is never dropped.
     leaves: u8,
     style: Style,
 }
@@ -57,7 +57,7 @@ pub fn draw(mut parts: Vec<RowPart>, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// Chooses wordings that fit after a leading blank.
+/// Chooses a wording for each part, so that the row fits into `room` columns with a blank before it.
 fn fit(parts: &mut [RowPart], room: usize) {
     let mut order: Vec<usize> = (0..parts.len()).collect();
     order.sort_by_key(|&n| parts.get(n).map(|part| std::cmp::Reverse(part.shortens)));

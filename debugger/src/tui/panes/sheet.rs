@@ -1,5 +1,5 @@
-//! A sheet of labelled texts, for the card and failure panes: labels on the left, wrapped texts to their
-//! right. The items are the rows.
+//! A sheet of labelled texts, for the card and failure panes. Labels are on the left, and texts are wrapped
+//! to their right. The items are the rows.
 
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
@@ -13,7 +13,7 @@ pub trait OneSheet {
     fn title(&self, context: &Context<'_>) -> String;
     fn sheet(&self, context: &Context<'_>) -> Sheet;
 
-    /// Returns true if the pane has content, see [`Pane::is_there`].
+    /// Returns true if the pane has content, as in [`Pane::is_there`].
     fn is_there(&self, context: &Context<'_>) -> bool {
         let _ = context;
         true
@@ -42,7 +42,7 @@ impl<P: OneSheet> Pane for P {
     }
 }
 
-/// A row with a label and a part of a wrapped text.
+/// A row of a sheet: a label, and the part of a text that is in this row.
 pub struct SheetRow {
     label: &'static str,
     text: String,
@@ -70,12 +70,12 @@ impl Sheet {
         Sheet { room: usize::from(context.area.width), rows: Vec::new() }
     }
 
-    /// Returns the width of a text, in columns.
+    /// Returns the number of columns that are available for texts.
     pub fn text_room(&self) -> usize {
         self.room.saturating_sub(LABEL)
     }
 
-    /// Adds a wrapped text after a label. Rows after the first have no label.
+    /// Adds a label and a text, which is wrapped. Only the first row has the label.
     pub fn field(&mut self, label: &'static str, text: &str, style: Style) {
         for (n, text) in wrapped(text, self.text_room()).into_iter().enumerate() {
             self.rows.push(SheetRow { label: if n == 0 { label } else { "" }, text, style });

@@ -1,6 +1,6 @@
-//! The status line: position in time, reason for the last stop, directions, and memory use. If there is no
-//! room for everything, wordings become shorter and the least important parts are dropped. The memory of
-//! the history is always shown.
+//! The status line: position in time, reason for the last stop, directions, and memory use. If it is too
+//! long, wordings become shorter, and then the least important parts are dropped. The memory of the history
+//! is never dropped.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::timeline::{SpanEnd, StepSpan};
 use crate::tui::theme::Theme;
 use crate::view::status::{self, Status as Facts};
 
-/// The status line of a session at rest.
+/// The status line of a session that no background task owns.
 pub struct StatusWidget;
 
 impl Pane for StatusWidget {
@@ -35,7 +35,7 @@ impl Pane for StatusWidget {
     }
 }
 
-/// Data of a session during a long run.
+/// Data about a long run, for the status line.
 pub struct Running<'a> {
     /// The command line that is executed.
     pub command: &'a str,
@@ -133,7 +133,7 @@ fn history(count: usize) -> RowPart {
     RowPart::new([format!("history {count}"), format!("hist {count}")], (1, 0), Style::new())
 }
 
-/// Renders the last step, marked if the end isn't known exactly.
+/// Renders the number of the last step, with a mark if the end of the branch isn't known exactly.
 fn last(span: StepSpan) -> String {
     match span.end {
         SpanEnd::Known => span.last.to_string(),
@@ -160,7 +160,7 @@ fn direction(travel: Travel, theme: &Theme) -> Style {
     }
 }
 
-/// Returns the reason for the last stop, unless the movement just arrived.
+/// Returns the reason for the last stop. Returns `None` if the movement reached its destination.
 fn reason(facts: &Facts, theme: &Theme) -> Option<([String; 2], Style)> {
     let (long, short, style) = match facts.reason.as_ref()? {
         Reason::Arrived => return None,

@@ -1,4 +1,5 @@
-//! The tapes pane: both tapes and both stacks, each from the end at which values are added and removed.
+//! The tapes pane: both tapes and both stacks. Each begins with the value nearest to the end at which values
+//! are added and removed.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -21,7 +22,7 @@ impl Pane for TapesWidget {
         let area = context.area;
         let rows = rows(context.session, usize::from(area.width) * usize::from(area.height) / 2 + 1);
         let names = rows.iter().map(|row| width(&row.name) + 1).max().unwrap_or(0).clamp(NAME, WIDEST_NAME);
-        // Each of them gets the same share of the height.
+        // Each tape and each stack gets the same number of rows.
         let share = (area.height / rows.len() as u16).max(1);
         for (n, (row, end)) in (0..).zip(rows.iter().zip(["next", "last", "top", "top"])) {
             let y = area.y.saturating_add(n * share);
@@ -69,7 +70,8 @@ fn draw_row(
 
 /// Maximum width of the name column; longer names are cut.
 const WIDEST_NAME: usize = 22;
-/// Minimum width of names, and widths of the number of values and of the label of the first value.
+/// Minimum width of a name (`NAME`), and widths of the number of values and of the label of the first value,
+/// in columns.
 const NAME: usize = 15;
 const COUNT: usize = 11;
 const END: usize = 6;

@@ -1,4 +1,4 @@
-//! Rows of text. Cut text ends with an ellipsis, so that readers see that there is more.
+//! Writes rows of text. A text that is cut ends with an ellipsis, so that the reader sees that it is cut.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use reviver_escape as escape;
 use super::Context;
 use crate::columns::{width, wrapped};
 
-/// Returns the text, cut with an ellipsis if it doesn't fit.
+/// Returns the text. If it has more than `most` columns, cuts it and adds an ellipsis.
 pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
     if width(text) <= most {
         return Cow::Borrowed(text);
@@ -27,7 +27,7 @@ pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
     Cow::Owned(kept + "…")
 }
 
-/// Returns a number, cut if it doesn't fit. Its exponent is never cut.
+/// Returns a number, cut to `most` columns. The exponent isn't cut.
 pub fn cut_number(text: &str, most: usize) -> Cow<'_, str> {
     match text.split_once('e') {
         Some((digits, exponent)) if width(text) > most => {
@@ -42,7 +42,7 @@ pub fn cut_number(text: &str, most: usize) -> Cow<'_, str> {
 /// A writer that fills a row from left to right.
 pub struct Pen<'a> {
     buffer: &'a mut Buffer,
-    /// The part of the row that is still empty.
+    /// The part of the row to the right of everything written so far.
     left: Rect,
 }
 
@@ -62,7 +62,7 @@ impl Pen<'_> {
         self.column(&text, width(&text), style)
     }
 
-    /// Writes a text into a column of the given width, and continues after the column.
+    /// Writes a text into a column of this width. The next text begins after the column.
     pub fn column(&mut self, text: &str, width: usize, style: Style) -> &mut Self {
         let text = &*escape::line(text);
         let width = width.min(self.room());
@@ -84,14 +84,15 @@ impl Pen<'_> {
         self.column("", columns, Style::new())
     }
 
-    /// Writes a text at the right end, if at least `least` columns remain for the rest of the row.
+    /// Writes a text at the right end of the row, if at least `least` columns remain to its left. Otherwise
+    /// writes nothing.
     pub fn right(&mut self, text: &str, least: usize, style: Style) -> &mut Self {
         let text = &*escape::line(text);
         let Ok(columns) = u16::try_from(width(text)) else { return self };
         if columns > 0 && usize::from(columns) + least <= self.room() {
             let x = self.left.right() - columns;
             Span::styled(text, style).render(Rect { x, width: columns, ..self.left }, self.buffer);
-            // One blank separates the text from the rest.
+            // One blank separates the text from what is written to its left.
             self.left.width = self.left.width.saturating_sub(columns + 1);
         }
         self
@@ -105,7 +106,8 @@ pub fn remark(context: &Context<'_>, text: &str, buffer: &mut Buffer) {
     }
 }
 
-/// Marks the item under the cursor: the whole row in the focused pane, otherwise only the item's name.
+/// Marks the item under the cursor. In the focused pane the whole row is marked, otherwise only the item's
+/// name.
 pub fn mark_cursor(context: &Context<'_>, row: Rect, name: Rect, buffer: &mut Buffer) {
     match context.is_focused {
         true => buffer.set_style(row, context.theme.cursor),
@@ -120,7 +122,7 @@ pub fn mark_found(context: &Context<'_>, row: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// Applies a style to every occurrence of a text in a row that has been drawn. The text is in lower case.
+/// Applies a style to every occurrence of `wanted`, which is in lower case, in a row that has been drawn.
 pub fn mark(wanted: &str, style: Style, row: Rect, buffer: &mut Buffer) {
     if wanted.is_empty() {
         return;

@@ -1,5 +1,5 @@
-//! The timeline pane: a bar over the whole branch with its events, and below it the plotted cells over the
-//! same steps. The items are the bar's columns.
+//! The timeline pane: a bar over the whole branch with its events, and below the bar the plotted cells over
+//! the same steps. The items of the pane are the bar's columns.
 
 mod events;
 mod plots;
@@ -28,7 +28,7 @@ impl Pane for TimelineWidget {
             line => format!("timeline, branch {line}"),
         };
         let line = line + &part(&pane);
-        // A notice about missing plots is more important than the legend.
+        // If plots are missing, a notice about them takes the place of the legend.
         let used = Rows::new(context.area.height, has_events(&pane.columns)).axis + 1;
         let used = used + u16::from(pane.forks.len() > 1);
         let missing = plots::missing(context, context.area.height.saturating_sub(used));
@@ -91,7 +91,7 @@ pub fn columns(area: Rect) -> usize {
 const LABEL: u16 = 12;
 const LEAST_FOR_LABELS: u16 = 50;
 
-/// The areas of the labels (left) and of the bar (right).
+/// The areas of the labels, on the left, and of the bar, on the right.
 #[derive(Clone, Copy)]
 struct Areas {
     label: Rect,
@@ -116,7 +116,7 @@ impl Areas {
     }
 }
 
-/// The rows of events, bar and step numbers. If there is little room, the bar takes precedence.
+/// The row numbers of events, bar and step numbers. If there is only one row, it contains the bar.
 struct Rows {
     events: Option<u16>,
     bar: u16,
@@ -131,12 +131,12 @@ impl Rows {
     }
 }
 
-/// Returns the content of the bar.
+/// Returns the data of the bar, for as many columns as its area has.
 fn shown(context: &Context<'_>, bar: Rect) -> TimelinePane {
     timeline::timeline(context.session, context.choices.shown(context.session), bar.width.into())
 }
 
-/// Renders the shown range of steps, if it isn't the whole branch.
+/// Returns the shown range of steps as text. It is empty if the whole branch is shown.
 fn part(pane: &TimelinePane) -> String {
     let ((from, to), (first, last)) = (pane.shown, pane.span.steps());
     if pane.shown == pane.span.steps() { String::new() } else { format!(" {from}..{to} of {first}..{last}") }
@@ -162,13 +162,14 @@ fn draw_bar(context: &Context<'_>, pane: &TimelinePane, label: Rect, bar: Rect, 
     }
 }
 
-/// Returns the character for the present, with or without calls.
+/// Returns the character for the present in the timeline bar. It has a crossbar if calls were entered or left
+/// there.
 fn here_sign(column: &Column) -> &'static str {
     if column.calls.none() { "┃" } else { "╂" }
 }
 
-/// Returns the character of the bar before the present. Calls are drawn as brackets: opened where a call
-/// was entered, closed where it was left.
+/// Returns the character of the bar for a column before the present. A call that was entered is an opening
+/// bracket, and one that was left a closing bracket.
 fn past_sign(column: &Column) -> &'static str {
     match (column.calls.entered, column.calls.left) {
         _ if !column.is_reached => "╍",
@@ -179,7 +180,7 @@ fn past_sign(column: &Column) -> &'static str {
     }
 }
 
-/// Returns the character of the bar after the present.
+/// Returns the character of the bar for a column after the present.
 fn future_sign(column: &Column) -> &'static str {
     match (column.calls.entered, column.calls.left) {
         _ if !column.is_reached => "╌",
@@ -190,7 +191,7 @@ fn future_sign(column: &Column) -> &'static str {
     }
 }
 
-/// Draws the numbers of the first, the current and the last step at their positions.
+/// Draws the numbers of the first, the current and the last step below their columns.
 fn draw_axis(context: &Context<'_>, pane: &TimelinePane, label: Rect, bar: Rect, buffer: &mut Buffer) {
     let theme = context.theme;
     Pen::new(label, buffer).write("step", theme.dim);
@@ -205,7 +206,7 @@ fn draw_axis(context: &Context<'_>, pane: &TimelinePane, label: Rect, bar: Rect,
     let step = pane.step;
     let (room, here) = (usize::from(bar.width), column_of((first, last), step, bar.width.into()));
     let here_text = match step {
-        // If the present isn't in the shown range, an arrow shows on which side it is.
+        // If the present is outside the shown range, an arrow points to the side on which it is.
         _ if step < first => format!("‹ {step}"),
         _ if step > last => format!("{step} ›"),
         _ if step == last => last_text.clone(),
@@ -241,7 +242,7 @@ fn draw_forks(context: &Context<'_>, forks: &[Fork], area: Rect, buffer: &mut Bu
     let areas = Areas::new(area);
     let (label, row) = areas.row(area.y);
     Pen::new(label, buffer).write("branches", context.theme.dim);
-    // The current branch is first. The others have descriptions only if there is room for all of them.
+    // The current branch is first. The others are described only if there is room for all descriptions.
     let (current, others): (Vec<&Fork>, Vec<&Fork>) = forks.iter().partition(|fork| fork.is_current);
     let columns: usize = forks.iter().map(|fork| width(&story(fork)) + 3).sum();
     let is_roomy = columns <= usize::from(row.width) + 3;
@@ -256,7 +257,7 @@ fn draw_forks(context: &Context<'_>, forks: &[Fork], area: Rect, buffer: &mut Bu
     Rect { y: area.y + 1, height: area.height - 1, ..area }
 }
 
-/// Describes the origin of a branch.
+/// Describes how a branch began: its parent, the step, and the edits.
 fn story(fork: &Fork) -> String {
     match fork.parent {
         None => format!("{} the program's own", fork.branch),

@@ -1,8 +1,9 @@
-//! Rendering of a frame as SVG: the picture of a terminal, cell by cell. Depends only on buffers and
-//! colours, and on nothing of the debugger.
+//! Renders a frame as SVG, cell by cell: a picture of the terminal. This module depends only on buffers and
+//! colours, not on the debugger.
 //!
-//! All positions are on a grid, because the reader's font is unknown. A run of text has the width of its
-//! cells. Lines and bars are drawn as rectangles, so that they meet with any font.
+//! All positions are on a grid, because the font of the picture's viewer is unknown. A run of text is
+//! stretched to the width of its cells. Lines and bars are drawn as rectangles, so that they touch each other
+//! in any font.
 
 mod shapes;
 
@@ -30,7 +31,7 @@ pub const LEAST: Size = Size { width: 20, height: 6 };
 /// The maximum size of a picture, in cells.
 pub const MOST: Size = Size { width: 400, height: 200 };
 
-/// Renders a frame with default colours and a title, which screen readers read.
+/// Renders a frame as SVG. `paper` are the default colours; `title` is read by screen readers.
 pub fn svg(buffer: &Buffer, paper: Paper, title: &str) -> String {
     let area = buffer.area;
     let (width, height) = (pixels(area.width, CELL.width), pixels(area.height, CELL.height));
@@ -56,7 +57,7 @@ pub fn svg(buffer: &Buffer, paper: Paper, title: &str) -> String {
     out + "</g>\n</svg>\n"
 }
 
-/// Returns the size of `cells` cells with margins, in pixels.
+/// Returns the size of `cells` cells of `each` pixels, including margins, in pixels.
 fn pixels(cells: u16, each: u16) -> u32 {
     u32::from(cells) * u32::from(each) + 2 * u32::from(MARGIN)
 }
@@ -69,8 +70,8 @@ pub struct Paper {
 }
 
 impl Paper {
-    /// Creates the default colours of a style. Colours that the style leaves open are those of a terminal
-    /// with the given background.
+    /// Creates the default colours from a style. For colours that the style doesn't set, uses those of a
+    /// terminal with the given background.
     pub fn new(style: Style, ground: Ground) -> Paper {
         let (front, back) = match ground {
             Ground::Dark => ([208; 3], [28; 3]),
@@ -80,7 +81,7 @@ impl Paper {
         Paper { front: or(style.fg, front), back: or(style.bg, back) }
     }
 
-    /// Returns the colours of a cell's character and of its background.
+    /// Returns the colour of a cell's character and that of its background.
     fn colours(self, cell: &Cell) -> (Rgb, Rgb) {
         let front = channels(cell.fg).unwrap_or(self.front);
         let back = channels(cell.bg).unwrap_or(self.back);
@@ -93,7 +94,7 @@ impl Paper {
     }
 }
 
-/// Mixes a colour with two fifths of another.
+/// Mixes three fifths of one colour with two fifths of another.
 fn mixed(one: Rgb, other: Rgb) -> Rgb {
     let mut mixed = one;
     for (channel, other) in mixed.iter_mut().zip(other) {
@@ -117,7 +118,7 @@ struct Glyph<'a> {
     modifier: Modifier,
 }
 
-/// One row of the frame as glyphs.
+/// One row of the frame: its position and its characters.
 struct PictureRow<'a> {
     /// The top of the row, in pixels.
     top: u32,
@@ -128,7 +129,7 @@ impl<'a> PictureRow<'a> {
     fn new(number: u32, cells: &'a [Cell], paper: Paper) -> PictureRow<'a> {
         let mut glyphs: Vec<Glyph<'a>> = Vec::new();
         for (column, cell) in (0..).zip(cells) {
-            // A wide character covers the next cell.
+            // A wide character also covers the next cell, which is skipped.
             if glyphs.last().is_some_and(|last| last.column + last.columns > column) {
                 continue;
             }
@@ -139,7 +140,8 @@ impl<'a> PictureRow<'a> {
         PictureRow { top: u32::from(MARGIN) + number * u32::from(CELL.height), glyphs }
     }
 
-    /// Writes the backgrounds, and the characters that are drawn as rectangles.
+    /// Writes rectangles: the backgrounds that differ from `backdrop`, and the characters that are drawn as
+    /// shapes.
     fn boxes(&self, backdrop: Rgb, out: &mut String) {
         let whole = [0, 0, CELL.width, CELL.height];
         let behind = self.glyphs.iter().filter(|glyph| glyph.back != backdrop);
@@ -157,7 +159,7 @@ impl<'a> PictureRow<'a> {
         joined(pieces).iter().for_each(|piece| piece.write(out));
     }
 
-    /// Writes the text characters, run by run.
+    /// Writes the characters that are text. Consecutive characters of the same look form one SVG element.
     fn texts(&self, out: &mut String) {
         let mut left = self.glyphs.as_slice();
         while let Some(first) = left.iter().position(Glyph::is_text) {
@@ -184,9 +186,9 @@ impl Glyph<'_> {
     }
 }
 
-/// Returns the number of leading glyphs that form one run: glyphs of the same look, with single blanks
-/// between them. Non-ASCII characters may come from another font, and wide characters have wide cells, so
-/// each kind forms separate runs.
+/// Returns the number of leading glyphs that one SVG element can contain. They have the same look, and there
+/// are only single blanks between them. Non-ASCII characters may be from another font, and wide characters
+/// have wider cells, so neither is combined with other characters.
 fn run_length(glyphs: &[Glyph<'_>]) -> usize {
     let Some(first) = glyphs.first() else { return 0 };
     let goes_on = |pair: &[Glyph<'_>]| match pair {
@@ -230,8 +232,8 @@ struct PictureRectangle {
 }
 
 impl PictureRectangle {
-    /// Places a shape in the cells of a glyph. A shape with the full width of a cell is widened for glyphs
-    /// of two cells.
+    /// Places a shape in the cells of a glyph. If the glyph has two cells, a shape with the full width of a
+    /// cell is drawn over both.
     fn new(top: u32, glyph: &Glyph<'_>, shape: CellRectangle, fill: Rgb) -> PictureRectangle {
         let [left, upper, width, height] = shape.place.map(u32::from);
         let left_edge = u32::from(MARGIN) + u32::from(glyph.column) * u32::from(CELL.width);
@@ -251,7 +253,7 @@ impl PictureRectangle {
     }
 }
 
-/// Merges adjacent rectangles of a row.
+/// Merges rectangles of a row that touch each other and have the same height and colour.
 fn joined(pieces: Vec<PictureRectangle>) -> Vec<PictureRectangle> {
     let mut joined: Vec<PictureRectangle> = Vec::new();
     for piece in pieces {

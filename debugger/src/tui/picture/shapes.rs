@@ -1,12 +1,12 @@
-//! Shapes of line and bar characters, as rectangles in a cell. Covers the characters used by the panes and
-//! some similar ones; all others are text.
+//! Rectangles that represent line and bar characters in a cell. Only the characters used by the panes and
+//! some similar ones have shapes; all others are drawn as text.
 
 use ratatui::layout::Size;
 
 /// The size of a cell, in pixels.
 pub(super) const CELL: Size = Size { width: 8, height: 17 };
 
-/// A rectangle in a cell: left, top, width and height in pixels, and the opacity in percent.
+/// A rectangle in a cell: `place` has left, top, width and height in pixels, `percent` is the opacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CellRectangle {
     pub place: [u16; 4],
@@ -19,7 +19,7 @@ impl CellRectangle {
     }
 }
 
-/// Returns the shapes of a character, or `None` for text.
+/// Returns the rectangles of a character, or `None` if it is drawn as text.
 pub fn shapes(text: &str) -> Option<Vec<CellRectangle>> {
     let mut chars = text.chars();
     let (Some(c), None) = (chars.next(), chars.next()) else { return None };
@@ -34,13 +34,13 @@ pub fn shapes(text: &str) -> Option<Vec<CellRectangle>> {
     }
 }
 
-/// Returns a bar of eighths of a cell, from the bottom.
+/// Returns a bar at the bottom of a cell, with a height of `eighths` eighths of the cell.
 fn bar(eighths: u32) -> CellRectangle {
     let height = u16::try_from(u32::from(CELL.height) * eighths / 8).unwrap_or(CELL.height);
     CellRectangle::solid([0, CELL.height - height, CELL.width, height])
 }
 
-/// Line widths in pixels.
+/// Widths of light and heavy lines, in pixels.
 const LIGHT: u16 = 1;
 const HEAVY: u16 = 3;
 
@@ -48,7 +48,8 @@ fn dash(weight: u16) -> CellRectangle {
     CellRectangle::solid([1, (CELL.height - weight) / 2, CELL.width - 3, weight])
 }
 
-/// Returns the weights of the lines from the middle of a cell to the left, to the right, up and down.
+/// Returns the widths of the four lines of a character: from the middle of the cell to the left, to the
+/// right, up and down. A width of 0 means no line.
 fn arms(c: char) -> Option<[u16; 4]> {
     const L: u16 = LIGHT;
     const H: u16 = HEAVY;
@@ -76,7 +77,7 @@ fn arms(c: char) -> Option<[u16; 4]> {
 
 fn lines([left, right, up, down]: [u16; 4]) -> Vec<CellRectangle> {
     let (width, height) = (CELL.width, CELL.height);
-    // Each line extends over the middle, up to the far edge of the thickest line that it meets.
+    // Each line extends beyond the middle, to the far edge of the thickest line that crosses it.
     let (across, along) = (up.max(down), left.max(right));
     let middle = |size: u16, weight: u16| (size - weight) / 2;
     let mut shapes = Vec::new();
@@ -106,7 +107,7 @@ fn lines([left, right, up, down]: [u16; 4]) -> Vec<CellRectangle> {
 mod tests {
     use super::*;
 
-    /// Checks that lines extend to the sides of their cell, so that they meet those of adjacent cells.
+    /// Checks that lines extend to the edges of their cell, so that they meet the lines of adjacent cells.
     #[test]
     fn box_drawing_lines_extend_to_the_sides_of_their_cell() {
         for c in "─━│┃┌┐└┘├┤┬┴┼┣┫╋╂".chars() {

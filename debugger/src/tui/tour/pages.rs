@@ -1,5 +1,6 @@
-//! The pages of the tour, as data: their words, the commands that try them out, and required features of
-//! the program. Braces contain command lines, which are shown as the keys bound to them.
+//! The pages of the tour as data. Each has words, the commands with which the user tries them out, and
+//! possibly a feature that the program must have. Command lines in braces are shown as the keys that they are
+//! bound to.
 
 use reviver_isa::instruction::Link;
 use reviver_vm::Program;
@@ -13,10 +14,10 @@ pub struct TourPage {
     pub title: &'static str,
     /// The explanation. Command lines in braces are replaced by their keys.
     pub words: &'static str,
-    /// Names of commands that mark the page as tried when one of them is executed; empty for a page that is
-    /// only read.
+    /// Names of commands. When one of them is executed, the page is marked as tried. Empty if the page has
+    /// nothing to try.
     pub tried_by: &'static [&'static str],
-    /// A feature that the program must have.
+    /// A feature that the program must have; otherwise the page is omitted.
     pub needs: Option<TourNeed>,
 }
 
@@ -38,7 +39,7 @@ impl TourNeed {
         }
     }
 
-    /// Returns the name of the feature and a program that has it.
+    /// Returns a text that names the feature and a program that has it.
     pub fn elsewhere(self) -> &'static str {
         match self {
             TourNeed::Calls => "calls, which programs/hanoi.rasm has",
@@ -60,7 +61,7 @@ const fn page_of(
     TourPage { title, words, tried_by, needs: Some(need) }
 }
 
-/// All pages but the last. Each fits into three rows of 80 columns with any key map.
+/// All pages except the last. With any key map, each page fits into three rows of 80 columns.
 pub const PAGES: &[TourPage] = &[
     page(
         "the screen",

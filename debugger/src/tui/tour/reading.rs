@@ -1,4 +1,4 @@
-//! The reader's position in the tour: the pages available for a program, the current one, whether it was
+//! The user's position in the tour. That includes the pages for a program, the current page, whether it was
 //! tried, and the description of the last step.
 
 use reviver_vm::Program;
@@ -12,10 +12,10 @@ use crate::tui::keys::KeyMap;
 #[derive(Clone, Debug)]
 pub struct Tour {
     pages: Vec<&'static TourPage>,
-    /// The features that the program lacks, so that pages were omitted.
+    /// The features that the program lacks. The pages about them were omitted.
     lacking: Vec<TourNeed>,
     at: usize,
-    /// True if the current page was tried.
+    /// True if the user has tried the current page.
     is_tried: bool,
     /// Description of the last step.
     pub reported: String,
@@ -39,13 +39,13 @@ impl Tour {
         is_there
     }
 
-    /// Moves to the previous page, if there is one. Always returns true, because the tour continues.
+    /// Moves to the previous page, if there is one. Returns true, which means that the tour continues.
     pub fn back(&mut self) -> bool {
         (self.at, self.is_tried) = (self.at.saturating_sub(1), false);
         true
     }
 
-    /// Records that a line was executed.
+    /// Marks the current page as tried if the executed line is one of its commands.
     pub fn notice(&mut self, line: &str) {
         let Ok((row, _)) = named(line) else { return };
         self.is_tried |= self.page().tried_by.contains(&row.name);
@@ -55,13 +55,14 @@ impl Tour {
         self.pages.get(self.at).copied().unwrap_or(&LAST)
     }
 
-    /// Returns the heading: page number, number of pages, and whether the page was tried.
+    /// Returns the heading: the page number, the number of pages, the title, and a mark if the page was
+    /// tried.
     pub fn heading(&self) -> String {
         let tried = if self.is_tried { " ✓ tried" } else { "" };
         format!("tour {} of {}: {}{tried}", self.at + 1, self.pages.len() + 1, self.page().title)
     }
 
-    /// Returns the words of the page with the keys of a key map.
+    /// Returns the words of the current page, in which command lines are replaced by their keys.
     pub fn words(&self, keys: &KeyMap) -> KeyedWords {
         let words = KeyedWords::of(self.page().words, keys);
         if self.at < self.pages.len() || self.lacking.is_empty() {
@@ -71,7 +72,7 @@ impl Tour {
         words.and(&format!("Not in this program: {}.", lacking.join("; ")), keys)
     }
 
-    /// Returns the keys for navigating the tour.
+    /// Returns a text with the keys that turn the pages and end the tour.
     pub fn navigation_keys(keys: &KeyMap) -> String {
         let navigation_keys = [("tour next", "next"), ("tour back", "back"), ("tour leave", "leave")];
         navigation_keys.map(|(line, word)| format!("{} {word}", keys.input_for(line))).join("  ")

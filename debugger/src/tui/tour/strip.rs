@@ -1,5 +1,5 @@
-//! The strip that shows the tour above the panes: a heading with the navigation keys, the words of the
-//! page, and the description of the last step. It covers no pane.
+//! The strip that shows the tour above the panes: a heading with keys, the words of the page, and the
+//! description of the last step. The strip has its own rows, so it covers no pane.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -11,13 +11,13 @@ use crate::tui::keys::KeyMap;
 use crate::tui::panes::text::Pen;
 use crate::tui::theme::Theme;
 
-/// Number of rows for a page.
+/// Number of rows for the words of a page.
 const PAGE: usize = 3;
 
 /// Number of empty columns at each side.
 const MARGIN: usize = 1;
 
-/// Minimum width of the heading; the keys are dropped if less remains.
+/// Minimum width of the heading, in columns. If less would remain, the keys beside it are dropped.
 const LEAST_FOR_HEADING: usize = 24;
 
 /// Draws the strip. If there is no room, the description of the last step is dropped first.
@@ -32,7 +32,7 @@ pub fn draw(tour: &Tour, keys: &KeyMap, theme: &Theme, area: Rect, buffer: &mut 
     }
     let page = tour.words(keys).rows(room);
     let reported = hanging(&tour.reported, room);
-    // A short page leaves its rows to a long description of the step.
+    // If the page has fewer rows, the description of the step gets the rest.
     let left_for_it = usize::from(area.height).saturating_sub(1 + PAGE);
     let spare = PAGE.saturating_sub(page.len()).min(reported.len().saturating_sub(left_for_it));
     let mut page = page.into_iter();

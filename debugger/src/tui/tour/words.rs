@@ -1,5 +1,5 @@
-//! Words with embedded keys, wrapped into rows. The keys are looked up in the key map, so that a page is
-//! correct for every preset and for user-defined keys.
+//! Words that contain keys, wrapped into rows. The keys are looked up in the key map, so that a page is right
+//! for every preset and for the user's own keys.
 
 use crate::columns::width;
 use crate::tui::keys::KeyMap;
@@ -7,12 +7,12 @@ use crate::tui::keys::KeyMap;
 /// A part of a word, with a flag that is true for a key.
 type WordPart = (String, bool);
 
-/// Words that consist of parts: a key and the comma after it are one word.
+/// Words, each as a list of parts. For example, a key and the comma after it are two parts of one word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyedWords(Vec<Vec<WordPart>>);
 
 impl KeyedWords {
-    /// Parses a text with command lines in braces.
+    /// Parses a text. Each command line in braces is replaced by its key.
     pub fn of(text: &str, keys: &KeyMap) -> KeyedWords {
         let mut words: Vec<Vec<WordPart>> = vec![Vec::new()];
         let mut rest = text;
@@ -26,15 +26,15 @@ impl KeyedWords {
         KeyedWords(words)
     }
 
-    /// Appends the words of a text.
+    /// Appends the words of another text.
     #[must_use]
     pub fn and(mut self, text: &str, keys: &KeyMap) -> KeyedWords {
         self.0.extend(KeyedWords::of(text, keys).0);
         self
     }
 
-    /// Returns the words in rows of at most `most` columns, separated by blanks. A longer word has a row
-    /// alone.
+    /// Wraps the words into rows of at most `most` columns, with a blank between words. A longer word is
+    /// alone in its row.
     pub fn rows(&self, most: usize) -> Vec<Vec<WordPart>> {
         let mut rows: Vec<Vec<WordPart>> = Vec::new();
         let mut used = 0;
@@ -62,7 +62,7 @@ fn braced(text: &str) -> Option<(&str, &str, &str)> {
     Some((before, line, after))
 }
 
-/// Adds text to words. The part before its first blank is joined to the last word.
+/// Appends a text to words. The part before its first blank continues the last word.
 fn add(words: &mut Vec<Vec<WordPart>>, text: &str) {
     for (n, part) in text.split(' ').enumerate() {
         if n > 0 {

@@ -28,7 +28,7 @@ pub struct ExpConstants {
     pub least: f64,
     /// The upper limit of arguments: the result is infinite above it.
     pub greatest: f64,
-    /// log₂ of the number of steps in a power of two.
+    /// The binary logarithm of `steps`, the number of table steps in a power of two.
     pub step_bits: i64,
     /// The number of steps per unit of the argument.
     pub per_unit: f64,
@@ -37,7 +37,7 @@ pub struct ExpConstants {
     /// 2^(j/steps), in two parts.
     pub powers: &'static [i64],
     pub powers_low: &'static [i64],
-    /// (e^r - 1 - r)/r² where |r| is at most half a step.
+    /// (e^r - 1 - r)/r² as a polynomial of r, where |r| is at most half a step.
     pub rest: &'static [f64],
     /// The lower limit of arguments of e^x - 1: the result is -1 below it.
     pub least_m1: f64,
@@ -49,7 +49,7 @@ pub struct ExpConstants {
     /// (tanh x - x)/x³ as a polynomial of x², where x is less than `tanh_near`.
     pub tanh_near: f64,
     pub tanh: &'static [f64],
-    /// Twice an argument above which the hyperbolic tangent is 1.
+    /// The double of the argument above which the hyperbolic tangent is 1.
     pub greatest_tanh: f64,
 }
 
@@ -68,7 +68,7 @@ pub struct LogConstants {
     pub logs_low: &'static [i64],
     /// ln 2, in two parts.
     pub ln2: [f64; 2],
-    /// (log(1 + r) - r + r²/2)/r³.
+    /// (log(1 + r) - r + r²/2)/r³ as a polynomial of r.
     pub rest: &'static [f64],
 }
 
@@ -78,20 +78,21 @@ pub struct RootsConstants {
     pub enlarged: i64,
     /// The number to add to a stored exponent, so that the exponent of 1 becomes a multiple of 3.
     pub lift: i64,
-    /// The mask of the bits of a first guess that are kept.
+    /// The mask of the bits of the first approximation that are kept, so that its cube is exact.
     pub upper: i64,
-    /// z^(1/3) from 1 to 2, to a few more digits than `upper` keeps.
+    /// z^(1/3) for z from 1 to 2, as a polynomial that is accurate to a few more digits than `upper` keeps.
     pub cube_root: &'static [f64],
     /// The cube roots of 1, 2 and 4.
     pub root_of_powers: &'static [i64],
-    /// ((1 + x)^(1/3) - 1)/x.
+    /// ((1 + x)^(1/3) - 1)/x as a polynomial of x.
     pub root_series: &'static [f64],
-    /// Squares of numbers are in range from the inverse of `reach` up to `reach`.
+    /// The upper bound of numbers with a square in range; the lower bound is the inverse of `reach`.
     pub reach: f64,
 }
 
-/// Constants of `special.rs`: centers are 1/8 apart. A table row contains the value and the slope at a
-/// center, each in two parts, followed by the coefficients from the second power on.
+/// Constants of `special.rs`. Functions are approximated around centers with a distance of 1/8, by
+/// polynomials. The table row of a center contains the value and the slope there, each in two parts. The
+/// coefficients from the second power on follow.
 pub struct SpecialConstants {
     /// log₂ of the length of a row.
     pub row_bits: i64,
@@ -156,9 +157,10 @@ pub struct InverseTrigConstants {
     /// The quotient below which c is finite, and the table index for quotients from there on.
     pub greatest: f64,
     pub beyond: i64,
-    /// The bits of 1, minus a correction: a quotient estimated from bits is too great.
+    /// The bits of 1, minus a correction: subtracting the bits of two numbers estimates their quotient, and
+    /// the estimate is too great.
     pub unit: i64,
-    /// c, which has few digits, and atan c in two parts.
+    /// The values of c, which have few digits, and of atan c in two parts.
     pub centers: &'static [i64],
     pub arcs: &'static [i64],
     pub arcs_low: &'static [i64],

@@ -32,13 +32,13 @@ fn power<S: FloatOps>(s: &S, n: S::Word) -> (S::Word, Twofold<S>) {
     (s.word_sar(n, s.word(c.step_bits)), (s.float_at(c.powers, n), s.float_at(c.powers_low, n)))
 }
 
-/// Returns e^r - 1.
+/// Returns e^r - 1, the polynomial for the reduced argument.
 #[inline(always)]
 fn departure<S: FloatOps>(s: &S, r: S::Float) -> S::Float {
     s.add(r, s.mul(s.mul(r, r), s.polynomial(r, S::Format::EXP.rest)))
 }
 
-/// Returns the even and the odd part of e^r - 1.
+/// Returns the even and the odd part of e^r - 1 as a function of r.
 #[inline(always)]
 fn halves<S: FloatOps>(s: &S, r: S::Float) -> Twofold<S> {
     let rest = S::Format::EXP.rest;
@@ -96,26 +96,27 @@ pub fn exp_m1<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
             [s.scale(s.add(sum, s.add(error, low)), m)]
         },
     );
-    // The computation would lose the sign of zero and NaN.
+    // For NaN and zeros the result is x itself, because the computation would lose the sign of a zero.
     s.select(s.either(s.not(s.eq(x, x)), s.eq(x, s.float(0.0))), x, result)
 }
 
-/// The sum and the difference of e^|x| and e^-|x|, to be scaled by 2^m and halved.
+/// The sum and the difference of e^|x| and e^-|x|. To get cosh and sinh, they are multiplied by 2^m and
+/// halved.
 struct Waves<S: FloatOps> {
     m: S::Word,
     sum: S::Float,
     difference: S::Float,
 }
 
-/// Computes both exponentials from one reduction. The second uses the table's power for -n, and the
-/// polynomial's odd part negated.
+/// Computes e^|x| and e^-|x| from one reduction of the argument. The second one uses the table's power for
+/// -n, and the polynomial with its odd part negated.
 #[inline(always)]
 fn waves<S: FloatOps>(s: &S, x: S::Float) -> Waves<S> {
     let InSteps { n, r } = reduce(s, x);
     let (m, (high, low)) = power(s, n);
     let (back_m, (back_high, back_low)) = power(s, s.word_sub(s.word(0), n));
-    // The second exponential has no effect below 2^-digits of the first, where its power of two might not
-    // exist.
+    // e^-|x| has no effect if it is less than 2^-digits of e^|x|. So its exponent is limited, because the
+    // power of two might not be a normal number.
     let ratio = s.word_max(s.word_sub(back_m, m), s.word(-2 * S::Format::DIGITS));
     let ratio = s.power_of_two(ratio);
     let (back_high, back_low) = (s.mul(back_high, ratio), s.mul(back_low, ratio));
@@ -132,7 +133,8 @@ fn waves<S: FloatOps>(s: &S, x: S::Float) -> Waves<S> {
     }
 }
 
-/// Returns half of a sum or difference, scaled by 2^m. Halving precedes the last factor, which may overflow.
+/// Returns half of a sum or difference, multiplied by 2^m. The halving comes before the multiplication, which
+/// may overflow.
 #[inline(always)]
 fn half<S: FloatOps>(s: &S, wave: S::Float, m: S::Word) -> S::Float {
     s.scale(s.mul(wave, s.float(0.5)), m)
@@ -196,8 +198,8 @@ pub fn tanh<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
 pub fn sigmoid<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     let one = (s.float(1.0), s.float(0.0));
     let magnitude = s.min(s.abs(x), s.neg(s.float(S::Format::EXP.least)));
-    // e^-|x| is at most 1. Its scale is applied to the numerator after the division, because a quotient may
-    // be subnormal.
+    // e^-|x| is at most 1. If it is the numerator, its factor 2^m is applied after the division, because the
+    // quotient may be subnormal.
     let (m, (high, low)) = in_parts(s, s.neg(magnitude));
     let near = s.power_of_two(s.word_max(m, s.word(-2 * S::Format::DIGITS)));
     let (sum, error) = quick_two_sum(s, s.float(1.0), s.mul(high, near));

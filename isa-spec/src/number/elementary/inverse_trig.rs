@@ -1,12 +1,13 @@
 //! Arcsine, arccosine, arctangent, and the angle of a point.
 //!
-//! The arcsine is a polynomial up to 1/2, and π/2 - 2·asin √((1 - x)/2) above that: W. J. Cody and W. Waite,
-//! "Software Manual for the Elementary Functions" (1980). The arctangent of a/b is atan c + atan t, with t =
-//! (a - c·b)/(b + c·a). c is a number of few digits near a/b. c is found from the bits of a and b before the
-//! division. So there is only one division: J.-M. Muller, "Elementary Functions: Algorithms and
-//! Implementation", 3rd edition (2016), chapter 6. The quotient of the bits is that of J. N. Mitchell's
-//! logarithms, "Computer multiplication and division using binary logarithms", IRE Transactions on Electronic
-//! Computers 11 (1962).
+//! The arcsine is a polynomial up to 1/2. Above 1/2 it is π/2 - 2·asin √((1 - x)/2): W. J. Cody and W. Waite,
+//! "Software Manual for the Elementary Functions" (1980).
+//!
+//! The arctangent of a/b is atan c + atan t, where c is a number of few digits near a/b, and t = (a - c·b)/(b
+//! + c·a). An estimate of a/b from the bits of both numbers selects c, so only the division for t is needed:
+//! J.-M. Muller, "Elementary Functions: Algorithms and Implementation", 3rd edition (2016), chapter 6. The
+//! estimate is that of J. N. Mitchell's logarithms, "Computer multiplication and division using binary
+//! logarithms", IRE Transactions on Electronic Computers 11 (1962).
 
 use super::format::Format;
 use super::ops::FloatOps;
@@ -19,13 +20,13 @@ fn half_pi<S: FloatOps>(s: &S) -> Twofold<S> {
     (s.float(high), s.float(low))
 }
 
-/// The arcsine of a number as a sum of three terms. The number is the magnitude if that is at most 1/2,
-/// otherwise √((1 - |x|)/2).
+/// The arcsine of a number v, as the sum of three terms: `of` has two parts, and `more` is the third term. If
+/// |x| is at most 1/2, v is |x|, otherwise v = √((1 - |x|)/2).
 struct Arc<S: FloatOps> {
     is_near: S::Flag,
-    /// The argument of the arcsine, in two parts. If it is a root, the first part has half of the digits.
+    /// The number v in two parts. If v is a root, the first part has half of the digits.
     of: Twofold<S>,
-    /// The difference between the arcsine and the number.
+    /// The difference asin v - v.
     more: S::Float,
 }
 
@@ -34,7 +35,7 @@ fn arc<S: FloatOps>(s: &S, magnitude: S::Float) -> Arc<S> {
     let c = &S::Format::INVERSE_TRIG;
     let half = s.float(0.5);
     let is_near = s.lt(magnitude, half);
-    // The difference is exact where it is used.
+    // The difference 1 - |x| is exact where it is used, which is for |x| from 1/2 to 1.
     let far_square = s.mul(s.sub(s.float(1.0), magnitude), half);
     let square = s.select(is_near, s.mul(magnitude, magnitude), far_square);
     let fourth = s.mul(square, square);
@@ -70,7 +71,7 @@ pub fn acos<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     let sign = s.sign(x);
     let is_positive = s.word_eq(sign, s.word(0));
     let zero = s.float(0.0);
-    // The three cases: π/2 - asin x; twice the other arcsine; π minus that.
+    // The three cases, where v is a root in the last two: π/2 - asin x; 2·asin v; π - 2·asin v.
     let base = s.select(is_near, quarter, s.select(is_positive, zero, s.add(quarter, quarter)));
     let base_low =
         s.select(is_near, quarter_low, s.select(is_positive, zero, s.add(quarter_low, quarter_low)));
@@ -80,8 +81,8 @@ pub fn acos<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     s.add(high, s.add(s.add(low, base_low), s.mul(s.add(of.1, more), times)))
 }
 
-/// Returns the table index of c for a quotient's bits minus those of the least quotient: at most `greatest`,
-/// and -1 if c is 0.
+/// Returns the table index of c. `bits` are those of a quotient, minus those of the least quotient for which
+/// c isn't 0. The index is at most `greatest`, and -1 if c is 0.
 #[inline(always)]
 fn index<S: FloatOps>(s: &S, bits: S::Word, greatest: i64) -> S::Word {
     let shift = s.word(S::Format::INVERSE_TRIG.index_shift);
@@ -103,9 +104,9 @@ fn departure<S: FloatOps>(s: &S, t: S::Float) -> S::Float {
     s.mul(s.mul(t, square), s.polynomial(square, S::Format::INVERSE_TRIG.arctangent))
 }
 
-/// Returns the correction of a rounded quotient of at most 1; the remainder is exact except for its last
-/// digits. A small quotient is returned without correction, because its arctangent is the quotient itself,
-/// and the parts of its remainder might be subnormal.
+/// Returns the difference between the exact quotient and a rounded quotient of at most 1. The remainder that
+/// it is computed from is exact except for its last digits. The correction of a small quotient is 0, because
+/// its arctangent is the quotient itself, and parts of its remainder might be subnormal.
 #[inline(always)]
 fn rest_of_quotient<S: FloatOps>(
     s: &S,
@@ -128,7 +129,7 @@ pub fn atan<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     let index = index(s, s.word_sub(s.bits(magnitude), s.word(c.least)), c.beyond);
     let center = s.float_at(c.centers, index);
     let is_beyond = s.le(s.float(c.greatest), magnitude);
-    // Above the table's range c is infinite, and t is -1/x. The difference is exact.
+    // Above the table's range c is infinite, so t is -1/x. Otherwise the dividend x - c is exact.
     let dividend = s.select(is_beyond, s.float(-1.0), s.sub(magnitude, center));
     let divisor = s.select(is_beyond, magnitude, s.add(s.float(1.0), s.mul(center, magnitude)));
     let t = s.div(dividend, divisor);
@@ -171,12 +172,12 @@ pub fn atan2<S: FloatOps>(s: &S, y: S::Float, x: S::Float) -> S::Float {
     s.select(are_numbers, result, s.add(x, y))
 }
 
-/// Returns an angle in two parts, plus the arctangent of above/below, or minus it if the sign bit is set;
-/// above is at most below.
+/// Returns an angle in two parts, plus the arctangent of above/below. The arctangent is subtracted if the
+/// sign bit of `sign` is set. `above` must be at most `below`.
 #[inline(always)]
 fn beside<S: FloatOps>(s: &S, base: Twofold<S>, sign: S::Word, [above, below]: [S::Float; 2]) -> S::Float {
     let c = &S::Format::INVERSE_TRIG;
-    // The constant is the bits of 1, reduced because the estimated quotient is greater than the true one.
+    // The constant is the bits of 1, minus a correction, because the estimated quotient would be too great.
     let quotient = s.word_add(s.word_sub(s.bits(above), s.bits(below)), s.word(c.unit));
     let index = index(s, s.word_sub(quotient, s.word(c.least)), c.beyond);
     let center = s.float_at(c.centers, index);

@@ -1,4 +1,4 @@
-//! The logarithm and that of 1 + x. Source: P. T. P. Tang, "Table-driven implementation of the logarithm
+//! The logarithms log x and log(1 + x). Source: P. T. P. Tang, "Table-driven implementation of the logarithm
 //! function in IEEE floating-point arithmetic", ACM Transactions on Mathematical Software 16 (1990). The
 //! table's values of 1/c have so few digits that products with them are exact.
 //!
@@ -28,7 +28,8 @@ fn reduce<S: FloatOps>(s: &S, x: S::Float) -> NearCenter<S> {
     let k = s.word_sar(above, exponent);
     let index = s.word_shr(above, s.word(S::Format::DIGITS - 1 - c.index_bits));
     let z = s.word_sub(bits, s.word_shl(k, exponent));
-    // Rounding to nearest makes the lower part of r the smaller one around 1, or the only one.
+    // The upper part of z is rounded to nearest. So the lower part of r is the smaller one; for x around 1 it
+    // may be the only one.
     let half_unit = s.word(-(c.upper / 2));
     let upper = s.of_bits(s.word_and(s.word_add(z, half_unit), s.word(c.upper)));
     let lower = s.sub(s.of_bits(z), upper);
@@ -66,7 +67,7 @@ fn base<S: FloatOps>(s: &S, reduced: &NearCenter<S>) -> Twofold<S> {
     (s.add(s.mul(k, s.float(ln2[0])), reduced.log.0), s.add(s.mul(k, s.float(ln2[1])), reduced.log.1))
 }
 
-/// Returns the logarithm, with a number added to r that is less than the last digit of r.
+/// Returns log x. `added` is added to r; it must be less than the last digit of r.
 #[inline(always)]
 fn finish<S: FloatOps>(s: &S, reduced: &NearCenter<S>, added: S::Float) -> S::Float {
     let (base, base_low) = base(s, reduced);
@@ -79,7 +80,8 @@ fn finish<S: FloatOps>(s: &S, reduced: &NearCenter<S>, added: S::Float) -> S::Fl
     s.add(high, s.add(s.add(low, r_low), small))
 }
 
-/// Returns `within` for positive finite x, otherwise the limits, and NaN below 0.
+/// Returns `within`, the logarithm of a positive finite x. For other x, returns the limit: -∞ at 0, ∞ at ∞,
+/// and NaN below 0.
 #[inline(always)]
 fn at_the_edges<S: FloatOps>(s: &S, x: S::Float, within: S::Float) -> S::Float {
     let (zero, infinity) = (s.float(0.0), s.float(f64::INFINITY));
@@ -97,18 +99,18 @@ pub fn log<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
 pub fn ln_1p<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     let (sum, error) = two_sum(s, s.float(1.0), x);
     let reduced = reduce(s, sum);
-    // The rounding error is at most 1, so it has no effect on large sums, for which the power of two might
-    // not exist.
+    // The rounding error is at most 1, so it has no effect on a large sum. Therefore k is limited, because
+    // 2^-k might be subnormal.
     let k = s.word_min(reduced.k, s.word(2 * S::Format::DIGITS));
     let scale = s.power_of_two(s.word_sub(s.word(0), k));
     let error = s.mul(s.mul(error, scale), reduced.inverse);
     let result = at_the_edges(s, sum, finish(s, &reduced, error));
-    // If 1 + x rounds to 1, the result is x itself, with the sign of its zero.
+    // If 1 + x rounds to 1, the result is x itself, which preserves the sign of a zero.
     s.select(s.eq(sum, s.float(1.0)), x, result)
 }
 
-/// Returns log x of any x ≥ 0 in two parts. The additional precision in digits is about the number of leading
-/// zeros of r. If the first part isn't finite, the second is meaningless.
+/// Returns log x in two parts, for any x ≥ 0. The second part adds about as many digits as r has leading
+/// zeros. If the first part isn't finite, the second part is meaningless.
 #[inline(always)]
 pub fn log_in_parts<S: FloatOps>(s: &S, x: S::Float) -> Twofold<S> {
     let reduced = reduce_any(s, x);

@@ -80,20 +80,22 @@ pub trait FloatOps {
     /// Negation: set if the flag isn't set.
     fn not(&self, a: Self::Flag) -> Self::Flag;
 
-    /// Returns one of two floats that are already computed.
+    /// Returns `yes` if the flag is set, otherwise `no`; both are computed in any case.
     fn select(&self, flag: Self::Flag, yes: Self::Float, no: Self::Float) -> Self::Float;
-    /// Returns one of two words that are already computed.
+    /// Returns `yes` if the flag is set, otherwise `no`; both are computed in any case.
     fn word_select(&self, flag: Self::Flag, yes: Self::Word, no: Self::Word) -> Self::Word;
-    /// Returns the result of one of two closures. An engine that computes immediately runs only one; others
-    /// may run both and select, so closures must not have side effects.
+    /// Returns the result of `yes` if the flag is set, otherwise that of `no`. An engine that computes
+    /// immediately runs only one closure. Other engines may run both and select, so closures must not have
+    /// side effects.
     fn pick<const N: usize>(
         &self,
         flag: Self::Flag,
         yes: impl FnOnce() -> [Self::Float; N],
         no: impl FnOnce() -> [Self::Float; N],
     ) -> [Self::Float; N];
-    /// The same as [`FloatOps::pick`], where the second closure is rarely needed. An engine that would run
-    /// both may run only the first one, if the engine can report that its result isn't the function's value.
+    /// The same as [`FloatOps::pick`], for a second closure that is rarely needed. Engines for which `pick`
+    /// runs both closures may run only the first one. Then they must report that the result may not be the
+    /// function's value.
     #[inline(always)]
     fn pick_usual<const N: usize>(
         &self,
@@ -104,13 +106,14 @@ pub trait FloatOps {
         self.pick(is_usual, usual, seldom)
     }
 
-    /// Returns a word of a table at an index modulo the table's length, which is a power of two.
+    /// Returns the word of a table at an index, which is reduced modulo the table's length, a power of two.
     fn lookup(&self, table: &'static [i64], index: Self::Word) -> Self::Word;
 
     // Derived operations, with default implementations.
 
-    /// Returns the float itself; called before its rounding error is computed. Readings that track the
-    /// unrounded number of each float replace that number by the float here.
+    /// Returns the float unchanged. The functions call it before they compute the float's rounding error. An
+    /// engine that also tracks each float's value without rounding must replace the tracked value by the
+    /// float here.
     #[inline(always)]
     fn settled(&self, a: Self::Float) -> Self::Float {
         a
@@ -171,7 +174,7 @@ pub trait FloatOps {
         self.word_select(self.word_lt(b, a), a, b)
     }
 
-    /// Returns a float of a table of bits.
+    /// Returns the float whose bits a table contains at an index.
     #[inline(always)]
     fn float_at(&self, table: &'static [i64], index: Self::Word) -> Self::Float {
         self.of_bits(self.lookup(table, index))

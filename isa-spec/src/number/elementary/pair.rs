@@ -1,6 +1,6 @@
 //! Numbers of two floats: a value and its rounding error. Sources: T. J. Dekker, "A floating-point technique
 //! for extending the available precision", Numerische Mathematik 18 (1971); D. E. Knuth's sum. No operation
-//! uses fused multiply-add. Knows no function.
+//! uses fused multiply-add.
 
 use super::format::Format;
 use super::ops::FloatOps;
@@ -52,7 +52,7 @@ pub fn product<S: FloatOps>(s: &S, a: Twofold<S>, b: Twofold<S>) -> Twofold<S> {
     quick_two_sum(s, high, s.add(low, cross))
 }
 
-/// a / b, rounded once except for the last few digits of the low part.
+/// a / b in two parts. It is rounded once, except for the last few digits of the low part.
 #[inline(always)]
 pub fn quotient<S: FloatOps>(s: &S, a: Twofold<S>, b: Twofold<S>) -> Twofold<S> {
     let quotient = s.div(a.0, b.0);

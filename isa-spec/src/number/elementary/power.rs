@@ -1,7 +1,7 @@
-//! Powers: e^(b·log a). The logarithm and the product have two parts, so the exponential's argument has more
-//! digits than a float: J.-M. Muller and others, "Handbook of Floating-Point Arithmetic", 2nd edition (2018),
-//! section 10.5. A power that is a float is found exactly, because the error before the last rounding is much
-//! less than half a unit.
+//! Powers, computed as e^(b·log a). The logarithm and the product have two parts, so the exponential's
+//! argument has more digits than a float: J.-M. Muller and others, "Handbook of Floating-Point Arithmetic",
+//! 2nd edition (2018), section 10.5. If a power is exactly representable as a float, that float is the
+//! result, because the error before the last rounding is much less than half a unit.
 
 use super::exp::exp_of_pair;
 use super::format::Format;
@@ -16,7 +16,7 @@ fn of_magnitude<S: FloatOps>(s: &S, a: S::Float, b: Twofold<S>) -> S::Float {
     let (log, log_low) = log_in_parts(s, s.abs(a));
     let (high, low) = two_product(s, b.0, log);
     let low = s.add(s.add(low, s.mul(b.0, log_low)), s.mul(b.1, log));
-    // If the low part isn't small, the power is out of range, or a part isn't finite.
+    // A low part that isn't small is replaced by 0: the power is out of range, or a part isn't finite.
     let low = s.select(s.lt(s.abs(low), s.float(0.01)), low, zero);
     s.select(s.eq(b.0, zero), one, exp_of_pair(s, (high, low)))
 }
@@ -48,8 +48,8 @@ pub fn pow<S: FloatOps>(s: &S, a: S::Float, b: S::Float) -> S::Float {
     result
 }
 
-/// a^n of an integer n, which may have more digits than a float. So n is given by the nearest float, the
-/// float nearest to the remainder, and its parity. The powers 0, 1 and 2 are 1, a and a·a, rounded once.
+/// a^n for an integer n that may have more digits than a float. So n is passed as the nearest float, the
+/// float nearest to the remainder, and the parity of n. The powers 0, 1 and 2 are computed as 1, a and a·a.
 pub fn powi<S: FloatOps>(s: &S, a: S::Float, n: Twofold<S>, is_odd: S::Flag) -> S::Float {
     let (one, two) = (s.float(1.0), s.float(2.0));
     let is_few = s.both(s.le(s.float(0.0), n.0), s.le(n.0, two));

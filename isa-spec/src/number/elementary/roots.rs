@@ -1,8 +1,8 @@
 //! The cube root and the length of a vector.
 //!
-//! The cube root starts from a polynomial, rounded to so few digits that its cube is exact (an idea of W.
-//! Kahan and K. C. Ng). The series of the cube root of the remaining quotient then corrects it. The length is
-//! the square root of a sum that is rounded once.
+//! The cube root of x starts from a polynomial approximation, rounded to so few digits that its cube is exact
+//! (an idea of W. Kahan and K. C. Ng). It is multiplied by the cube root of the quotient of x and that cube,
+//! by a series around 1. The length is the square root of a sum that is rounded once.
 
 use super::format::Format;
 use super::ops::FloatOps;
@@ -13,11 +13,12 @@ pub fn cbrt<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     let c = &S::Format::ROOTS;
     let magnitude = s.abs(x);
     let digits = s.word(S::Format::DIGITS - 1);
-    // Subnormal numbers are scaled up by a power of two, with a multiple of 3 as the exponent.
+    // Subnormal numbers are multiplied by a power of two whose exponent is a multiple of 3.
     let small = s.lt(magnitude, s.float(S::Format::LEAST_NORMAL));
     let enlarged = s.mul(magnitude, s.power_of_two(s.word(c.enlarged)));
     let bits = s.bits(s.select(small, enlarged, magnitude));
-    // Division of the exponent by 3 as a multiplication: the exponent is positive and less than 2^12.
+    // The exponent is divided by 3 by a multiplication, which is exact for a positive exponent less than
+    // 2^12.
     let exponent = s.word_add(s.word_shr(bits, digits), s.word(c.lift));
     let third = s.word_shr(s.word_mul(exponent, s.word(43_691)), s.word(17));
     let rest = s.word_sub(exponent, s.word_mul(third, s.word(3)));
@@ -43,7 +44,8 @@ pub fn cbrt<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
 pub fn hypot<S: FloatOps>(s: &S, a: S::Float, b: S::Float) -> S::Float {
     let (a, b) = (s.abs(a), s.abs(b));
     let (greater, lesser) = (s.max(a, b), s.min(a, b));
-    // Unless a number is extreme, squares are in range, including the parts of them that matter.
+    // If the greater number is between 1/`reach` and `reach`, both squares are in range, including those of
+    // their low parts that matter.
     let reach = s.float(S::Format::ROOTS.reach);
     let is_extreme = s.either(s.lt(reach, greater), s.lt(greater, s.div(s.float(1.0), reach)));
     let [length] = s.pick(

@@ -1,6 +1,7 @@
-//! The error function, the logarithm of the gamma function, and its derivative. Polynomials around evenly
-//! spaced centers have their coefficients in a table. Above them, Stirling's series is used (Whittaker and
-//! Watson, "A Course of Modern Analysis", chapter 12), as a polynomial that was fitted to its limit.
+//! The error function, the logarithm of the gamma function, and its derivative. For small arguments,
+//! polynomials around evenly spaced centers are used, with coefficients in a table. For larger arguments of
+//! log Γ and its derivative, Stirling's series is used (Whittaker and Watson, "A Course of Modern Analysis",
+//! chapter 12), as a polynomial that was fitted to its limit.
 
 use super::exp::exp_of_pair;
 use super::format::Format;
@@ -8,7 +9,8 @@ use super::log::log_in_parts;
 use super::ops::FloatOps;
 use super::pair::{Twofold, product, quick_two_sum, two_product, two_sum};
 
-/// Evaluates the polynomial of a center. Two coefficients have two parts, the others one.
+/// Evaluates the polynomial around a center. The first two coefficients, value and slope, have two parts, the
+/// others one.
 #[inline(always)]
 fn around_center<S: FloatOps>(
     s: &S,
@@ -62,7 +64,7 @@ pub fn erf_slope<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     s.select(s.eq(x, x), s.mul(bell, s.float(S::Format::SPECIAL.erf_slope)), x)
 }
 
-/// log Γ(whole_part + x), from 1 - 1/16 up to the start of Stirling's series.
+/// log Γ(whole_part + x), for sums from 1 - 1/16 up to the start of Stirling's series.
 #[inline(always)]
 fn log_gamma_by_table<S: FloatOps>(s: &S, whole_part: S::Float, x: S::Float) -> Twofold<S> {
     let c = &S::Format::SPECIAL;
@@ -75,7 +77,8 @@ fn log_gamma_by_table<S: FloatOps>(s: &S, whole_part: S::Float, x: S::Float) -> 
 #[inline(always)]
 fn log_gamma_by_series<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     let c = &S::Format::SPECIAL;
-    // If x is so large that only x·(log x - 1) matters, x is scaled down, so that its product can be split.
+    // If x is so large that only the term x·(log x - 1) matters, x is scaled down before the product, because
+    // splitting a large float would overflow. The result is scaled up again.
     let is_large = s.lt(s.power_of_two(s.word(S::Format::BIAS / 4)), x);
     let none_if_large = |value: S::Float| s.select(is_large, s.float(0.0), value);
     let shift = s.word_select(is_large, s.word(S::Format::BIAS / 4), s.word(0));
@@ -123,7 +126,8 @@ pub fn log_gamma<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
 }
 
 /// The derivative of log Γ for positive x; -∞ at 0, NaN below. The error is a few units in the last place of
-/// its terms. A small x is increased by 8, and the difference of the derivatives, Σ 1/(x + k), is subtracted.
+/// the greatest term. For a small x, the derivative is computed at x + 8, and the difference Σ 1/(x + k), for
+/// k below 8, is subtracted.
 pub fn digamma<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     let c = &S::Format::SPECIAL;
     let shift = 8;

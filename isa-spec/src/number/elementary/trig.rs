@@ -12,14 +12,14 @@ use super::format::Format;
 use super::ops::FloatOps;
 use super::pair::{Twofold, product, quick_two_sum};
 
-/// An angle reduced by n·π/2, the nearest multiple of π/2. Only the lowest two bits of n matter.
+/// An angle x reduced by n·π/2, the nearest multiple of π/2: x - n·π/2. Only the lowest two bits of n matter.
 struct ReducedAngle<S: FloatOps> {
     n: S::Word,
-    /// The angle to nearly all digits, available early. `off` is approximately the remainder to be added, if
-    /// there is one.
+    /// The reduced angle as one float, available before `angle`. `off` is approximately the difference
+    /// between the angle and `near`; `None` if there is no difference.
     near: S::Float,
     off: Option<S::Float>,
-    /// The angle in two parts.
+    /// The reduced angle in two parts.
     angle: Twofold<S>,
 }
 
@@ -36,8 +36,8 @@ fn reduce<S: FloatOps>(s: &S, x: S::Float) -> ReducedAngle<S> {
     ReducedAngle { n: s.bits(quarters), near, off: Some(off), angle: (high, low) }
 }
 
-/// Evaluates a function at the reduced magnitude of an argument. Below π/4 the reduction is skipped; it
-/// wouldn't change the result.
+/// Evaluates a function at the reduced angle of |x|. If |x| is less than π/4, the reduction would change
+/// nothing and is skipped.
 #[inline(always)]
 fn of_reduced<S: FloatOps, const N: usize>(
     s: &S,
@@ -59,8 +59,8 @@ fn of_reduced<S: FloatOps, const N: usize>(
     )
 }
 
-/// Returns n as the bits of a float, the approximate angle, its remainder, and the angle in two parts. For
-/// moderate arguments.
+/// Reduces a moderate argument. Returns n as the bits of a float, followed by the fields `near`, `off` and
+/// `angle` (two floats) of [`ReducedAngle`].
 ///
 /// A difference that cancels is exact, so the angle keeps its digits even close to a multiple of π/2.
 #[inline(always)]
@@ -102,9 +102,9 @@ fn great<S: FloatOps>(s: &S, x: S::Float) -> [S::Float; 5] {
     [s.of_bits(n), high, low, high, low]
 }
 
-/// Returns the number of quarter turns in x modulo 4, and the remaining fraction of a quarter turn. The
-/// fraction has two parts and is at most 1/2. x is an integer times 2^e; the bits of 2/π that would
-/// contribute whole turns are skipped.
+/// Returns the number of quarter turns in x modulo 4, and the remaining fraction of a quarter turn in two
+/// parts, of magnitude at most 1/2. The argument x is an integer times 2^e. Bits of 2/π that contribute only
+/// whole turns are skipped.
 #[inline(always)]
 fn quarters<S: FloatOps>(s: &S, x: S::Float) -> (S::Word, Twofold<S>) {
     let c = &S::Format::TRIG;
@@ -114,7 +114,7 @@ fn quarters<S: FloatOps>(s: &S, x: S::Float) -> (S::Word, Twofold<S>) {
     let bits = s.bits(x);
     let fraction = s.word_and(bits, s.word_sub(leading, s.word(1)));
     let whole = s.word_or(fraction, leading);
-    // The leading word of zeros in the table makes the position positive.
+    // The table begins with a word of zeros, so that the position in it is positive for every exponent.
     let lift = s.word(width - 1 - S::Format::BIAS - S::Format::DIGITS);
     let position = s.word_add(s.word_shr(bits, stored), lift);
     let first = s.word_shr(position, s.word(i64::from(width.trailing_zeros())));
@@ -145,7 +145,7 @@ fn quarters<S: FloatOps>(s: &S, x: S::Float) -> (S::Word, Twofold<S>) {
 #[inline(always)]
 fn fraction_of_words<S: FloatOps>(s: &S, upper: S::Word, lower: S::Word) -> Twofold<S> {
     let width = S::Format::WIDTH;
-    // The complement is off by a bit that doesn't matter.
+    // Flipping all bits differs from a negation by one unit of the last bit, which doesn't matter.
     let flipped = s.word_sar(upper, s.word(width - 1));
     let (upper, lower) = (s.word_xor(upper, flipped), s.word_xor(lower, flipped));
     let half = s.word(width / 2);
@@ -174,8 +174,8 @@ fn waves<S: FloatOps>(s: &S, reduced: &ReducedAngle<S>) -> SineAndCosine<S> {
     let c = &S::Format::TRIG;
     let square = s.mul(reduced.near, reduced.near);
     let half = s.mul(square, s.float(0.5));
-    // Polynomials of the approximate angle. The remainder `off` is multiplied by the slope of each, which is
-    // the other function.
+    // Both polynomials are evaluated at the approximate angle `near`. The correction for the remainder `off`
+    // is `off` times the derivative, which is the other function.
     let cubic = s.mul(s.mul(reduced.near, square), s.polynomial(square, c.sine));
     let quartic = s.mul(s.mul(square, square), s.polynomial(square, c.cosine));
     let (high, low) = reduced.angle;
@@ -266,8 +266,8 @@ fn roughly<S: FloatOps>(s: &S, reduced: &ReducedAngle<S>, is_odd: S::Flag) -> Tw
     (s.select(is_odd, cosine, sine), s.select(is_odd, sine, cosine))
 }
 
-/// Returns the tangent of a non-negative reduced angle: sine / cosine, or -cosine / sine. The remainder of
-/// the quotient's upper digits is computed exactly and divided, too.
+/// Returns the tangent of a non-negative reduced angle: sine/cosine, or -cosine/sine if n is odd. The
+/// quotient is computed to half of its digits; its exact remainder is divided, too, to get the other half.
 #[inline(always)]
 fn tangent<S: FloatOps>(s: &S, reduced: &ReducedAngle<S>) -> S::Float {
     let SineAndCosine { sine, cosine } = waves(s, reduced);
@@ -283,8 +283,8 @@ fn tangent<S: FloatOps>(s: &S, reduced: &ReducedAngle<S>) -> S::Float {
     let below_high = s.upper_half(s.add(below, below_rest));
     let below_low = s.add(s.sub(below, below_high), below_rest);
     let (above, above_low) = quick_two_sum(s, above, above_rest);
-    // The quotient's upper half and the divisor of the remainder need fewer digits, so they don't wait for
-    // the precise values.
+    // The upper half of the quotient and the divisor of the remainder need only half of the digits. So they
+    // are computed from rough values, which are available early.
     let (above_about, below_about) = roughly(s, reduced, is_odd);
     let inverse = s.div(s.float(1.0), below_about);
     let quotient = s.upper_half(s.div(above_about, below_about));

@@ -1,5 +1,5 @@
-//! The inverse trigonometric functions. Each is the angle of a vector in the first quadrant, moved to the
-//! right quadrant by the signs. This module knows no rotation.
+//! The inverse trigonometric functions. Each is computed as the angle of a vector in the first quadrant. The
+//! signs of the argument then move the angle to its quadrant.
 
 use super::constants::{ATAN_TABLE, PI_126, STEPS, inverse_odds};
 use super::ops::{FixedOutcome, WideOps};
@@ -59,8 +59,8 @@ fn fixed<S: WideOps>(s: &S, angle: S::Word, is_negative: S::Flag, frac: u32) -> 
     s.negated_where(is_negative, round_by(s, angle, ANGLE_BITS - frac))
 }
 
-/// Evaluates `of` with sqrt(1 - x^2) and |x| on a common scale, both below 2^120; Domain if the root doesn't
-/// exist. The root has 64 bits, so the angle between the two has an error below 2^-63.
+/// Evaluates `of` with sqrt(1 - x^2) and |x| on a common scale, both below 2^120. Domain if |x| > 1. The root
+/// has 64 bits, so the angle between root and |x| has an error below 2^-63.
 #[inline(always)]
 fn on_circle<S: WideOps>(
     s: &S,

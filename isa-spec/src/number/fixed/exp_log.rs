@@ -6,8 +6,8 @@ use super::ops::{FixedOutcome, WideOps};
 use super::wide::{ANGLE_BITS, LOW, Scaled, UNIT_BITS, round_by, series_plus, signed};
 use crate::fault::Fault;
 
-/// The bound of the exponential's arguments, in magnitude. Beyond it, every result overflows (47 integer bits
-/// end at e^32.6) or rounds to 0 (56 fraction bits end at e^-39.6).
+/// The bound of |x| for e^x. Beyond it, every result overflows (47 integer bits end at e^32.6) or rounds to 0
+/// (56 fraction bits end at e^-39.6).
 const ARGUMENT_LIMIT: u32 = 64;
 
 /// e^x. Less than 0.51 ulp off; Overflow if the result is out of range.
@@ -66,7 +66,8 @@ pub(super) fn growing<S: WideOps>(s: &S, w: S::Word, frac: u32) -> FixedOutcome<
     Exponential::of(s, w).growing(s).to_fixed(s, frac, s.never())
 }
 
-/// Returns the fault of an exponential beyond the limit of arguments; none if the argument is negative.
+/// Returns the fault number for an exponential whose argument is beyond the limit: Overflow, or none if the
+/// argument is negative, because then the result is 0.
 #[inline(always)]
 fn too_large<S: WideOps>(s: &S, x: S::Word) -> S::Word {
     s.fault_where(s.not(s.is_negative(x)), Fault::Overflow)

@@ -1,6 +1,5 @@
-//! The hyperbolic functions and the sigmoid, computed from e^x and e^-x. All use the magnitude of x and
-//! restore the sign, so that their symmetries are exact. This module uses the exponential only as a pair of
-//! e^x and e^-x.
+//! The hyperbolic functions and the sigmoid, computed from e^x and e^-x. All of them use the magnitude of x
+//! and restore the sign afterwards, so that their symmetries are exact.
 
 use super::exp_log::{Exponential, exponent};
 use super::ops::{FixedOutcome, WideOps};
@@ -30,7 +29,8 @@ pub fn cosh<S: WideOps>(s: &S, x: S::Word, frac: u32) -> FixedOutcome<S::Word> {
     of_pair(s, x, frac, |pair| Scaled::new(s, pair.half_sum, pair.exponent).to_fixed(s, frac, s.never()))
 }
 
-/// Evaluates `of` with the pair of an argument; Overflow beyond the limit.
+/// Evaluates `of` with sinh and cosh of an argument; Overflow if the magnitude of the argument is beyond the
+/// limit.
 #[inline(always)]
 fn of_pair<S: WideOps>(
     s: &S,
@@ -82,7 +82,7 @@ struct HyperbolicPair<W> {
 }
 
 impl<W: Copy> HyperbolicPair<W> {
-    /// The pair for 0 <= w < 64, which has the fraction bits of an angle.
+    /// Returns sinh w and cosh w for 0 <= w < 64; w has the fraction bits of an angle.
     #[inline(always)]
     fn of<S: WideOps<Word = W>>(s: &S, w: W) -> Self {
         let exponential = Exponential::of(s, w);

@@ -8,8 +8,9 @@ use super::ops::{FixedOutcome, WideOps};
 use super::wide::Scaled;
 use crate::fault::Fault;
 
-/// The limit of repeated squaring as a binary logarithm: it stops at a value above 2^200 or below 2^-200.
-/// Every further step leads further away from the range of fixed point.
+/// The limit at which repeated squaring stops, as a binary logarithm: at a value above 2^200 or below 2^-200.
+/// Every further step would lead further away from the range of fixed point, so the result is an overflow or
+/// 0 anyway.
 const MAGNITUDE_LIMIT: u128 = 200;
 
 /// a^b. Less than 0.63 ulp off.
@@ -81,8 +82,8 @@ pub fn cbrt<S: WideOps>(s: &S, x: S::Word, frac: u32) -> FixedOutcome<S::Word> {
     s.pick(s.is_zero(x), || [s.word(0), s.word(0)], of_some)
 }
 
-/// base^n for n > 0. Beyond the magnitude limit, a lower power that is also beyond the limit on the same
-/// side.
+/// base^n for n > 0. If that is beyond the magnitude limit, returns a lower power that is beyond the limit in
+/// the same direction.
 #[inline(always)]
 fn repeated_product<S: WideOps>(s: &S, base: Scaled<S::Word>, n: S::Word) -> Scaled<S::Word> {
     let of = |[mantissa, exponent, _]: [S::Word; 3]| Scaled { mantissa, exponent };

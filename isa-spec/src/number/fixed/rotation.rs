@@ -51,7 +51,8 @@ pub fn irot<S: WideOps>(s: &S, x: S::Word, y: S::Word, theta: S::Word, frac: u32
     [x, y, fault(s, [first, second, third, x, y])]
 }
 
-/// Overflow if one of the values doesn't fit in 64 bits; values computed from such a value are meaningless.
+/// Returns the fault number Overflow if one of the values doesn't fit in 64 bits, otherwise 0. Values
+/// computed from such a value are meaningless.
 #[inline(always)]
 fn fault<S: WideOps>(s: &S, values: [S::Word; 5]) -> S::Word {
     let fits = |value| s.eq(s.sar(s.shl(value, 64), 64), value);

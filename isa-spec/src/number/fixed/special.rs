@@ -91,8 +91,8 @@ fn odd_products<S: WideOps>(s: &S, magnitude: S::Word, square: S::Word, frac: u3
     sum
 }
 
-/// Returns the sum of `of` over x, x + 1, ... below the start of Stirling's series, and the first x + n that
-/// isn't below it. x must be positive.
+/// Returns the sum of `of` over x, x + 1, … below the start of Stirling's series, and the first x + n that
+/// isn't below the start. x must be positive.
 #[inline(always)]
 fn below_start<S: WideOps>(
     s: &S,

@@ -102,12 +102,14 @@ impl<W: Copy, F: Copy> Reduced<W, F> {
 #[inline(always)]
 fn nearest_turn<S: WideOps>(s: &S, x: S::Word, frac: u32) -> (S::Word, S::Word) {
     let [high, middle, low] = TWO_OVER_PI.map(|limb| s.mul(x, s.word(limb)));
-    // The product has 192 + frac fraction bits; only the carry of the lowest limb matters.
+    // The product has 192 + frac fraction bits. Of its lowest limb, only the carry into the next limb
+    // matters.
     let middle = s.add(middle, s.shr(low, 64));
     let upper = s.add(high, s.shr(middle, 64));
     let whole = s.shr(upper, 64 + frac);
-    // The shift drops the whole turns.
+    // The left shift drops the whole turns, because their bits leave the word.
     let fraction = s.or(s.shl(upper, 64 - frac), s.shr(s.and(middle, s.word(LOW)), frac));
-    // In two's complement, fractions from 1/2 on already denote a value that is 1 less.
+    // Read in two's complement, a fraction of 1/2 or more denotes a value that is less by 1. So the integer
+    // is increased by 1.
     (s.add(whole, s.shr(fraction, 127)), fraction)
 }

@@ -6,8 +6,8 @@
 //! - a *unit* has 127 fraction bits and is in [0, 2);
 //! - an *angle* or a logarithm has 120 fraction bits (`ANGLE_BITS`).
 //!
-//! The product of a fraction and any format, computed by [`mul_high`], has that format again. This module
-//! knows no particular function; it evaluates the series it is given.
+//! The product of a fraction and a number of any format, computed by [`mul_high`], has the number's format.
+//! This module evaluates the series that its callers pass, and depends on no particular function.
 
 use super::ops::{FixedOutcome, WideOps};
 use crate::fault::Fault;
@@ -128,15 +128,15 @@ fn quotient_limb<S: WideOps + ?Sized>(s: &S, n: S::Word, d: S::Word) -> (S::Word
     let (d1, d0, low) = (s.shr(d, 64), s.and(d, s.word(LOW)), s.word(LOW));
     let limb = s.div(n, d1);
     let rest = s.sub(n, s.mul(limb, d1));
-    // The estimate is at most 2 too large. The comparison with the product with d0 is used only where that
-    // product can't overflow.
+    // The estimate is at most 2 too large. It is compared with the dividend through its product with d0, but
+    // only if that product can't overflow.
     let is_large = |[limb, rest]: [S::Word; 2]| {
         let exceeds = s.lt(s.shl(rest, 64), s.mul(limb, d0));
         s.both(s.not(s.lt(low, rest)), s.either(s.lt(low, limb), exceeds))
     };
     let [limb, rest] =
         s.repeat([limb, rest], is_large, |[limb, rest]| [s.sub(limb, s.word(1)), s.add(rest, d1)]);
-    // The true remainder is below d, so the bits that are lost on both sides are equal.
+    // The true remainder is below d, so the bits that both terms lose by overflow are equal.
     (limb, s.sub(s.shl(rest, 64), s.mul(limb, d0)))
 }
 

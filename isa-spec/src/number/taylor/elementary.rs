@@ -1,9 +1,9 @@
 //! The elementary functions of series. Each satisfies a differential equation, which yields every coefficient
 //! from the preceding ones (Griewank and Walther, table 13.2). Powers are elsewhere.
 //!
-//! The equations relate *rates*: t·u'(t), with the coefficients k·u_k, is a derivative that keeps every
-//! coefficient at its index. The last coefficient of a factor is never needed and isn't computed, because it
-//! might overflow.
+//! The equations relate *rates*: t·u'(t), whose coefficients are k·u_k. Unlike u', the rate keeps every
+//! coefficient at its index. In a product with a rate, the other factor's last coefficient is never needed.
+//! It isn't computed, because it might overflow.
 
 use super::TaylorReals;
 use super::series::{Coefficients, Jet};
@@ -18,8 +18,8 @@ enum Sign {
     Minus,
 }
 
-/// The signs in a pair of functions that are each other's derivative up to sign (sine and cosine): that of
-/// the function's derivative, and that of its partner's.
+/// The signs for a pair of functions that are each other's derivative up to sign, such as sine and cosine.
+/// The first is the sign of the function's derivative, the second that of its partner's derivative.
 type Signs = [Sign; 2];
 
 const SINE: Signs = [Sign::Plus, Sign::Minus];
@@ -54,7 +54,8 @@ impl<R: Reals<Bits = u64>, const N: usize> TaylorReals<R, N> {
             Floor | Round => Ok(Coefficients::constant(primal)),
             ExpM1 => Ok(self.exponential(of(Exp)?, u)?.with_primal(primal)),
             Ln1p => {
-                // A large source is halved, because its sum with 1 may be out of range.
+                // For a large source u, 1/(1 + u) is computed as 0.5/(0.5 + u/2), because 1 + u may be out of
+                // range.
                 let one = self.plain.literal(1.0)?;
                 let factor = if u.primal() > one { self.plain.literal(0.5)? } else { one };
                 let part = u.lanewise(|lane| self.plain.mul(lane, factor))?;
@@ -103,7 +104,7 @@ impl<R: Reals<Bits = u64>, const N: usize> TaylorReals<R, N> {
         Ok(v)
     }
 
-    /// The sine and the cosine of an angle minus its primal.
+    /// The sine and the cosine of an angle's variable part, which is the angle minus its primal.
     pub(super) fn waves_of_departure(&self, angle: &Jet<R, N>) -> Eval<[Jet<R, N>; 2]> {
         let (zero, one) = (R::Cell::default(), self.plain.literal(1.0)?);
         Ok([self.wave(SINE, [zero, one], angle)?, self.wave(COSINE, [one, zero], angle)?])
@@ -146,7 +147,8 @@ impl<R: Reals<Bits = u64>, const N: usize> TaylorReals<R, N> {
     fn cubic_root(&self, primal: R::Cell, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
         let zero = R::Cell::default();
         if u.primal() == zero {
-            // A source that changes at 0 has an infinite rate, so the division by 0 faults.
+            // At 0 a source that changes has an infinite rate, so the division by 0 faults. The derivatives
+            // of a constant source are 0.
             return Coefficients::grown(primal, N, |k, _| self.ratio(u.0[k], zero));
         }
         let one = self.plain.literal(1.0)?;
@@ -155,8 +157,9 @@ impl<R: Reals<Bits = u64>, const N: usize> TaylorReals<R, N> {
             let weighted = Coefficients::grown(R::Cell::default(), k + 1, |j, _| {
                 self.plain.mul(self.plain.of_int(4 * j as i64 - 3 * k as i64)?, u.0[j])
             })?;
-            // For a small primal, division comes first, so that the products keep their digits. Then the
-            // whole divisor is used, which is in range, so that the products stay in range.
+            // For a small primal u₀, the coefficients of v are divided by 3k·u₀ before they are multiplied.
+            // The division enlarges them, so that the products keep their digits. For a large u₀, 3k·u₀ might
+            // be out of range, so the coefficients are divided by u₀, and the sum is divided by 3k.
             let times = self.plain.of_int(3 * k as i64)?;
             let (before, behind) =
                 if is_small { (self.plain.mul(times, u.primal())?, one) } else { (u.primal(), times) };
@@ -230,7 +233,7 @@ impl<R: Reals<Bits = u64>, const N: usize> TaylorReals<R, N> {
         self.plain.mul(self.plain.sub(one, u)?, self.plain.add(one, u)?)
     }
 
-    /// The greater one of |a| and |b|.
+    /// The greater of the magnitudes |a| and |b|.
     fn greater_magnitude(&self, a: R::Cell, b: R::Cell) -> Eval<R::Cell> {
         let magnitude = |a: R::Cell| if a < R::Cell::default() { self.plain.neg(a) } else { Ok(a) };
         let (a, b) = (magnitude(a)?, magnitude(b)?);

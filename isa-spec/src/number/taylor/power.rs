@@ -1,6 +1,6 @@
 //! Powers of series. The textbook's recurrence divides by the base, which fails for a base of 0. Instead, the
-//! power's own Taylor coefficients are combined with the powers of the base's departure from its primal. Only
-//! N of these are nonzero, because series are truncated. Uses no differential equation.
+//! Taylor coefficients of the power function at a₀ are combined with the powers of a - a₀, where a₀ is the
+//! primal of the base a. The first N of these suffice, because series have N coefficients.
 
 use super::TaylorReals;
 use super::series::{Coefficients, Jet};
@@ -15,7 +15,7 @@ impl<R: Reals<Bits = u64>, const N: usize> TaylorReals<R, N> {
         if a.is_constant() {
             return Ok(Coefficients::constant(primal));
         }
-        // The exponent MIN can't be decremented, and 0 has no negative power.
+        // For a negative n, aⁿ is divided by a m times, because n - m would wrap for MIN.
         let lowered = |m: usize| match n {
             ..0 => (0..m).try_fold(primal, |power, _| self.plain.div(power, a.primal())),
             _ => self.plain.powi(a.primal(), n - m as i64),
@@ -31,7 +31,8 @@ impl<R: Reals<Bits = u64>, const N: usize> TaylorReals<R, N> {
         if b.is_constant() {
             return Ok(power);
         }
-        // The last coefficient of the logarithm is only multiplied by 0, and might overflow.
+        // The last coefficient of the logarithm would only be multiplied by 0. It isn't computed, because it
+        // might overflow.
         let log = self.logarithm(self.plain.elementary(Elementary::Log, a.primal())?, a, N - 1)?;
         let exponent = self.product(&b.with_primal(R::Cell::default()), &log)?;
         let factor = self.exponential(self.plain.literal(1.0)?, &exponent)?;
@@ -67,7 +68,8 @@ impl<R: Reals<Bits = u64>, const N: usize> TaylorReals<R, N> {
         Ok(sum.with_primal(primal))
     }
 
-    /// b·(b-1)·…·(b-m+1) / m! · a^(b-m); 0 if a factor is 0, even if the power doesn't exist.
+    /// b·(b-1)·…·(b-m+1) / m! · a^(b-m), the m-th Taylor coefficient of the power at a. It is 0 if a factor
+    /// is 0, even if a^(b-m) doesn't exist.
     fn power_coefficient(
         &self,
         exponent: R::Cell,

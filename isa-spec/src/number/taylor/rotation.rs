@@ -3,7 +3,8 @@
 //!
 //! Every coefficient of the point is rotated by the angle's primal. The rest of the angle then adds to each
 //! coefficient a number computed from lower coefficients. Forward rotation proceeds from the highest
-//! coefficient down, so lower ones are unchanged when used; backward rotation proceeds upward.
+//! coefficient to the lowest, so that lower ones are still unchanged when they are used. Backward rotation
+//! proceeds in the opposite order.
 
 use super::TaylorReals;
 use super::series::Jet;

@@ -7,8 +7,8 @@ use super::TaylorReals;
 use crate::fault::Eval;
 use crate::number::Reals;
 
-/// The coefficients c₀ … c_{N-1} of a series; c₀ is the primal. Comparisons use the primals only: an order of
-/// numbers, not an equality of series.
+/// The coefficients c₀ … c_{N-1} of a series; c₀ is the primal. `==` and `<` compare only the primals. So
+/// series that compare as equal may have different derivatives.
 #[derive(Clone, Copy, Debug)]
 pub struct Coefficients<C, const N: usize>(pub [C; N]);
 
@@ -52,7 +52,8 @@ impl<C: Copy + Default + PartialEq, const N: usize> Coefficients<C, N> {
         self.valuation().is_none()
     }
 
-    /// Returns the index of the first nonzero coefficient after the primal.
+    /// Returns the index of the first nonzero coefficient after the primal, or `None` if the series is a
+    /// constant.
     pub(super) fn valuation(&self) -> Option<usize> {
         (1..N).find(|&k| self.0[k] != C::default())
     }

@@ -57,7 +57,7 @@ impl<R: Reals<Bits = u64>, const N: usize> TaylorReals<R, N> {
         let one = Coefficients::constant(self.plain.literal(1.0)?);
         let zero = R::Cell::default();
         if u.primal() <= zero {
-            // Outside the domain, floats have a primal that isn't finite.
+            // Outside the domain, the primal of a float isn't finite; derivatives aren't computed then.
             return Ok(Coefficients::constant(primal));
         }
         let mut z = Coefficients::grown(u.primal(), end, |k, _| Ok(u.0[k]))?;

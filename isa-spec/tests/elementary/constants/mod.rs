@@ -64,7 +64,8 @@ impl Constants {
     }
 }
 
-/// Checks that a file of constants equals the derived one, or writes it.
+/// Checks that a committed file of constants is equal to the derived text. With `UPDATE_CONSTANTS`, writes
+/// the file instead.
 fn check(file: &str, type_name: &str, derive: impl Fn(&mut Constants)) {
     let mut text = format!(
         "//! Derived by `tests/elementary/constants/{file}.rs`: not to be edited.\n\nuse super::{type_name};\n"

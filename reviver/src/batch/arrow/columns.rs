@@ -19,7 +19,7 @@ use reviver_vm::values::element_name;
 use super::refused::ArrowRefused;
 use crate::numbers::put_reals;
 
-/// Columns of an Arrow schema, each matched with the cells that it fills.
+/// Columns of an Arrow schema. Each gives numbers to one cell, or to all cells of an array.
 #[derive(Clone, Debug)]
 pub struct ArrowColumns(Vec<ShapedColumn>);
 
@@ -28,7 +28,7 @@ pub struct ArrowColumns(Vec<ShapedColumn>);
 struct ShapedColumn {
     name: String,
     shape: Shape,
-    /// Count of numbers in each lane.
+    /// Count of numbers that the column has in each lane.
     parts: usize,
 }
 
@@ -95,7 +95,8 @@ impl ShapedColumn {
         element_name(&self.name, self.shape, part)
     }
 
-    /// Returns the numbers of all lanes, lane by lane, or an error if one is null.
+    /// Returns the numbers of all lanes without the nesting of lists, lane by lane. Returns an error if a number is
+    /// null.
     fn values(&self, column: &ArrayRef) -> Result<ArrayRef, ArrowRefused> {
         // Count of elements of `array` that belong to one lane.
         let (mut array, mut in_lane) = (column.clone(), 1);
@@ -129,14 +130,15 @@ fn first_null(array: &ArrayRef) -> Option<usize> {
 /// Numbers of one cell in the lanes of a record batch.
 #[derive(Clone, Debug)]
 pub struct ArrowNumbers {
-    /// Numbers of all cells of the column, lane by lane; this cell is number `part` of `parts` in each lane.
+    /// Numbers of the whole column, lane by lane. In each lane, this cell's number is at index `part` of `parts`
+    /// numbers.
     values: ArrayRef,
     part: usize,
     parts: usize,
     lanes: usize,
 }
 
-/// Numbers of a range of lanes, widened to 64 bits.
+/// Numbers of one cell in a range of lanes, widened to 64 bits.
 enum ArrowValues {
     Signed(Vec<i64>),
     /// Unsigned columns are bit patterns, like hexadecimal literals in a program text.
@@ -150,10 +152,7 @@ impl ArrowNumbers {
         self.lanes
     }
 
-    /// Returns the bits that a state stores in a cell of class `class` for the numbers of `lanes`.
-    ///
-    /// # Errors
-    /// The index of the first lane with a number that the class can't represent.
+    /// Converts the numbers of `lanes` to the bits that a state stores in a cell of class `class`.
     pub fn bits(&self, program: &Program, class: Class, lanes: Range<usize>) -> Result<Vec<u64>, usize> {
         let (module, first) = (program.module(), lanes.start);
         let values = self.values(lanes);
@@ -235,10 +234,7 @@ impl ArrowValues {
     }
 }
 
-/// Converts integers to the reals that equal them exactly, as for NumPy arrays.
-///
-/// # Errors
-/// The index of the first integer that the number system can't represent exactly.
+/// Converts integers to reals of exactly the same value, as for NumPy arrays.
 fn put_as_reals<I: Copy + Into<i128>>(
     program: &Program,
     values: &[I],

@@ -19,7 +19,7 @@ pub enum ArrowRefused {
     #[error("`{name}`, in lane {lane}, is null: fill in the number that is meant, or leave such lanes out")]
     Null { name: String, lane: usize },
     #[error(
-        "`{name}` has {value}, which no f64 represents exactly: Arrow has no such numbers; a CSV file has all digits, and the library returns bits"
+        "`{name}` has {value}, which no f64 represents exactly: write a CSV file, which has all digits, or take the bits from the library"
     )]
     Inexact { name: String, value: String },
     /// An error of the Arrow library itself.
@@ -27,7 +27,7 @@ pub enum ArrowRefused {
     Array(#[from] ArrowError),
 }
 
-/// Returns the advice for a type that lanes don't take.
+/// Returns advice for a column whose type lanes can't have.
 fn cure(found: &DataType) -> &'static str {
     match found {
         DataType::List(_) | DataType::LargeList(_) | DataType::ListView(_) | DataType::LargeListView(_) => {

@@ -21,7 +21,7 @@ use crate::batch::grouping::{ArrayColumns, grouped};
 use crate::batch::plan::LanePlan;
 use crate::executable::Executable;
 
-/// Mapping from the results of a plan to Arrow columns.
+/// Columns of the Arrow batches that hold the results of a plan.
 #[derive(Clone, Debug)]
 pub struct ArrowResults {
     executable: Executable,
@@ -31,7 +31,7 @@ pub struct ArrowResults {
     keeps_going: bool,
 }
 
-/// One Arrow column: the plan's columns that it contains, and their class.
+/// One Arrow column: the indices of the plan's columns that it combines, and their class.
 #[derive(Clone, Debug)]
 struct ResultArray {
     columns: Vec<usize>,
@@ -69,8 +69,8 @@ impl ArrowResults {
         &self.schema
     }
 
-    /// Builds a record batch of `lanes` consecutive lanes, the first numbered `first`. `columns` are all columns of
-    /// the plan, as bits, and `failures` the failed ones among these lanes.
+    /// Builds a record batch of `lanes` consecutive lanes, the first numbered `first`. `columns` are all result
+    /// columns of the plan, as bits. `failures` are the failed lanes of this batch.
     ///
     /// # Errors
     /// [`ArrowRefused::Inexact`] if a fixed-point real has no exact `f64`.
@@ -146,12 +146,13 @@ fn number_type(class: Class, word: Word, real: RealSystem) -> DataType {
 }
 
 fn list_of(element: DataType, length: &u64) -> DataType {
-    // Arrays of programs are much shorter; constructing the list array fails if the length doesn't match.
+    // Arrays of a program are far shorter than 2³¹. If this one isn't, constructing the list array reports the wrong
+    // length.
     let length = i32::try_from(*length).unwrap_or(i32::MAX);
     DataType::FixedSizeList(Arc::new(Field::new("item", element, false)), length)
 }
 
-/// Interleaves the numbers of all columns, lane by lane.
+/// Interleaves columns: the numbers of lane 0 in all columns, then those of lane 1, and so on.
 fn one_after_the_other(lanes: usize, columns: &[&[u64]]) -> Vec<u64> {
     if let [column] = columns {
         return column.to_vec();
@@ -173,7 +174,7 @@ fn numbers<T: ArrowPrimitiveType>(
     Ok(Arc::new(PrimitiveArray::<T>::try_new(values.into(), nulls)?))
 }
 
-/// Nests numbers into the list type `data_type`; `nulls` marks whole outer lists as null.
+/// Nests numbers into lists of the type `data_type`. `nulls` marks the lanes whose outermost list is null.
 fn listed(
     data_type: &DataType,
     numbers: ArrayRef,

@@ -1,4 +1,5 @@
-//! C text engine: all programs in one file, compiled once, and called by their public functions.
+//! Engine that translates programs to C text. All programs are compiled once, in one file, and their public functions
+//! are called.
 
 use std::rc::Rc;
 
@@ -11,7 +12,7 @@ use super::subject::{CallCell, CallKind, CallSubject, LaneWords};
 use super::{CallAnswers, CallEngine, CallOutcome, CallResult, ReadyCalls};
 use crate::c_programs::{CAnswer, CAsked, CQuestion, CompiledPrograms};
 
-/// C text, compiled by a given compiler.
+/// Engine that compiles C text with a given compiler.
 #[derive(Clone, Debug)]
 pub struct CTextCalls {
     pub compiler: String,
@@ -47,7 +48,7 @@ impl CallEngine for CTextCalls {
     }
 }
 
-/// Returns the text of a program, and whether it includes the gradient.
+/// Returns the C text of a program, and true if the text includes the gradient.
 fn text(subject: &CallSubject, number: usize) -> Option<(CText, bool)> {
     let text = |loss: Option<&str>| {
         let loss = loss.map(CGradient::Loss);
@@ -63,7 +64,7 @@ fn text(subject: &CallSubject, number: usize) -> Option<(CText, bool)> {
 struct CTextReady<'s> {
     subject: &'s CallSubject,
     compiled: Rc<CompiledPrograms>,
-    /// Index of the program among those compiled together.
+    /// Index of the program in the compiled file.
     number: usize,
     has_loss: bool,
 }
@@ -76,7 +77,7 @@ impl ReadyCalls for CTextReady<'_> {
             CallKind::Gradient if self.has_loss => CAsked::Gradient,
             CallKind::Gradient | CallKind::Jacobian => return None,
         };
-        // C calls have no step limit, so the interpreter determines which calls end.
+        // Functions in C have no step limit. So the interpreter runs first, to find the calls that end.
         let ends = interpreted(self.subject, kind, lanes)?;
         let is_asked = |n: &usize| ends[*n] != CallOutcome::StepLimit;
         let asked: Vec<usize> = (0..lanes.len()).filter(is_asked).collect();
@@ -116,16 +117,16 @@ impl CTextReady<'_> {
     }
 }
 
-/// Statuses, as defined in the text's header.
+/// Status of a function, as defined in the header of the C text.
 const NOT_CLEAR: i64 = 10;
 const UNVERIFIED_FIRST: i64 = 11;
 const UNVERIFIED_LAST: i64 = 15;
 const ON_WAY_BACK: i64 = 100;
 
-/// Returns the trap codes that a status may mean.
+/// Returns the codes of all traps for which a C function returns this status.
 fn codes(status: i64) -> &'static [TrapCode] {
     match status {
-        // A reverse sweep over `overwrite` or `erase` is compiled as a condition that never holds.
+        // A reverse sweep can't undo `overwrite` or `erase`. C text has a condition there that never holds.
         2 => &[
             TrapCode::AssertionFailed,
             TrapCode::JoinRefused,

@@ -8,7 +8,7 @@ use super::subject::{CallCell, CallKind, CallSubject, LaneWords, MOST_STEPS};
 use super::{CallAnswers, CallEngine, CallOutcome, CallResult, ReadyCalls, TrapSeen};
 use reviver_isa::instruction::Class;
 
-/// The interpreter as an engine for calls.
+/// Interpreter as the reference engine for calls.
 #[derive(Clone, Copy, Debug)]
 pub struct InterpretedCalls;
 
@@ -17,7 +17,7 @@ impl CallEngine for InterpretedCalls {
         "the interpreter"
     }
 
-    /// The interpreter checks everything, so it refuses unchecked programs.
+    /// Prepares each program; `None` for unchecked programs, because the interpreter always checks.
     fn prepare<'s>(&self, subjects: &'s [CallSubject]) -> Vec<Option<Box<dyn ReadyCalls + 's>>> {
         let ready = |subject: &'s CallSubject| Box::new(Interpreted(subject)) as Box<dyn ReadyCalls>;
         subjects.iter().map(|subject| subject.level.is_checked().then(|| ready(subject))).collect()
@@ -32,7 +32,7 @@ impl ReadyCalls for Interpreted<'_> {
     }
 }
 
-/// Returns the answers of the checked interpreter; `None` if the program has no such calls.
+/// Returns the interpreter's outcomes, one for each lane. `None` if the program has no calls of this kind.
 pub fn interpreted(subject: &CallSubject, kind: CallKind, lanes: &[LaneWords]) -> Option<Vec<CallOutcome>> {
     match kind {
         CallKind::Forward | CallKind::Backward => {
@@ -47,7 +47,7 @@ pub fn interpreted(subject: &CallSubject, kind: CallKind, lanes: &[LaneWords]) -
     }
 }
 
-/// Runs from one end of the program to the other.
+/// Runs one lane from one end of the program to the other.
 fn ran(subject: &CallSubject, kind: CallKind, lane: &[u64]) -> CallOutcome {
     let program = &subject.program;
     let (travel, bound) = match kind {

@@ -1,5 +1,6 @@
-//! Laws of calls: properties of inputs, results, derivatives and traps on every engine. Each law is a function from a
-//! prepared program to the count of compared calls, or to a sentence that describes the violation.
+//! Laws of calls: properties of inputs, results, derivatives and traps that hold on every engine. A law is a function
+//! that checks a prepared program. It returns the number of compared calls, or a sentence that describes the
+//! violation.
 
 use reviver_isa::module::RealSystem;
 
@@ -9,22 +10,23 @@ use super::{CallAnswers, CallOutcome, ReadyCalls};
 use crate::laws::text::inverse;
 use crate::rng::Rng;
 
-/// Law with its name.
+/// A law of calls, with its name.
 #[derive(Clone, Copy)]
 pub struct CallLaw {
     pub name: &'static str,
-    /// Returns the other program that the law compares with; `None` if this program has none.
+    /// Returns the second program that the law compares with. `None` if the law needs none, or if this program has
+    /// none.
     pub other: fn(&CallSubject) -> Option<CallSubject>,
     pub check: fn(&CallCase) -> Result<Compared, String>,
 }
 
-/// Prepared program, and the other program if the law has one.
+/// Data for checking a law: the prepared program, and the second one if the law needs it.
 #[derive(Clone, Copy)]
 pub struct CallCase<'c> {
     pub subject: &'c CallSubject,
     pub ready: &'c dyn ReadyCalls,
     pub other: Option<(&'c CallSubject, &'c dyn ReadyCalls)>,
-    /// Lanes for forward calls.
+    /// Inputs for forward calls, one entry per lane.
     pub lanes: &'c [LaneWords],
 }
 
@@ -33,9 +35,9 @@ pub struct CallCase<'c> {
 pub struct Compared {
     /// Number of calls that were compared.
     pub calls: usize,
-    /// Number of calls compared with the interpreter that complete there without a remark.
+    /// Number of calls that are compared with the interpreter, and that complete there without a remark.
     pub due: usize,
-    /// Number of those calls that the engine answered by itself.
+    /// Number of calls that the engine executed itself, without delegating them to another engine.
     pub own: usize,
 }
 
@@ -76,7 +78,7 @@ pub const ALL: &[CallLaw] = &[
     },
 ];
 
-/// Returns the answers of an engine by lane; `None` if it has no such calls.
+/// Calls a prepared program and checks that it answers every lane. Returns `None` if it has no calls of this kind.
 fn asked(ready: &dyn ReadyCalls, kind: CallKind, lanes: &[LaneWords]) -> Result<Option<CallAnswers>, String> {
     let Some(answers) = ready.call(kind, lanes) else { return Ok(None) };
     match answers.outcomes.len() == lanes.len() {
@@ -85,7 +87,7 @@ fn asked(ready: &dyn ReadyCalls, kind: CallKind, lanes: &[LaneWords]) -> Result<
     }
 }
 
-/// Law: calls equal those of the interpreter, in bits, codes and places of traps.
+/// Law: each call has the interpreter's outcome: the bits of results, or the code and place of a trap.
 fn as_interpreted(case: &CallCase) -> Result<Compared, String> {
     let mut compared = Compared::default();
     for kind in [CallKind::Forward, CallKind::Backward, CallKind::Gradient, CallKind::Jacobian] {
@@ -107,8 +109,8 @@ fn as_interpreted(case: &CallCase) -> Result<Compared, String> {
     Ok(compared)
 }
 
-/// Returns lanes for calls of a kind. Backward calls start from results of the program; without results, from the
-/// inputs, which mostly aren't reachable results.
+/// Returns the inputs for calls of a kind. Backward calls start from the results of forward calls. If a forward call
+/// has no results, its inputs are used; most of them are results of no run.
 fn lanes_for(case: &CallCase, kind: CallKind) -> Vec<LaneWords> {
     if kind != CallKind::Backward {
         return case.lanes.to_vec();
@@ -122,7 +124,7 @@ fn lanes_for(case: &CallCase, kind: CallKind) -> Vec<LaneWords> {
     lanes.collect()
 }
 
-/// Law: a lane's result doesn't depend on other lanes, on their order, or on their number.
+/// Law: the result of a lane doesn't depend on other lanes, their order, or their number.
 fn lanes_are_independent(case: &CallCase) -> Result<Compared, String> {
     let mut calls = 0;
     for kind in [CallKind::Forward, CallKind::Gradient] {
@@ -144,8 +146,8 @@ fn lanes_are_independent(case: &CallCase) -> Result<Compared, String> {
     Ok(Compared::calls(calls))
 }
 
-/// Returns lanes with completing forward calls, and their results. Empty if numbers may lose bits, or the program
-/// uses more than cells.
+/// Returns the inputs and the results of forward calls that complete without a remark. Returns none if a run may lose
+/// bits, or if the program uses stacks or tapes.
 fn exact_runs(case: &CallCase) -> Result<(Vec<LaneWords>, Vec<LaneWords>), String> {
     let none = (Vec::new(), Vec::new());
     if !case.subject.is_exact() {
@@ -157,7 +159,7 @@ fn exact_runs(case: &CallCase) -> Result<(Vec<LaneWords>, Vec<LaneWords>), Strin
     Ok(case.lanes.iter().zip(&answers.outcomes).filter_map(plain).unzip())
 }
 
-/// Returns the results of calls, all of which must complete.
+/// Returns the results of calls. A call that doesn't complete is an error.
 fn arrived(answers: &CallAnswers) -> Result<Vec<LaneWords>, String> {
     let words = |outcome: &CallOutcome| match outcome {
         CallOutcome::Done(result) => Ok(result.words.clone()),
@@ -181,11 +183,11 @@ fn equal(found: &[LaneWords], expected: &[LaneWords], what: &str) -> Result<Comp
 }
 
 fn inverted(subject: &CallSubject) -> Option<CallSubject> {
-    // Another law checks that each inverse assembles.
+    // If the inverse doesn't assemble, another law reports that.
     subject.is_exact().then(|| CallSubject::new(&inverse(&subject.text).ok()?).ok())?
 }
 
-/// Law: a call of the inverse program with the results restores the inputs.
+/// Law: a call of the inverse program, with the results as inputs, restores the inputs.
 fn inverse_undoes(case: &CallCase) -> Result<Compared, String> {
     let Some((other, ready)) = case.other else { return Ok(Compared::default()) };
     let (lanes, results) = exact_runs(case)?;
@@ -197,7 +199,7 @@ fn inverse_undoes(case: &CallCase) -> Result<Compared, String> {
     equal(&found, &lanes, "the inverse program finds other inputs")
 }
 
-/// Reorders words from one list of cells to another with the same names.
+/// Reorders the words of cells `from` for cells `to`, by their names.
 fn by_name(words: &[u64], from: &[CallCell], to: &[CallCell]) -> Vec<u64> {
     let word = |cell: &CallCell| {
         let place = from.iter().position(|other| other.name == cell.name);
@@ -211,7 +213,7 @@ fn inverted_twice(subject: &CallSubject) -> Option<CallSubject> {
     is_reversible.then(|| CallSubject::new(&inverse(&inverse(&subject.text).ok()?).ok()?).ok())?
 }
 
-/// Law: calls of the other program give the same results.
+/// Law: calls of the second program give the same results.
 fn same_runs(case: &CallCase) -> Result<Compared, String> {
     let Some((other, ready)) = case.other else { return Ok(Compared::default()) };
     let Some(own) = asked(case.ready, CallKind::Forward, case.lanes)? else { return Ok(Compared::default()) };
@@ -235,12 +237,13 @@ fn without_checks(subject: &CallSubject) -> Option<CallSubject> {
     subject.is_exact().then(|| subject.unchecked())
 }
 
-/// Law: an unchecked call gives the same result as a checked call that completes.
+/// Law: if a checked call completes, the unchecked call gives the same result.
 fn unchecked_calls_agree(case: &CallCase) -> Result<Compared, String> {
     let Some((_, ready)) = case.other else { return Ok(Compared::default()) };
     let mut calls = 0;
     for kind in [CallKind::Forward, CallKind::Gradient] {
-        // If the checked call traps, the unchecked one may run forever.
+        // Only lanes that complete in the checked call are tried, because in others the unchecked call may run
+        // forever.
         let Some(own) = asked(case.ready, kind, case.lanes)? else { continue };
         let plain = own.outcomes.iter().zip(case.lanes).filter(|(outcome, _)| outcome.plain().is_some());
         let (own, lanes): (Vec<&CallOutcome>, Vec<LaneWords>) =
@@ -256,7 +259,8 @@ fn unchecked_calls_agree(case: &CallCase) -> Result<Compared, String> {
     Ok(Compared::calls(calls))
 }
 
-/// Returns the inputs of a confined gradient; the same for a shrunk program.
+/// Returns two random inputs by which the confined gradient differentiates. The choice is the same for every program,
+/// so also for a shrunk one.
 fn few(subject: &CallSubject) -> Vec<&CallCell> {
     let (mut rng, reals) = (Rng::new(1), subject.real_inputs().collect::<Vec<_>>());
     if reals.is_empty() { Vec::new() } else { (0..2).map(|_| *rng.pick(&reals)).collect() }
@@ -267,7 +271,7 @@ fn confined(subject: &CallSubject) -> Option<CallSubject> {
     (!few.is_empty() && !subject.program.names_adjoints()).then(|| subject.with_respect_to(&few))
 }
 
-/// Returns the completing gradients of both programs that have no remarks: the value, then the derivatives.
+/// Returns the gradients (value and derivatives) of both programs, for lanes in which both complete without a remark.
 fn gradients(case: &CallCase) -> Result<Vec<(LaneWords, LaneWords)>, String> {
     let Some((other, ready)) = case.other else { return Ok(Vec::new()) };
     let is_plain = |subject: &CallSubject| {
@@ -282,7 +286,7 @@ fn gradients(case: &CallCase) -> Result<Vec<(LaneWords, LaneWords)>, String> {
     Ok(arrived(&own)?.into_iter().zip(arrived(&others)?).collect())
 }
 
-/// Law: derivatives by the chosen inputs are the same.
+/// Law: restricting the inputs to differentiate by doesn't change the derivatives by these inputs.
 fn same_derivatives(case: &CallCase) -> Result<Compared, String> {
     let (few, gradients) = (few(case.subject), gradients(case)?);
     let chosen: Vec<usize> = (1..)
@@ -298,7 +302,7 @@ fn same_derivatives(case: &CallCase) -> Result<Compared, String> {
     Ok(Compared::calls(gradients.len()))
 }
 
-/// Name of the added result, which is twice the first loss.
+/// Name of the result that is added to a program: twice its first loss.
 const DOUBLED: &str = "twice_the_loss";
 
 fn doubled(subject: &CallSubject) -> Option<CallSubject> {
@@ -319,7 +323,7 @@ fn doubled(subject: &CallSubject) -> Option<CallSubject> {
 /// Tolerance for rounding in the reverse sweep, relative to the gradient's size.
 const ROUNDING: f64 = 1e-5;
 
-/// Law: a gradient is linear in its seed.
+/// Law: doubling the loss doubles the gradient.
 fn doubles(case: &CallCase) -> Result<Compared, String> {
     let program = &case.subject.program;
     let number = |&bits: &u64| program.approximate(reviver_vm::values::Value::Real(bits));

@@ -21,15 +21,15 @@ use reviver_vm::codes::TrapCode;
 
 use subject::{CallKind, CallSubject, LaneWords};
 
-/// Outcome of one lane's call.
+/// Outcome of a call in one lane.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallOutcome {
     Done(CallResult),
     Trap(TrapSeen),
-    /// Trap of an engine that only reports the possible codes.
+    /// Trap on an engine that can't report which one; the list has all codes that it may be.
     TrapOf(&'static [TrapCode]),
     StepLimit,
-    /// The call completed with cells in a forbidden state.
+    /// The call completed, but cells, stacks or tapes have leftovers.
     Leftovers,
     /// The derivative doesn't exist, or the engine can't verify it.
     NoDerivative,
@@ -42,8 +42,8 @@ pub struct CallResult {
     pub words: LaneWords,
     /// Number of steps, if the engine reports it.
     pub steps: Option<u64>,
-    /// True if the call has a remark: leftovers, a gradient recomputed with a history, or lost values. `None` if the
-    /// engine doesn't report remarks by lane.
+    /// True if the call has a remark: leftovers, a reverse sweep repeated with a history, or lost values. `None` if
+    /// the engine doesn't report remarks for each lane.
     pub is_noted: Option<bool>,
 }
 
@@ -59,7 +59,7 @@ pub struct TrapSeen {
 }
 
 impl CallOutcome {
-    /// Returns the result of a call without remarks.
+    /// Returns the result of a call that completed without a remark.
     pub fn plain(&self) -> Option<&CallResult> {
         match self {
             CallOutcome::Done(result) if result.is_noted != Some(true) => Some(result),
@@ -67,8 +67,8 @@ impl CallOutcome {
         }
     }
 
-    /// Returns true if an engine may give this answer when the interpreter answers `expected`. An engine may refuse
-    /// calls with remarks.
+    /// Returns true if an engine may have this outcome when the interpreter has the outcome `expected`. If the
+    /// interpreter has a remark, the engine may refuse the call instead.
     pub fn agrees_with(&self, expected: &CallOutcome) -> bool {
         fn same<T: PartialEq>(found: Option<T>, expected: Option<T>) -> bool {
             found.is_none() || expected.is_none() || found == expected
@@ -93,22 +93,22 @@ impl CallOutcome {
 #[derive(Clone, Debug)]
 pub struct CallAnswers {
     pub outcomes: Vec<CallOutcome>,
-    /// Number of lanes that the engine delegated to another engine, which the judge limits.
+    /// Number of lanes that the engine passed on to another engine. Tests limit this number.
     pub by_others: usize,
 }
 
-/// Engine that answers calls.
+/// Engine that executes calls.
 pub trait CallEngine {
     fn name(&self) -> &'static str;
 
-    /// Prepares several programs, so that one compiler run serves all. `None` for each program that the engine
-    /// refuses.
+    /// Prepares several programs at once, so that a C compiler runs only once. The entry is `None` for each program
+    /// that the engine refuses.
     fn prepare<'s>(&self, subjects: &'s [CallSubject]) -> Vec<Option<Box<dyn ReadyCalls + 's>>>;
 }
 
-/// Program that an engine is ready to call.
+/// Program that an engine has prepared for calls.
 pub trait ReadyCalls {
-    /// Calls the program once for each lane; a lane has a word for each cell of [`CallSubject::given`]. `None` if the
-    /// engine has no such calls of the program.
+    /// Calls the program once for each lane. A lane has a word for each cell of [`CallSubject::given`]. Returns
+    /// `None` if the engine has no calls of this kind for the program.
     fn call(&self, kind: CallKind, lanes: &[LaneWords]) -> Option<CallAnswers>;
 }

@@ -1,4 +1,4 @@
-//! Programs to call: their input and result cells, and lanes with words for these cells. This module calls nothing.
+//! Programs to call: their input and result cells, and the inputs of lanes. This module calls nothing.
 
 use std::sync::Arc;
 
@@ -20,20 +20,20 @@ pub const MOST_STEPS: u64 = 20_000;
 /// Maximum number of losses in a Jacobian.
 const MOST_LOSSES: usize = 3;
 
-/// Kind of call for each lane.
+/// Kind of call, the same in all lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CallKind {
     /// Run from inputs to results.
     Forward,
     /// Run from results to inputs.
     Backward,
-    /// First loss, and its derivatives by each real input.
+    /// Computes the first loss, and its derivatives by each real input.
     Gradient,
-    /// All losses, then the derivatives of each by each real input.
+    /// Computes all losses, and the derivatives of each by each real input.
     Jacobian,
 }
 
-/// Words of one lane, one for each cell.
+/// Inputs or results of one lane: the bits of each cell, in the order of the cells.
 pub type LaneWords = Vec<u64>;
 
 /// Input or result cell of calls.
@@ -46,7 +46,7 @@ pub struct CallCell {
     pub address: usize,
 }
 
-/// Program to call, with its cells.
+/// Program to call, with its input cells and result cells.
 #[derive(Clone, Debug)]
 pub struct CallSubject {
     pub text: String,
@@ -78,12 +78,12 @@ impl CallSubject {
         })
     }
 
-    /// Returns the same program without checks.
+    /// Returns the same program, to be executed without checks.
     pub fn unchecked(&self) -> CallSubject {
         CallSubject { level: CheckLevel::Unchecked, ..self.clone() }
     }
 
-    /// Returns the same program, prepared for derivatives by some inputs only.
+    /// Returns the same program, prepared for derivatives by the given inputs only.
     pub fn with_respect_to(&self, cells: &[&CallCell]) -> CallSubject {
         let ranges = cells.iter().map(|cell| cell.address as u32..cell.address as u32 + 1).collect();
         let independent = IndependentCells { cells: ranges, on_tape: true, ..IndependentCells::default() };
@@ -91,17 +91,17 @@ impl CallSubject {
         CallSubject { program, ..self.clone() }
     }
 
-    /// Returns the cells that a call takes.
+    /// Returns the cells that a call of this kind is given.
     pub fn given(&self, kind: CallKind) -> &[CallCell] {
         if kind == CallKind::Backward { &self.results } else { &self.inputs }
     }
 
-    /// Returns the cells that a run in this direction computes.
+    /// Returns the cells that a call of this kind computes.
     pub fn found(&self, kind: CallKind) -> &[CallCell] {
         if kind == CallKind::Backward { &self.inputs } else { &self.results }
     }
 
-    /// Returns the losses of a derivative call.
+    /// Returns the losses that a call of this kind differentiates.
     pub fn losses_of(&self, kind: CallKind) -> &[CallCell] {
         match kind {
             CallKind::Gradient => &self.losses[..self.losses.len().min(1)],
@@ -114,7 +114,7 @@ impl CallSubject {
         self.inputs.iter().filter(|cell| cell.class == Class::Real)
     }
 
-    /// Returns the start state of a call.
+    /// Returns the start state of a call with the inputs of one lane.
     pub fn start(&self, kind: CallKind, lane: &[u64]) -> State {
         let mut state = self.own_start(kind);
         for (cell, &word) in self.given(kind).iter().zip(lane) {
@@ -140,7 +140,7 @@ impl CallSubject {
         state
     }
 
-    /// Returns true if each step has an exact inverse, and only named cells carry values between steps.
+    /// Returns true if each step has an exact inverse, and values are only in named cells, not on stacks or tapes.
     pub fn is_exact(&self) -> bool {
         let module = self.program.module();
         let is_apart = |action| matches!(action, Action::Put(_) | Action::Take(_) | Action::Switch(_));
@@ -151,9 +151,9 @@ impl CallSubject {
             && !self.program.reads_mode()
     }
 
-    /// Returns lanes for forward calls, in families of eight with equal integers, so that most lanes of a family take
-    /// the same path. The first lane has the program's own numbers. Other lanes have nearby reals, and few other
-    /// integers, because most would trap.
+    /// Returns the inputs of lanes for forward calls. Families of eight lanes have equal integers, so that most of
+    /// them take the same path. The first lane has the program's own numbers. Other lanes have nearby reals, and few
+    /// other integers, because most would trap.
     pub fn lanes(&self, count: usize) -> Vec<LaneWords> {
         let (mut rng, start) = (Rng::new(11), self.own_start(CallKind::Forward));
         let (unused, system) = (64 - self.program.module().word.bits(), self.program.module().real);
@@ -195,8 +195,8 @@ fn cells(program: &Program, wanted: impl Fn(Role) -> bool) -> Vec<CallCell> {
     cells.collect()
 }
 
-/// Returns a text with all globals as inputs and results. Random programs use up few inputs, so most calls of the
-/// original text would have leftovers.
+/// Returns a text in which all globals are inputs and results. In most random programs inputs are left over at the
+/// end, so most calls of the original text would have remarks.
 pub fn opened(text: &str) -> String {
     let of_line = |line: &str| {
         let role = [".in ", ".out ", ".var ", ".garbage "].into_iter().find(|role| line.starts_with(role));
@@ -205,8 +205,9 @@ pub fn opened(text: &str) -> String {
     text.lines().map(of_line).collect::<Vec<_>>().join("\n") + "\n"
 }
 
-/// Returns the random program of a seed: a short one, every second one without procedures. One in eight may have
-/// stacks, tapes, `show` and gradient mode, which C text and shaders lack; one in sixteen may have tasks.
+/// Returns the random program of a seed. The program is short; every second one has no procedures. One in eight may
+/// use stacks, tapes, `show` and gradient mode, which C text and shaders don't support. One in sixteen may have
+/// tasks.
 pub fn of_seed(seed: u64) -> String {
     let (profile, is_wide) = (Profile::of_seed(seed), seed % 8 == 7);
     let (gradient, tasks) = (profile.gradient && is_wide, profile.tasks && seed.is_multiple_of(16));

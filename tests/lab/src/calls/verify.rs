@@ -1,5 +1,5 @@
-//! Checks random programs against the laws of calls on one engine, and reports a shrunk program for the first
-//! violation. Counts comparisons, so that no law passes vacuously.
+//! Checks random programs against the laws of calls on one engine. For the first violation it reports a shrunk
+//! program. It counts comparisons, so that a law that compares nothing is noticed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -13,10 +13,10 @@ use crate::shrink::shrink;
 /// Number of lanes for each program.
 const LANES: usize = 64;
 
-/// Number of programs that are prepared together.
+/// Number of programs that an engine prepares together.
 const TOGETHER: u64 = 32;
 
-/// Counts of compared calls on an engine.
+/// Counts of the comparisons on an engine.
 #[derive(Debug, Default)]
 pub struct LawTally {
     pub programs: usize,
@@ -26,8 +26,8 @@ pub struct LawTally {
     pub laws: BTreeMap<&'static str, Compared>,
 }
 
-/// Checks programs of a seed range by the first law, and by every `each`-th of the other laws, varying between
-/// programs.
+/// Checks the programs of a range of seeds: each by the first law, and by every `each`-th of the other laws. The
+/// choice of the other laws varies from program to program.
 ///
 /// # Panics
 /// Panics with law, engine, seed, and a shrunk program if a law is violated.
@@ -43,7 +43,7 @@ pub fn verify_laws(engine: &dyn CallEngine, seeds: Range<u64>, each: usize) -> L
     tally
 }
 
-/// Law to check, and the indices of its programs among those prepared together.
+/// A law to check on a program: indices of the program and of the second one, if any, among those prepared together.
 struct Trial {
     seed: u64,
     law: CallLaw,
@@ -84,8 +84,7 @@ fn judge_together(engine: &dyn CallEngine, texts: &[(u64, String)], each: usize,
     }
 }
 
-/// Returns the verdict of a law on a program. A panic counts as a violation; a refused program has nothing to
-/// compare.
+/// Checks a law on a program. A panic counts as a violation. If the engine refused a program, nothing is compared.
 fn verdict(
     law: CallLaw,
     (subject, ready): (&CallSubject, Option<&dyn ReadyCalls>),
@@ -103,7 +102,7 @@ fn verdict(
         .unwrap_or_else(|_| Err("checking it panicked".to_owned()))
 }
 
-/// Returns the verdict of a law on a program text alone.
+/// Prepares a single program text, and checks a law on it. Used for shrinking.
 fn verdict_of(engine: &dyn CallEngine, law: CallLaw, text: &str) -> Result<Compared, String> {
     let Ok(subject) = CallSubject::new(text) else { return Ok(Compared::default()) };
     let mut subjects = vec![subject];

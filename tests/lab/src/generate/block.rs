@@ -1,5 +1,5 @@
-//! Generated blocks that undo their beginning: `local … delocal`, `compute … apply … uncompute`, pairs of an update
-//! and its inverse, and cells moved away for a while.
+//! Generates statements that undo their own beginning: `local … delocal`, `compute … apply … uncompute`, pairs of an
+//! update and its inverse, and cells that are vacated for a while.
 
 use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
@@ -11,7 +11,7 @@ use super::update::Applied;
 use super::writer::{Place, Writer};
 
 impl Writer<'_> {
-    /// Writes a `local` block, mostly with a value that suits as an index or argument.
+    /// Writes a `local` block. Its variable mostly has a small value, which can serve as an index or an argument.
     pub fn local(&mut self) -> bool {
         let value = self.handy();
         let class = class_of(value.value);
@@ -29,7 +29,8 @@ impl Writer<'_> {
         true
     }
 
-    /// Writes a block around a cell of the frame, or a `local` of 0, that updates set and clear.
+    /// Writes an update that sets a cell, a few statements, and the inverse update. The cell is an ancilla or a
+    /// `local` that is 0 before and after.
     pub fn raised(&mut self) -> bool {
         let value = self.handy();
         let class = class_of(value.value);
@@ -62,7 +63,7 @@ impl Writer<'_> {
         true
     }
 
-    /// Returns a value of a narrow range, or any value.
+    /// Returns a function application, mostly with a value in a narrow range.
     fn handy(&mut self) -> Applied {
         let class = self.class();
         if self.rng.chance(35) {
@@ -81,7 +82,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Masks an integer to a few bits.
+    /// Returns an application that masks an integer to a few bits.
     fn narrowed(&mut self, source: Operand) -> Applied {
         let mask = *self.rng.pick(&[1, 3, 3, 7]);
         Applied {
@@ -120,7 +121,7 @@ impl Writer<'_> {
         true
     }
 
-    /// Writes statements that certainly put something into an ancilla.
+    /// Writes statements of which the first adds a value to an ancilla.
     fn filling(&mut self, id: usize) {
         let target = self.cell_of(id);
         let class = self.scope.get(id).class;
@@ -129,7 +130,8 @@ impl Writer<'_> {
         self.statements(3);
     }
 
-    /// Moves a cell away, leaves it vacant for a while, and moves it back.
+    /// Moves a value from a cell to a stack or tape, leaves the cell vacant for a few statements, and moves the value
+    /// back.
     pub fn shelved(&mut self) -> bool {
         if self.in_rule {
             return false;

@@ -1,4 +1,4 @@
-//! Generated conditions over cells that stay constant while the condition matters.
+//! Generates conditions. The cells that they test stay constant until the condition is tested again.
 
 use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
@@ -7,13 +7,13 @@ use super::operand::{Operand, Term};
 use super::scope::{Extent, Id, Variable};
 use super::writer::Writer;
 
-/// Comparison, as tested by `br` and `from`.
+/// Comparison that a `br` or `from` can test.
 #[derive(Clone, Debug)]
 pub(super) struct Comparison {
     pub a: String,
     pub order: Order,
     pub b: String,
-    /// All variables that it depends on.
+    /// Variables on which the comparison depends.
     pub uses: Vec<Id>,
 }
 
@@ -37,7 +37,7 @@ fn negated(order: Order) -> Order {
     }
 }
 
-/// Returns the order for swapped operands.
+/// Returns the order that holds for swapped operands: `<` becomes `>`.
 fn mirrored(order: Order) -> Order {
     match order {
         Order::Lt => Order::Gt,
@@ -69,7 +69,7 @@ impl Writer<'_> {
         self.compared(|w, class, _| w.plain_source(class))
     }
 
-    /// Returns a source that needs no computation.
+    /// Returns a constant or a cell, which needs no computation.
     pub fn plain_source(&mut self, class: Class) -> Operand {
         self.plain_indices = true;
         let source = self.source(class, &[]);
@@ -77,7 +77,7 @@ impl Writer<'_> {
         source
     }
 
-    /// Returns a comparison of expressions, for blocks.
+    /// Returns a comparison of expressions, which only blocks may contain.
     pub fn block_comparison(&mut self) -> Comparison {
         self.compared(Writer::value)
     }
@@ -86,7 +86,7 @@ impl Writer<'_> {
         let class = self.class();
         let order = *self.rng.pick(&ORDERS);
         let a = side(self, class, &[]);
-        // Two random reals are hardly ever equal.
+        // Two random reals are hardly ever equal, so sometimes an operand is compared with itself.
         let equal = class == Class::Real && matches!(order, Order::Eq | Order::Ne) && self.rng.chance(35);
         let b = if equal { a.clone() } else { side(self, class, &[]) };
         let uses = a.uses().into_iter().chain(b.uses()).collect();
@@ -114,8 +114,8 @@ impl Writer<'_> {
         Condition { text, uses: [first.uses, second.uses].concat() }
     }
 
-    /// Returns a condition with a guarded last part: its index is out of bounds exactly if the earlier parts prevent
-    /// its evaluation.
+    /// Returns a condition with an array element in its last part. The element's index is out of bounds exactly if
+    /// the earlier parts prevent the last one from being evaluated.
     pub fn guarded(&mut self) -> Option<Condition> {
         let arrays = self
             .scope
@@ -145,7 +145,8 @@ impl Writer<'_> {
         Some(Condition { text, uses: vec![array, cell] })
     }
 
-    /// Sometimes rewrites a condition equivalently, because both ends of a block only need to agree.
+    /// Returns the text of a comparison, sometimes in an equivalent form. The conditions at both ends of a block only
+    /// need to be equivalent.
     pub fn reworded(&mut self, comparison: &Comparison) -> String {
         match self.rng.below(4) {
             0 => comparison.mirrored().text(),

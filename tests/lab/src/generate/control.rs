@@ -1,5 +1,5 @@
-//! Generated control flow that reverses correctly. Exit conditions test cells that the bodies don't change, or a mark
-//! that only one body sets; loops count.
+//! Generates control flow that can be reversed. An exit condition tests cells that the bodies don't change, or a mark
+//! that only one body sets. Loops test a counter.
 
 use reviver_isa::instruction::Class;
 
@@ -8,7 +8,7 @@ use super::operand::Term;
 use super::scope::{Extent, Id, Variable};
 use super::writer::{Place, Writer};
 
-/// Iteration count: its text, its range, and the variables that must not change meanwhile.
+/// Iteration count of a loop: its text, its range, and the variables that must not change during the loop.
 struct Rounds {
     text: String,
     range: Ints,
@@ -61,7 +61,7 @@ impl Writer<'_> {
         self.scope.thaw(&inner.uses);
     }
 
-    /// Writes an `if` with a mark as its exit condition, and clears the mark by other means.
+    /// Writes an `if` whose exit condition tests a mark that only the first body sets. A second `if` clears the mark.
     pub fn marked_branch(&mut self) -> bool {
         let condition = self.comparison();
         let mark = self.ancilla(Class::Int, Extent::Scalar, Fact::Int(Ints::new(0, 1))).name;
@@ -99,7 +99,7 @@ impl Writer<'_> {
         true
     }
 
-    /// Returns the first value of a counter, the counter's range, and the bounds as text: `0..n`, `2..8 step 3`.
+    /// Returns the first value of a loop counter, the counter's range, and the bounds as text: `0..n`, `2..8 step 3`.
     fn count_from(&mut self, rounds: &Rounds) -> (i64, Ints, String) {
         if rounds.range.lo < rounds.range.hi || self.rng.chance(50) {
             return (0, Ints::new(0, (rounds.range.hi - 1).max(0)), rounds.text.clone());
@@ -110,14 +110,14 @@ impl Writer<'_> {
         (from, Ints::new(from, (to - step).max(from)), format!("{to}{step_text}"))
     }
 
-    /// Writes the body of a loop, which may read the counter.
+    /// Writes the body of a loop; its statements may read the counter.
     fn round(&mut self, counter: Variable, times: i64, place: Place) {
         self.scope.push(counter);
         self.repeated(times.max(0) as u64, |w| w.nested(place, |w| w.statements(3)));
         self.scope.pop();
     }
 
-    /// Returns the iteration count of a loop: a constant, or a cell of small range.
+    /// Returns an iteration count for a loop: a constant, or a cell with a small range.
     fn rounds(&mut self, least: i64) -> Option<Rounds> {
         let most = match self.room {
             0..60 => return None,
@@ -179,7 +179,7 @@ impl Writer<'_> {
         self.line(format!("until {exit}"));
     }
 
-    /// Writes a loop that counts in halves, which every number system represents.
+    /// Writes a loop with a real counter that increases by 0.5, which every number system represents.
     pub fn real_loop(&mut self) -> bool {
         if self.room < 100 {
             return false;

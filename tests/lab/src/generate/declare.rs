@@ -17,7 +17,8 @@ impl Writer<'_> {
             self.line(format!(".real {}", self.profile.real));
         }
         if self.profile.real == RealSystem::F32 {
-            // In 32 bits, uncomputed sums leave residues of about 1e-4.
+            // With 32-bit floats, uncomputing a sum leaves a residue of about 1e-4, which must be within the
+            // tolerance.
             self.line(".tolerance 0.01");
         }
         if self.rng.chance(20) {
@@ -43,7 +44,7 @@ impl Writer<'_> {
         self.scope.push(Variable { passable: false, has_adjoint: false, ..constant });
     }
 
-    /// Writes globals that procedures access by name: constant tables, and sums that are never read.
+    /// Writes globals that procedures access by name: constant tables, and cells that are only added to.
     pub fn shared_globals(&mut self) {
         for class in [Class::Int, Class::Real] {
             let table = self.global(class, Extent::Vector(4), &[".var", ".inout"]);

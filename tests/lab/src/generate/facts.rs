@@ -1,6 +1,6 @@
-//! Interval analysis of generated values. From the intervals of its sources, a function gets an interval, or none if
-//! it might trap. The domains of many function rows are built in; others are sampled. This module knows no program
-//! text.
+//! Interval analysis of generated values. A function's interval is computed from those of its sources; it is `None`
+//! if the function might trap. For many functions the domain is built in, for others it is estimated by samples. This
+//! module knows no program text.
 
 use reviver_isa::fault::Eval;
 use reviver_isa::function::{Function, Signature};
@@ -22,14 +22,14 @@ pub(super) struct Reals {
     pub hi: f64,
 }
 
-/// Interval of a cell or a constant.
+/// Interval of the values that a cell or a constant may have.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Fact {
     Int(Ints),
     Real(Reals),
 }
 
-/// Word and number system of one program.
+/// Word and number system of a program, which bound its values.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Numbers {
     pub word: Word,
@@ -51,13 +51,13 @@ impl Reals {
         Reals { lo, hi }
     }
 
-    /// Returns the smallest interval that contains all values.
+    /// Returns the smallest interval that contains the given values.
     fn hull(values: impl IntoIterator<Item = f64>) -> Reals {
         let start = Reals { lo: f64::INFINITY, hi: f64::NEG_INFINITY };
         values.into_iter().fold(start, |all, v| Reals { lo: all.lo.min(v), hi: all.hi.max(v) })
     }
 
-    /// Returns the interval of all values up to a magnitude.
+    /// Returns the interval from -`radius` to `radius`.
     fn ball(radius: f64) -> Reals {
         Reals { lo: -radius, hi: radius }
     }
@@ -70,7 +70,7 @@ impl Reals {
         lo <= self.lo && self.hi <= hi
     }
 
-    /// Returns true if the interval is far enough from 0 for divisions.
+    /// Returns true if the interval is so far from 0 that dividing by its values doesn't overflow.
     fn is_far_from_zero(self) -> bool {
         self.lo >= 0.05 || self.hi <= -0.05
     }
@@ -81,7 +81,7 @@ impl Reals {
         (0..SAMPLES).map(part)
     }
 
-    /// Returns the interval of an increasing function.
+    /// Returns the interval of an increasing function over this interval.
     fn rising(self, f: impl Fn(f64) -> f64) -> Reals {
         Reals { lo: f(self.lo), hi: f(self.hi) }
     }
@@ -93,13 +93,13 @@ impl Numbers {
         Ints { lo: *self.word.range().start(), hi: *self.word.range().end() }
     }
 
-    /// Returns the assumed interval of a real cell that the program adds to. The assumption isn't proved: a few
-    /// programs overflow, which must be tested, too.
+    /// Returns the interval that is assumed for a real cell to which a program adds. A few programs exceed it and
+    /// overflow, which must be tested, too.
     pub fn any_real(self) -> Reals {
         Reals::ball(self.reach() / 200.0)
     }
 
-    /// Returns a magnitude that is safely within the number system.
+    /// Returns a magnitude far below the largest number of the number system.
     pub fn reach(self) -> f64 {
         match self.real {
             RealSystem::Fixed(bits) => f64::min(1e4, 2f64.powi(62 - i32::from(bits)) / 8.0),
@@ -107,12 +107,12 @@ impl Numbers {
         }
     }
 
-    /// Returns the maximum addend for a cell that is added to `times` times.
+    /// Returns the maximum magnitude of a value that is added to a cell `times` times.
     pub fn allowance(self, times: u64) -> f64 {
         if times <= 2 { self.reach() / 50.0 } else { self.reach() / 2500.0 }
     }
 
-    /// Returns the interval of all values of a class.
+    /// Returns the interval of all values that a cell of a class may have.
     pub fn any(self, class: Class) -> Fact {
         match class {
             Class::Int => Fact::Int(self.any_int()),
@@ -217,7 +217,7 @@ impl Numbers {
         fits.then_some(range)
     }
 
-    /// Returns the interval if the number system can hold sums of such values.
+    /// Returns the interval itself, if the number system can hold sums of such values; otherwise `None`.
     fn bounded(self, value: Reals) -> Option<Reals> {
         (value.magnitude() <= self.reach()).then_some(value)
     }
@@ -226,11 +226,11 @@ impl Numbers {
 /// Number of sample points in each interval.
 const SAMPLES: u32 = 9;
 
-/// Maximum magnitude of a derivative at points that count as smooth.
+/// Maximum magnitude of a derivative at a sample; at steeper points a function counts as not smooth.
 const STEEP: f64 = 50.0;
 
-/// Estimates the interval of a function that is known by its row only, from samples in its sources' intervals. All
-/// samples must have a value and moderate derivatives. The estimate isn't a proof.
+/// Estimates the interval of a function from samples in its sources' intervals, for functions without a built-in
+/// domain. Returns `None` if a sample has no value or too large a derivative. The estimate isn't a proof.
 fn sampled(function: Function, a: Reals, b: Reals) -> Option<Reals> {
     let arithmetic = Arithmetic { words: Wide, reals: F64 };
     let value = |a, b| {
@@ -250,7 +250,7 @@ fn sampled(function: Function, a: Reals, b: Reals) -> Option<Reals> {
 mod tests {
     use super::*;
 
-    /// A function without values anywhere would never occur in random programs.
+    /// Checks that each function has a value for some intervals. Otherwise it would never occur in random programs.
     #[test]
     fn every_function_of_reals_has_values_somewhere() {
         let numbers = Numbers { word: Word::W64, real: RealSystem::F64 };

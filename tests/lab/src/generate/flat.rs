@@ -1,4 +1,4 @@
-//! Generated branch pairs: flat forms of blocks, and interleaved pairs that no block can express.
+//! Generates branch pairs between labels: blocks in flat form, and interleaved pairs that no block can express.
 
 use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
@@ -40,7 +40,7 @@ impl Writer<'_> {
         true
     }
 
-    /// Writes a loop with its test at the top, as in the Fibonacci program.
+    /// Writes a loop that tests at its beginning, such as that of the Fibonacci program.
     pub fn flat_while(&mut self) -> bool {
         if self.room < 100 {
             return false;
@@ -57,7 +57,7 @@ impl Writer<'_> {
         true
     }
 
-    /// Writes a loop with its test at the end.
+    /// Writes a loop that tests at its end.
     pub fn flat_repeat(&mut self) -> bool {
         if self.room < 100 {
             return false;
@@ -88,7 +88,7 @@ impl Writer<'_> {
         self.line(format!("    add {i}, 1"));
     }
 
-    /// Writes two interleaved pairs: neither encloses the other, and at most one is taken.
+    /// Writes two branch pairs that are interleaved: neither encloses the other. At most one of them jumps.
     pub fn flat_crossing(&mut self) -> bool {
         let Some((first, second)) = self.exclusive() else { return false };
         let (a, b, from_a, from_b) = (self.label(), self.label(), self.label(), self.label());

@@ -1,7 +1,7 @@
-//! Generated use of gradient mode: sections with the mode on, adjoints as operands, and rules.
+//! Generates uses of gradient mode: sections with the mode on, adjoints as operands, and custom derivative rules.
 //!
-//! Control flow must not depend on adjoints, because gradient mode changes them. So no value flows from an adjoint
-//! into a cell that a block or a caller may uncompute.
+//! Gradient mode changes adjoints, so control flow must not depend on them. Therefore no adjoint affects a cell that
+//! a block or a caller may uncompute.
 
 use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
@@ -11,7 +11,7 @@ use super::operand::Operand;
 use super::update::Applied;
 use super::writer::{Place, Writer};
 
-/// Functions that are defined for any adjoint.
+/// Functions that have a value for any adjoint.
 const TOTAL: [Function; 7] = [
     Function::Copy,
     Function::Sin,
@@ -23,7 +23,8 @@ const TOTAL: [Function; 7] = [
 ];
 
 impl Writer<'_> {
-    /// Returns the adjoint of a real cell. If it is only added to, the cell may be a constant that was passed.
+    /// Returns the adjoint of a real cell. If `only_added_to` is true, the cell may also be a parameter to which a
+    /// constant is passed.
     pub fn adjoint(&mut self, only_added_to: bool) -> Option<Operand> {
         let cells = self
             .scope
@@ -37,7 +38,7 @@ impl Writer<'_> {
         Some(adjoint)
     }
 
-    /// Returns an adjoint that certainly differs from `not`.
+    /// Returns an adjoint that certainly belongs to another cell than `not`.
     fn other_adjoint(&mut self, not: &Operand) -> Option<Operand> {
         (0..6).find_map(|_| self.adjoint(false).filter(|it| !not.may_be(it)))
     }
@@ -75,7 +76,7 @@ impl Writer<'_> {
         true
     }
 
-    /// Writes a statement in which an adjoint or the mode affects values.
+    /// Writes a statement in which values depend on an adjoint or on the mode.
     pub fn read_adjoint(&mut self) -> bool {
         if !self.profile.gradient || self.place == Place::Enclosed {
             return false;
@@ -96,7 +97,7 @@ impl Writer<'_> {
             (Class::Int, 1) => self.line(format!("assert {0} == {0}", adjoint.text)),
             (Class::Int, 2) => self.line(format!("add {}, mode", target.text)),
             (Class::Int, 3) => self.line(format!("xor.lt {}, {}, 0.25", target.text, adjoint.text)),
-            // The body contains no real, so it doesn't change the adjoint.
+            // The body changes no real, so the exit condition finds the same adjoint as the entry condition.
             (Class::Int, _) => {
                 self.line(format!("if {} > 0.25", adjoint.text));
                 self.line(format!("    add {}, 3", target.text));
@@ -106,7 +107,7 @@ impl Writer<'_> {
         true
     }
 
-    /// Writes statements between `grad.on` and `grad.off`, with a few adjoints seeded before.
+    /// Writes statements between `grad.on` and `grad.off`, after statements that seed a few adjoints.
     pub fn gradient_section(&mut self) -> bool {
         if !self.profile.gradient || !self.mode_off || self.room < 60 {
             return false;

@@ -1,6 +1,6 @@
-//! Generator of random programs, as text. Programs are valid by construction, and most run to their end: requirements
-//! of a statement (index bounds, exit conditions, vacant cells) are ensured when it is written. Profiles with risk
-//! violate some of them.
+//! Generator of random programs, as text. Programs are valid by construction, and most run to their end. When a
+//! statement is written, its requirements are ensured: index bounds, exit conditions, vacant cells. Profiles with
+//! risk violate some of them.
 //!
 //! This module knows the language and the domains of functions, but neither assembler nor machine.
 
@@ -24,7 +24,7 @@ use reviver_isa::module::{RealSystem, Word};
 use crate::rng::Rng;
 use writer::{Place, Writer};
 
-/// Kind of program to generate.
+/// Properties of the programs to generate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
     pub word: Word,
@@ -47,7 +47,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// Returns the profile of a small program in the default number system, without risks or information loss.
+    /// Returns the profile of small programs in the default number system that take no risks and lose no information.
     pub fn plain() -> Profile {
         Profile {
             word: Word::W64,
@@ -105,10 +105,10 @@ pub fn program(seed: u64, profile: &Profile) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Kind of statement: writes one, or returns false if it isn't possible here.
+/// Function that writes one kind of statement. It returns false if that isn't possible at the current place.
 type Kind = fn(&mut Writer<'_>) -> bool;
 
-/// Statements without a body, with their relative frequency.
+/// Kinds of statements without a body, each with its relative frequency.
 const FLAT: [(usize, Kind); 16] = [
     (14, |w| w.accumulate()),
     (2, |w| w.contribute()),
@@ -128,7 +128,7 @@ const FLAT: [(usize, Kind); 16] = [
     (4, |w| w.read_adjoint()),
 ];
 
-/// Statements with a body, with their relative frequency.
+/// Kinds of statements with a body, each with its relative frequency.
 const BLOCKS: [(usize, Kind); 19] = [
     (5, |w| w.branch()),
     (2, |w| w.marked_branch()),

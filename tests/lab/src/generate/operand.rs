@@ -1,4 +1,4 @@
-//! Generated operands: cells, elements with constant or computed indices in bounds, constants.
+//! Generates operands: cells, array elements with constant or computed indices in bounds, and constants.
 
 use reviver_isa::instruction::Class;
 
@@ -6,7 +6,7 @@ use super::facts::{Fact, Ints, Reals};
 use super::scope::{Extent, Id, Variable};
 use super::writer::Writer;
 
-/// Index: a scalar, a constant, or the sum of both.
+/// Index of an element: a scalar, a constant, or the sum of both.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Term {
     pub cell: Option<Id>,
@@ -34,7 +34,7 @@ impl Operand {
         Operand { text, is_adjoint: true, ..self }
     }
 
-    /// Returns an expression that depends on some variables.
+    /// Returns an expression as an operand; `uses` are the variables on which it depends.
     pub fn expression(text: String, fact: Fact, uses: Vec<Id>) -> Operand {
         let terms = uses.into_iter().map(|id| Term { cell: Some(id), offset: 0 }).collect();
         Operand { text, fact, variable: None, is_adjoint: false, terms }
@@ -54,7 +54,7 @@ impl Operand {
         self.variable.into_iter().chain(self.terms.iter().filter_map(|term| term.cell)).collect()
     }
 
-    /// Returns true if two operands might be the same cell. Different variables never are.
+    /// Returns true if two operands may be the same cell. Different variables never share cells.
     pub fn may_be(&self, other: &Operand) -> bool {
         let apart = |(a, b): (&Term, &Term)| a.cell == b.cell && a.offset != b.offset;
         self.variable.is_some()
@@ -65,7 +65,7 @@ impl Operand {
 }
 
 impl Writer<'_> {
-    /// Returns a cell that may be changed here; `None` if there is none.
+    /// Returns a cell that a statement may change here; `None` if there is none.
     pub fn target(&mut self, class: Class) -> Option<Operand> {
         if self.in_rule {
             return if class == Class::Real { self.adjoint(false) } else { None };
@@ -74,12 +74,12 @@ impl Writer<'_> {
         self.one_of(&candidates)
     }
 
-    /// Returns a cell that may be changed here, and certainly isn't any of `not`.
+    /// Returns a cell that a statement may change here, and that is certainly different from each of `not`.
     pub fn other_target(&mut self, class: Class, not: &[&Operand]) -> Option<Operand> {
         (0..6).find_map(|_| self.target(class).filter(|it| !not.iter().any(|other| other.may_be(it))))
     }
 
-    /// Returns a value to read: a constant, or a cell that certainly isn't any of `not`.
+    /// Returns an operand to read: a constant, or a cell that is certainly different from each of `not`.
     pub fn source(&mut self, class: Class, not: &[&Operand]) -> Operand {
         if class == Class::Int && self.profile.gradient && self.rng.chance(2) {
             return Operand::constant("mode".into(), Fact::Int(Ints::new(0, 1)));
@@ -95,7 +95,7 @@ impl Writer<'_> {
         self.literal(class)
     }
 
-    /// Returns a cell of one of the candidate variables.
+    /// Returns a cell of a random variable among the candidates.
     fn one_of(&mut self, candidates: &[Id]) -> Option<Operand> {
         if candidates.is_empty() {
             return None;
@@ -104,7 +104,7 @@ impl Writer<'_> {
         Some(self.cell_of(id))
     }
 
-    /// Returns the scalar itself, or an element of the array.
+    /// Returns the cell of a scalar, or an element of an array.
     pub fn cell_of(&mut self, id: Id) -> Operand {
         let Variable { name, extent, fact, .. } = self.scope.get(id).clone();
         let terms = match extent {
@@ -119,7 +119,7 @@ impl Writer<'_> {
         operand
     }
 
-    /// Returns an index in 0..length, mostly computed from a cell of small range.
+    /// Returns an index in `0..length`, mostly computed from a cell with a small range.
     pub fn index(&mut self, length: i64) -> Term {
         if self.rng.chance(70) {
             let fits = |range: Ints| range.hi - range.lo < length;
@@ -146,7 +146,7 @@ impl Writer<'_> {
         if self.plain_indices {
             return plain;
         }
-        // Programs with 8-bit words have no literal for a larger offset.
+        // With 8-bit words, the text of a larger offset would not be a valid literal.
         let is_number = i8::try_from(offset).is_ok();
         match self.rng.below(16) {
             _ if !is_number => plain,

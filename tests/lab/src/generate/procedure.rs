@@ -1,5 +1,5 @@
-//! Generated procedures, calls, and macros. A procedure works in both directions for all arguments within its
-//! parameters' intervals, so that any call can be an uncall.
+//! Generates procedures, calls, and macros. A procedure runs in both directions for all arguments within its
+//! parameters' intervals, so any call can be replaced by an uncall.
 
 use reviver_isa::instruction::Class;
 
@@ -8,14 +8,14 @@ use super::operand::Term;
 use super::scope::{Extent, Id, Variable};
 use super::writer::{Place, Writer, class_suffix};
 
-/// Use of a parameter.
+/// Way in which a procedure uses a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Use {
     /// Passed as `in`, and only read.
     Read,
     /// Passed as `inout`, and changed.
     Change,
-    /// Passed as `inout` and restored at the end: the depth of a recursion.
+    /// Passed as `inout` and restored at the end. Used for the depth of a recursion.
     Restore,
 }
 
@@ -24,23 +24,23 @@ pub(super) struct Parameter {
     pub name: String,
     pub class: Class,
     pub usage: Use,
-    /// Minimum lengths of an array argument.
+    /// Minimum lengths of an array that is passed.
     pub least: Extent,
     pub fact: Fact,
 }
 
-/// Procedure that is already written.
+/// Procedure that earlier text defines.
 #[derive(Clone, Debug)]
 pub(super) struct Procedure {
     pub name: String,
     pub parameters: Vec<Parameter>,
     /// Approximate upper bound on the steps of a call.
     pub cost: u64,
-    /// True if it switches gradient mode, which must be off at a call.
+    /// True if the procedure switches gradient mode, so that the mode must be off at a call.
     pub switches: bool,
 }
 
-/// Macro that is already written: it changes its first parameter, and reads its second.
+/// Macro that earlier text defines. It changes its first parameter, and reads its second.
 #[derive(Clone, Debug)]
 pub(super) struct Macro {
     name: String,
@@ -122,7 +122,7 @@ impl Writer<'_> {
         self.scope.thaw(&ids);
     }
 
-    /// Encloses the body just written in head, frame and end.
+    /// Encloses the body just written in the procedure's head, frame and end.
     fn finish(&mut self, name: &str, parameters: &[Parameter], rule: Option<&str>) {
         let body = self.take_lines();
         let declared: Vec<String> = parameters.iter().map(Parameter::declared).collect();
@@ -152,7 +152,7 @@ impl Writer<'_> {
         let any = self.numbers().any(class);
         let narrow = Fact::Int(Ints::new(0, self.rng.within(1..=3)));
         let vector = Extent::Vector(self.rng.within(1..=3));
-        // The smallest matrices that are declared have two rows and three columns.
+        // Matrices of a program have at least two rows and three columns, so each may be passed.
         let matrix = Extent::Matrix(self.rng.within(1..=2), self.rng.within(2..=3));
         let (usage, least, fact) = match self.rng.below(11) {
             0..=3 => (Use::Change, Extent::Scalar, any),
@@ -166,7 +166,8 @@ impl Writer<'_> {
         Parameter { name, class, usage, least, fact }
     }
 
-    /// Writes work, a recursive call with a smaller number, and more work, if the number isn't 0.
+    /// Writes the body of a recursive procedure: statements, a call with a smaller depth unless the depth is 0, and
+    /// more statements.
     fn recursion(&mut self, name: &str, parameters: &[Parameter], depth: i64) {
         let number = &parameters[0];
         let n = number.name.clone();
@@ -206,7 +207,7 @@ impl Writer<'_> {
         true
     }
 
-    /// Writes a call, other statements, and the inverse call.
+    /// Writes a call, other statements, and the inverse call, which undoes the first one.
     pub fn called_and_taken_back(&mut self) -> bool {
         let mark = self.scope.mark();
         let room = self.room;
@@ -215,7 +216,7 @@ impl Writer<'_> {
         call.before.iter().for_each(|line| self.line(line));
         self.line(format!("{there} {}", call.callee));
         let touched = self.scope.touched_since(mark);
-        // The call executes twice.
+        // The call and its inverse both take steps.
         self.room = self.room.saturating_sub(room - self.room);
         self.scope.freeze(&touched);
         self.nested(Place::Enclosed, |w| w.statements(2));
@@ -225,7 +226,7 @@ impl Writer<'_> {
         true
     }
 
-    /// Prepares a call with arguments that fits the remaining step budget.
+    /// Chooses arguments for a call whose steps fit into the remaining budget.
     fn prepare_call(&mut self) -> Option<Call> {
         if self.in_rule {
             return None;
@@ -236,7 +237,7 @@ impl Writer<'_> {
         if affordable.is_empty() {
             return None;
         }
-        // Later procedures call earlier ones, so they make deeper calls.
+        // Prefers later procedures: these call earlier ones, so calls become deeper.
         let choice = self.rng.below(affordable.len()).max(self.rng.below(affordable.len()));
         let procedure = self.procedures[affordable[choice]].clone();
         let mut call = Call::default();
@@ -275,7 +276,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns a cell of the frame that holds a recursion depth.
+    /// Returns an argument for a recursion's depth: a cell of the frame, which is set before the call and cleared
+    /// after it.
     fn depth_argument(&mut self, parameter: &Parameter, call: &mut Call) -> String {
         let Fact::Int(range) = parameter.fact else { return "0".into() };
         let depth = self.rng.within(range.lo..=range.hi);
@@ -308,7 +310,7 @@ impl Writer<'_> {
         self.spell(&Term { cell: Some(id), offset: 0 })
     }
 
-    /// Returns a variable that may be passed in addition to those already taken.
+    /// Returns a variable that a call may pass in addition to the variables in `taken`.
     pub fn free_variable(&mut self, parameter: &Parameter, taken: &[(Id, Use)]) -> Option<Id> {
         let reads = parameter.usage == Use::Read;
         let clashes =

@@ -1,5 +1,5 @@
-//! Names visible to the current statement, with their intervals, and the variables that must not change at present.
-//! This module knows no text except names.
+//! Variables in scope: their names, their intervals, and which of them must not change at present. This module knows
+//! no other text.
 
 use reviver_isa::instruction::Class;
 
@@ -9,9 +9,9 @@ use super::facts::{Fact, Ints};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Extent {
     Scalar,
-    /// An array, or a slice of at least this length.
+    /// An array, or for a parameter a slice of at least this length.
     Vector(i64),
-    /// Rows and columns of an array, or their minimum for a parameter.
+    /// A matrix with these numbers of rows and columns, or for a parameter at least these.
     Matrix(i64, i64),
 }
 
@@ -23,21 +23,22 @@ pub(super) struct Variable {
     pub extent: Extent,
     /// Interval of every cell of the variable while it is in scope.
     pub fact: Fact,
-    /// Number of reasons that forbid changes: conditions, bounds, values to be uncomputed.
+    /// Number of statements around the current one that need the variable unchanged: conditions, loop bounds, values
+    /// to be uncomputed.
     pub frozen: u32,
-    /// True if it may be passed to a procedure. Globals that procedures access by name may not, because a cell would
-    /// then have two names.
+    /// True if the variable may be passed to a procedure. A global that procedures access by name may not be passed,
+    /// because one cell would then have two names.
     pub passable: bool,
-    /// True if it is only added to and never read, so that procedures may change it at any time.
+    /// True for a cell that is only added to and never read, so that procedures may change it at any time.
     pub accumulator: bool,
     /// False for named constants.
     pub has_adjoint: bool,
-    /// True for a parameter that may be passed a constant; its adjoint is then meaningless.
+    /// True for a parameter to which a constant may be passed; the adjoint of a constant is meaningless.
     pub maybe_constant: bool,
 }
 
 impl Variable {
-    /// Creates a variable with only its declared properties.
+    /// Creates a variable with its declared properties, and defaults for the others.
     pub fn new(name: String, class: Class, extent: Extent, fact: Fact) -> Variable {
         Variable {
             name,
@@ -52,7 +53,7 @@ impl Variable {
         }
     }
 
-    /// Returns the variable marked as unchangeable.
+    /// Returns the variable, marked as one that must not change.
     pub fn fixed(self) -> Variable {
         Variable { frozen: 1, ..self }
     }
@@ -62,7 +63,8 @@ impl Variable {
         !self.has_adjoint
     }
 
-    /// Returns the range of an integer scalar that suits as an index or bound: unchangeable, and with a small range.
+    /// Returns the range of a variable that can serve as an index or bound: an integer scalar that must not change,
+    /// with a small range. Otherwise `None`.
     pub fn range(&self) -> Option<Ints> {
         match self.fact {
             Fact::Int(range) if self.extent == Extent::Scalar && self.frozen > 0 => {
@@ -80,7 +82,7 @@ pub(super) type Id = usize;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scope {
     variables: Vec<Variable>,
-    /// Variables that operands have named, in text order.
+    /// Variables named by the operands that were written, in text order.
     touched: Vec<Id>,
 }
 
@@ -108,17 +110,17 @@ impl Scope {
         self.touched.push(id);
     }
 
-    /// Returns a mark in the text, for [`Scope::touched_since`].
+    /// Returns the current position in the text, for [`Scope::touched_since`].
     pub fn mark(&self) -> usize {
         self.touched.len()
     }
 
-    /// Drops records since a mark, because the text was discarded.
+    /// Forgets the variables named since a position, because the text from there on was discarded.
     pub fn forget(&mut self, mark: usize) {
         self.touched.truncate(mark);
     }
 
-    /// Returns the variables in scope that were named since a mark.
+    /// Returns the variables in scope that were named since a position.
     pub fn touched_since(&self, mark: usize) -> Vec<Id> {
         let mut ids: Vec<Id> =
             self.touched[mark..].iter().copied().filter(|&id| id < self.variables.len()).collect();

@@ -1,5 +1,5 @@
-//! Generated use of stacks and tapes: short sequences that work anywhere, and lasting pushes and writes if the
-//! contents are known.
+//! Generates uses of stacks and tapes: short sequences that are valid anywhere, and pushes and writes that aren't
+//! undone, where the contents are known.
 
 use reviver_isa::instruction::Class;
 
@@ -8,7 +8,7 @@ use super::scope::{Extent, Variable};
 use super::writer::{Place, Writer};
 
 impl Writer<'_> {
-    /// Writes an exchange of two cells through a stack or a tape.
+    /// Writes statements that exchange two cells through a stack or a tape.
     pub fn exchange(&mut self) -> bool {
         if self.in_rule {
             return false;
@@ -26,7 +26,7 @@ impl Writer<'_> {
         true
     }
 
-    /// Writes the reversal of an array through a stack or a tape.
+    /// Writes statements that reverse an array through a stack or a tape.
     pub fn turn_around(&mut self) -> bool {
         let arrays =
             self.scope.find(|v| v.frozen == 0 && !v.accumulator && matches!(v.extent, Extent::Vector(2..)));
@@ -47,7 +47,7 @@ impl Writer<'_> {
         true
     }
 
-    /// Writes a push or write without its inverse.
+    /// Writes a push or a write that the program doesn't undo.
     pub fn store_without_inverse(&mut self) -> bool {
         if self.place == Place::Enclosed {
             return false;
@@ -59,7 +59,7 @@ impl Writer<'_> {
         true
     }
 
-    /// Writes statements that read values from the input tape, use them, and write them.
+    /// Writes statements that read values from the input tape, use them, and write them to the output tape.
     pub fn echo(&mut self) -> bool {
         if self.place != Place::Trunk || self.room < 200 {
             return false;
@@ -84,7 +84,7 @@ impl Writer<'_> {
         true
     }
 
-    /// Writes statements that pop a given value from a stack, use it, and store it elsewhere.
+    /// Writes statements that pop an initial value from a stack, use it, and move it elsewhere.
     pub fn unstack(&mut self) -> bool {
         if self.place != Place::Trunk || self.room < 100 {
             return false;
@@ -103,7 +103,7 @@ impl Writer<'_> {
         true
     }
 
-    /// Leaves a residue within the tolerance in a cell, and vacates the cell.
+    /// Writes statements that leave a residue within the tolerance in a cell, and then vacate the cell.
     pub fn speck(&mut self) -> bool {
         let cell = self.ancilla(Class::Real, Extent::Scalar, self.numbers().any(Class::Real)).name;
         let speck = *self.rng.pick(&["1e-12", "-3e-13", "2e-30"]);
@@ -112,7 +112,7 @@ impl Writer<'_> {
         true
     }
 
-    /// Moves a value from a stack to a tape through a vacant cell.
+    /// Writes statements that move a value from a stack to a tape, through a vacant cell.
     pub fn pour(&mut self) -> bool {
         if self.place == Place::Enclosed {
             return false;

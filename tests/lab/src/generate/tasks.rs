@@ -1,4 +1,4 @@
-//! Generated tasks. A task procedure only accesses its parameters. The tasks of a `par` are passed distinct
+//! Generates tasks. A task's procedure accesses only its parameters. The tasks of a `par` are passed different
 //! variables, unless all of them only read.
 
 use super::procedure::{Call, Parameter, Procedure, Use};
@@ -37,7 +37,7 @@ impl Writer<'_> {
         is_possible && if self.rng.chance(35) { self.iterations_of_tasks() } else { self.several_tasks() }
     }
 
-    /// Returns a task procedure of which `count` calls fit the remaining step budget.
+    /// Returns a task procedure for which `count` calls fit into the remaining step budget.
     fn task_procedure(&mut self, count: u64) -> Option<Procedure> {
         let procedure = self.rng.pick(&self.task_procedures.clone()).clone();
         (procedure.cost * 2 * count < self.room).then_some(procedure)
@@ -59,7 +59,7 @@ impl Writer<'_> {
             call.callee = format!("{}({})", procedure.name, arguments.join(", "));
             calls.push(call);
         }
-        // The variables touched so far are indices, which no task may change.
+        // The indices in these arguments depend on the variables named so far, which no task may change.
         let indices = self.scope.touched_since(mark);
         if indices.iter().any(|index| changes(&taken, *index)) {
             return false;
@@ -107,7 +107,8 @@ impl Writer<'_> {
         true
     }
 
-    /// Returns an element of a vector that has as many elements as there are iterations.
+    /// Returns an element of a vector for the task of an iteration. The vector has at least as many elements as there
+    /// are iterations.
     fn element_of_round(
         &mut self,
         parameter: &Parameter,
@@ -126,7 +127,7 @@ impl Writer<'_> {
     }
 }
 
-/// Returns true if a variable is passed for changes.
+/// Returns true if a variable is among those passed to a task that may change them.
 fn changes(taken: &[(Id, Use)], id: Id) -> bool {
     taken.iter().any(|&(other, usage)| other == id && usage != Use::Read)
 }

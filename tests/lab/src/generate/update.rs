@@ -11,7 +11,7 @@ use super::operand::Operand;
 use super::scope::{Extent, Id, Variable};
 use super::writer::{Place, Writer};
 
-/// Function application with its interval.
+/// Function applied to sources, with the interval of its value.
 pub(super) struct Applied {
     pub function: Function,
     pub sources: Vec<Operand>,
@@ -28,7 +28,7 @@ impl Applied {
         self.sources.iter().map(|source| source.text.as_str()).collect()
     }
 
-    /// Formats as `mul(a, b)`, for `local`.
+    /// Formats the application as an expression: `mul(a, b)`.
     pub fn call(&self) -> String {
         match self.function {
             Function::Copy => self.texts().join(", "),
@@ -36,7 +36,7 @@ impl Applied {
         }
     }
 
-    /// Formats as `add.mul y, a, b`.
+    /// Formats the application as an update: `add.mul y, a, b`.
     pub fn update(&self, update: &str, target: &str) -> String {
         let function = match self.function {
             Function::Copy => String::new(),
@@ -62,8 +62,8 @@ fn accumulations(class: Class) -> Vec<Update> {
 }
 
 impl Writer<'_> {
-    /// Returns a function application that has a value, unless the profile takes risks. Sources differ from the
-    /// target.
+    /// Returns a function application that has a value; if the profile takes risks, it may have none. The sources
+    /// differ from the target.
     pub fn applied(&mut self, class: Class, target: Option<&Operand>) -> Applied {
         let rows = rows(class);
         for _ in 0..12 {
@@ -104,7 +104,7 @@ impl Writer<'_> {
         Some(Applied { function, sources, value })
     }
 
-    /// Returns a source, or an expression that certainly has a value, from cells other than `not`.
+    /// Returns a source to read: a cell other than `not`, a constant, or an expression that certainly has a value.
     pub fn value(&mut self, class: Class, not: &[&Operand]) -> Operand {
         if self.rng.chance(12)
             && let Some(expression) = self.expression(class, not)
@@ -129,14 +129,14 @@ impl Writer<'_> {
             Extent::Matrix(..) => format!("len({name}, {})", self.rng.below(2)),
             Extent::Scalar | Extent::Vector(_) => format!("len({name})"),
         };
-        // No declared array has more cells than a matrix of three rows and four columns.
+        // No array in a generated program has more cells than a matrix of three rows and four columns.
         Some(Operand::expression(text, Fact::Int(Ints::new(1, 12)), Vec::new()))
     }
 
     fn expression(&mut self, class: Class, not: &[&Operand]) -> Option<Operand> {
         let (function, signature) = *self.rng.pick(&rows(class));
         let mark = self.scope.mark();
-        // Mostly, the sources are plain, so that expressions end.
+        // Most sources are cells or constants, so that the nesting of expressions ends.
         let sources: Vec<Operand> =
             (0..function.arity()).map(|n| self.value(signature.source(n), not)).collect();
         let fact =
@@ -151,10 +151,11 @@ impl Writer<'_> {
         Some(Operand::expression(self.written(function, &sources), fact, uses))
     }
 
-    /// Formats a function by its operator, if it has one, or by its name.
+    /// Formats a function application by its operator if there is one, otherwise by its name.
     fn written(&mut self, function: Function, sources: &[Operand]) -> String {
         let texts: Vec<&str> = sources.iter().map(|source| source.text.as_str()).collect();
-        // The assembler folds operators between constants, without regard to words and traps.
+        // Operators between constants are avoided: the assembler folds them in its own arithmetic, regardless of
+        // words and traps.
         let is_constant =
             |operand: &Operand| operand.uses().into_iter().all(|id| self.scope.get(id).is_constant());
         let is_computed = !sources.iter().all(is_constant);
@@ -176,7 +177,7 @@ impl Writer<'_> {
         true
     }
 
-    /// Returns a value that may be added to a target as often as this place runs.
+    /// Returns a value that may be added to a target as often as the current statement is executed.
     pub fn addend(&mut self, class: Class, target: &Operand) -> Applied {
         for _ in 0..6 {
             let applied = self.applied(class, Some(target));
@@ -189,7 +190,7 @@ impl Writer<'_> {
         Applied { function: Function::Copy, value: source.fact, sources: vec![source] }
     }
 
-    /// Adds to a cell that is never read.
+    /// Writes a statement that adds to a cell that is never read.
     pub fn contribute(&mut self) -> bool {
         let class = self.class();
         let accumulators = self.scope.find(|v| v.accumulator && v.class == class);
@@ -251,7 +252,7 @@ impl Writer<'_> {
         true
     }
 
-    /// Writes an assertion that holds, by known intervals or always.
+    /// Writes an assertion that holds in every run, by the intervals of its operands or by its form.
     pub fn assertion(&mut self) -> bool {
         let class = self.class();
         let cell = self.source(class, &[]);

@@ -1,4 +1,5 @@
-//! Text of the program under construction, and its step budget. The other modules of this folder add statements.
+//! Text of the program that is being generated, and its step budget. The other modules of this folder write
+//! statements.
 
 use reviver_isa::instruction::Class;
 
@@ -8,14 +9,14 @@ use super::procedure::{Macro, Procedure};
 use super::scope::{Extent, Scope, Variable};
 use crate::rng::Rng;
 
-/// Context of a statement, as far as it restricts statements.
+/// Place of a statement, which restricts the statements that are possible.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Place {
-    /// In main, executed once on every run; the contents of stacks and tapes are known.
+    /// In main, executed exactly once in every run, so the contents of stacks and tapes are known.
     Trunk,
-    /// In main, executed several times or never, but never undone by the program itself.
+    /// In main, executed several times or never. The program itself never undoes it.
     Branch,
-    /// Code that the program may also run backward, or between two halves that must agree.
+    /// Between statements that must agree, or in code that the program may run backward.
     Enclosed,
 }
 
@@ -26,26 +27,26 @@ pub(super) struct Writer<'p> {
     pub scope: Scope,
     pub place: Place,
     pub procedures: Vec<Procedure>,
-    /// Procedures that can be tasks.
+    /// Procedures that can run as tasks.
     pub task_procedures: Vec<Procedure>,
     pub macros: Vec<Macro>,
     /// Values that the input tape must have, in reading order.
     pub tape: Vec<String>,
-    /// Numbers of integers and reals that are given on declared stacks and not yet popped.
+    /// Numbers of integers and of reals that are initially on the declared stacks and haven't been popped.
     pub given: [u32; 2],
     /// Declarations of the current procedure's frame.
     pub frame: Vec<String>,
-    /// Remaining steps for the code up to the end of its block.
+    /// Number of steps that the rest of the current block may take.
     pub room: u64,
-    /// Maximum number of executions of the current statement.
+    /// Maximum number of times that the current statement is executed.
     pub times: u64,
     /// Number of open blocks.
     pub nesting: usize,
-    /// True if gradient mode is certainly off here, and may be switched.
+    /// True if gradient mode is certainly off here, so that a statement may switch it on.
     pub mode_off: bool,
-    /// True while a rule is written, which may change only its own frame and adjoints.
+    /// True while a derivative rule is written, which may change only its own frame and adjoints.
     pub in_rule: bool,
-    /// True if indices must be cells or constants, as flat branches require.
+    /// True if indices must be cells or constants, because branches between labels allow no expressions.
     pub plain_indices: bool,
     lines: Vec<String>,
     fresh: usize,
@@ -85,7 +86,7 @@ impl<'p> Writer<'p> {
         format!("{prefix}{}", self.fresh)
     }
 
-    /// Returns true if something that may trap is to be written.
+    /// Returns true, at random, if the next statement may trap.
     pub fn dares(&mut self) -> bool {
         let risk = self.profile.risk;
         risk > 0 && self.rng.chance(risk)
@@ -114,7 +115,7 @@ impl<'p> Writer<'p> {
         std::mem::take(&mut self.lines)
     }
 
-    /// Inserts previously taken lines before those written since.
+    /// Inserts lines that were taken earlier before the lines written since then.
     pub fn prepend(&mut self, lines: Vec<String>) {
         self.lines.splice(0..0, lines);
     }
@@ -130,7 +131,8 @@ impl<'p> Writer<'p> {
         Variable::new(name, class, extent, fact)
     }
 
-    /// Writes a block one level deeper, as part of `place`; code inside of [`Place::Enclosed`] stays enclosed.
+    /// Writes a block with one more level of indentation, at the place `place`. Inside of [`Place::Enclosed`],
+    /// everything counts as enclosed.
     pub fn nested(&mut self, place: Place, write: impl FnOnce(&mut Self)) {
         let before = self.place;
         if before != Place::Enclosed {

@@ -1,4 +1,5 @@
-//! Laws of activity analysis: numbers that aren't differentiated by don't change other derivatives.
+//! Laws of activity analysis: the choice of inputs to differentiate by doesn't change the derivatives by these
+//! inputs.
 
 use reviver_vm::differentiate::gradient;
 
@@ -7,22 +8,22 @@ use super::second_order::cells;
 use crate::run::{LONGEST, trace};
 use crate::subject::Subject;
 
-/// Number of losses to try; `NUMBERS` is the count of numbers to differentiate by.
+/// Number of losses to try. `NUMBERS` is the number of inputs to differentiate by.
 const LOSSES: usize = 3;
 const NUMBERS: usize = 2;
 
-/// Law: a gradient by a few numbers has the same bits as the gradient by all.
+/// Law: a gradient by a few inputs has the same bits as these components of the full gradient.
 pub fn confined(subject: &Subject) -> Result<(), String> {
     if !is_of_values_alone(subject) || !trace(subject, true).end.arrived() {
         return Ok(());
     }
-    // Without a history, float sweeps may be recomputed, which depends on all adjoints.
+    // Floats get a history. Without one, rounding could make a sweep diverge, which depends on all adjoints.
     let Ok(all) = subject.differentiated(!subject.is_exact(), LONGEST) else { return Ok(()) };
     let (mut rng, cells) = (rng(), cells(&all));
     for _ in 0..LOSSES.min(cells.len()) {
         let loss = rng.pick(&cells).clone();
         let few: Vec<_> = (0..NUMBERS).map(|_| rng.pick(&cells).clone()).collect();
-        // A trapping run has no gradient; by fewer numbers it may have one.
+        // If the full gradient traps, there is nothing to compare, though a gradient by fewer inputs may exist.
         let Ok(found) = gradient(&all, &loss) else { continue };
         let confined = all.prepared(std::slice::from_ref(&loss), &few, false);
         let alone = gradient(&confined, &loss).map_err(|error| format!("by a few numbers alone: {error}"))?;

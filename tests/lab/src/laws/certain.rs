@@ -1,4 +1,4 @@
-//! Laws of static findings: predictions made without running come true in every run that reaches them.
+//! Laws of the assembler's static findings: whatever it predicts happens in every run that gets there.
 
 use reviver_assembler::certain::{Finding, findings};
 use reviver_vm::values::Value;

@@ -10,7 +10,7 @@ use super::same;
 use crate::run::{End, LONGEST, trace, travel};
 use crate::subject::Subject;
 
-/// Returns the values shown until the machine stops.
+/// Runs a machine, and returns the shown values, each with the index of its `show`.
 fn shows(machine: &mut Machine, direction: Travel) -> Vec<(u32, u64)> {
     let mut shown = Vec::new();
     while let Ok(stop) = machine.run(direction, LONGEST) {
@@ -22,7 +22,8 @@ fn shows(machine: &mut Machine, direction: Travel) -> Vec<(u32, u64)> {
     shown
 }
 
-/// Law: a `show` prints on the first forward pass, in single steps as in one run, and never again.
+/// Law: each execution of a `show` in the first forward run shows a value, in single steps as in one run. Backward
+/// and repeated forward runs show nothing.
 pub fn shown_once(subject: &Subject) -> Result<(), String> {
     let mut machine = subject.machine(true);
     let first = shows(&mut machine, Travel::Forward);
@@ -35,7 +36,8 @@ pub fn shown_once(subject: &Subject) -> Result<(), String> {
     same("shown on the second way forward", shows(&mut machine, Travel::Forward), Vec::new())
 }
 
-/// Returns every execution of a `show`, found by checking the position before each step.
+/// Returns every execution of a `show` in a forward run by single steps. An execution that shows nothing has the
+/// value `u64::MAX`.
 fn stepwise(subject: &Subject) -> Vec<(u32, u64)> {
     let mut machine = subject.machine(true);
     let mut shown = Vec::new();
@@ -52,13 +54,14 @@ fn stepwise(subject: &Subject) -> Vec<(u32, u64)> {
     shown
 }
 
-/// Returns the instruction that the next forward step executes, in either direction.
+/// Returns the index of the instruction that the next forward step executes; inside an uncall that step runs
+/// backward.
 fn next_instruction(machine: &Machine) -> u32 {
     let state = machine.state();
     if state.inverted { state.position - 1 } else { state.position }
 }
 
-/// Law: the count of erased bits equals the bits of the erased cells, and is 0 again at the start.
+/// Law: the counter of erased bits equals the sizes of the erased cells, and is 0 again after running backward.
 pub fn erasures(subject: &Subject) -> Result<(), String> {
     let mut machine = subject.machine(true);
     let mut expected = 0;
@@ -82,7 +85,7 @@ fn erased_by(subject: &Subject, at: u32) -> u64 {
     if instruction.update.is_reversible() {
         return 0;
     }
-    // A flag has one bit.
+    // Forgetting a flag erases one bit.
     if instruction.update == Update::Forget {
         return 1;
     }
@@ -94,7 +97,7 @@ fn erased_by(subject: &Subject, at: u32) -> u64 {
     }
 }
 
-/// Law: without a history, a backward run ends at the first erasure, without changes there.
+/// Law: without a history, a backward run traps at the last erasure, and changes nothing there.
 pub fn erasures_are_final(subject: &Subject) -> Result<(), String> {
     if subject.is_reversible() || !subject.program.module().real.is_exact() && has_reals(subject) {
         return Ok(());
@@ -120,14 +123,15 @@ pub fn erasures_are_final(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns true if floats could drift in a backward run.
+/// Returns true if the program has floats, which a backward run may not restore exactly.
 fn has_reals(subject: &Subject) -> bool {
     let module = subject.program.module();
     let frames = module.procedures.iter().flat_map(|p| &p.frame).any(|v| v.class == Class::Real);
     frames || module.globals.iter().any(|g| g.class == Class::Real)
 }
 
-/// Law: calls are counted exactly where the depth changes, and the count is 0 again at the start.
+/// Law: the counter of calls increases by 1 in exactly those steps that change the call depth. It is 0 again after
+/// running backward.
 pub fn calls(subject: &Subject) -> Result<(), String> {
     let mut machine = subject.machine(true);
     let mut expected = 0;

@@ -1,5 +1,5 @@
-//! Laws of gradient mode: adjoints are correct, values are unaffected, and both are restored. The laws switch the
-//! mode from outside; programs that switch it themselves are covered by the laws of motion.
+//! Laws of gradient mode: adjoints are correct, values don't change, and both are restored. These laws switch the
+//! mode on from outside. The laws of motion cover programs that switch it themselves.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::rng::Rng;
 use crate::run::{End, follow, trace, travel};
 use crate::subject::{Subject, load};
 
-/// Returns true if values depend on values only, neither on adjoints nor on the mode.
+/// Returns true if no value depends on an adjoint or on the mode.
 pub(super) fn is_of_values_alone(subject: &Subject) -> bool {
     let differs = |operand: &Operand| match operand {
         Operand::Mode => true,
@@ -26,19 +26,21 @@ pub(super) fn is_of_values_alone(subject: &Subject) -> bool {
     code.iter().all(|i| i.update.shape() != OperandShape::Switch && !i.operands.iter().any(differs))
 }
 
-/// Returns the program without rules, so that the adjoint of a call is that of the callee's body.
+/// Returns the program without its custom derivative rules, so that calls propagate adjoints through the callees'
+/// bodies.
 fn without_rules(program: &Arc<Program>) -> Result<Arc<Program>, String> {
     let mut module = program.module().clone();
     module.procedures.iter_mut().for_each(|procedure| procedure.rule = None);
     load(module).map(Arc::new)
 }
 
-/// Returns the same random numbers for every program, so that they also violate the law for the shrunk program.
+/// Returns a generator that gives the same numbers for every program. So a shrunk program violates the law with the
+/// same numbers.
 pub(super) fn rng() -> Rng {
     Rng::new(1)
 }
 
-/// Law: ⟨Jv, w⟩ = ⟨v, Jᵀw⟩, at every step.
+/// Law: the pairing of tangents and adjoints is the same before and after every step, so ⟨Jv, w⟩ = ⟨v, Jᵀw⟩.
 pub fn pairing(subject: &Subject) -> Result<(), String> {
     if !is_of_values_alone(subject) {
         return Ok(());
@@ -52,7 +54,7 @@ pub fn pairing(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the values of a state, without the parts that belong to gradient mode.
+/// Returns a state without adjoints and the mode, to compare values only.
 fn values(state: &State) -> State {
     let (step, rule_steps) = (state.own_steps(), 0);
     let mut state = State {
@@ -67,12 +69,12 @@ fn values(state: &State) -> State {
     state
 }
 
-/// Returns true while a procedure's rule runs; a plain run has no such steps.
+/// Returns true while a derivative rule runs; a run without gradient mode has no such steps.
 fn is_in_rule(state: &State) -> bool {
     state.calls.iter().any(|call| call.part == Part::Rule)
 }
 
-/// Law: a gradient pass reproduces the values of the run, and a trap in it changes none.
+/// Law: a run in gradient mode has the values of the run without. A trap in it changes no value.
 pub fn gradient_mode_keeps_values(subject: &Subject) -> Result<(), String> {
     if !is_of_values_alone(subject) {
         return Ok(());
@@ -98,8 +100,8 @@ pub fn gradient_mode_keeps_values(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Law: adjoints are restored bit for bit. With a history this always holds; without one, in exact numbers if no
-/// adjoint was dropped.
+/// Law: a round trip restores adjoints bit for bit. With a history this always holds; without one, in exact numbers
+/// if no adjoint was dropped.
 pub fn adjoints_are_restored(subject: &Subject) -> Result<(), String> {
     if !is_of_values_alone(subject) {
         return Ok(());

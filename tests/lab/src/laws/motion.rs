@@ -1,5 +1,5 @@
-//! Laws of motion: both directions, arbitrary paths, traps, resumption. States are compared by digest; a program is
-//! only run.
+//! Laws of motion: runs in both directions, along arbitrary paths, through traps, and after resuming. States are
+//! compared by their digests.
 
 use reviver_vm::digest::state_digest;
 use reviver_vm::history::Residues;
@@ -11,8 +11,8 @@ use crate::rng::Rng;
 use crate::run::{End, LONGEST, Trace, follow, trace, travel};
 use crate::subject::Subject;
 
-/// Returns whether to run with a history, without, or both. Exact numbers need none; floats, erasures and dropped
-/// adjoints need one for a bit-exact backward run.
+/// Returns the kinds of runs to try: true for a run with a history, false for one without. Floats, erasures and
+/// dropped adjoints need a history for an exact backward run.
 fn histories(subject: &Subject) -> &'static [bool] {
     if subject.is_exact() && !drops(subject) { &[false, true] } else { &[true] }
 }
@@ -28,7 +28,7 @@ fn drops(subject: &Subject) -> bool {
     dropped || machine.state().counters.drops > 0
 }
 
-/// Law: n steps forward and n back pass the same states, and end exactly at the start.
+/// Law: n steps forward and n steps backward pass through the same states, and end exactly at the start.
 pub fn round_trip(subject: &Subject) -> Result<(), String> {
     for &exact in histories(subject) {
         let trace = trace(subject, exact);
@@ -44,7 +44,7 @@ pub fn round_trip(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Law: the state at a step doesn't depend on the path to it.
+/// Law: the state at a step number is the same on every path of forward and backward steps.
 pub fn any_motions(subject: &Subject) -> Result<(), String> {
     for &exact in histories(subject) {
         let trace = trace(subject, exact);
@@ -68,7 +68,7 @@ pub fn any_motions(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Law: a clone continues like the original, and so does a decoded state, for every step at which it was saved.
+/// Law: at every step, a clone of the machine continues like the original. So does a machine with the decoded state.
 pub fn resume_anywhere(subject: &Subject) -> Result<(), String> {
     let trace = trace(subject, true);
     let mut machine = subject.machine(true);
@@ -113,7 +113,7 @@ fn saved_and_read(subject: &Subject, machine: &Machine) -> Result<Machine, Strin
 pub fn traps_change_nothing(subject: &Subject) -> Result<(), String> {
     let forward = trace(subject, true);
     trap_is_clean(forward, Travel::Forward)?;
-    // From the end without given results, most programs soon trap.
+    // Results that aren't given are 0, so most backward runs from the end soon trap.
     let backward = follow(subject.machine_at_end(true), Travel::Backward);
     trap_is_clean(backward, Travel::Backward)
 }
@@ -132,7 +132,8 @@ fn trap_is_clean(trace: Trace, direction: Travel) -> Result<(), String> {
     same("the digest one step before the trap", state_digest(machine.state()), digests[previous])
 }
 
-/// Law: a run from the end reaches the start, with negative step numbers, and returns forward.
+/// Law: a backward run from the program's end reaches the start with negative step numbers, and a forward run then
+/// restores the end.
 pub fn runs_from_the_end(subject: &Subject) -> Result<(), String> {
     let forward = trace(subject, true);
     if !forward.end.arrived() {
@@ -160,7 +161,7 @@ pub fn runs_from_the_end(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Law: integers and fixed point record no residues, even if a history is kept.
+/// Law: programs with integers and fixed point only record nothing in a history.
 pub fn no_history(subject: &Subject) -> Result<(), String> {
     if !subject.is_exact() || drops(subject) {
         return Ok(());
@@ -169,7 +170,7 @@ pub fn no_history(subject: &Subject) -> Result<(), String> {
     same("history bytes", trace.machine.history_bytes(), 0)
 }
 
-/// Law: runs with and without a history are the same.
+/// Law: keeping a history doesn't change a run.
 pub fn history_changes_nothing(subject: &Subject) -> Result<(), String> {
     let (plain, exact) = (trace(subject, false), trace(subject, true));
     same("the end with a history", exact.end, plain.end)?;

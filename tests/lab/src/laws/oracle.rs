@@ -7,8 +7,8 @@ use crate::known::known;
 use crate::run::LONGEST;
 use crate::subject::Subject;
 
-/// Law: both agree on runs from both ends in all values, all adjoints and the class of trap, with and without
-/// gradient mode from the start. Lines that the oracle doesn't support are left out.
+/// Law: machine and oracle agree on runs from both ends of the program, with gradient mode off and on. They have the
+/// same values and adjoints, or traps of the same class. Lines that the oracle doesn't support are left out.
 pub fn agrees(subject: &Subject) -> Result<(), String> {
     let (text, _) = known(&subject.text);
     for gradient in [false, true] {

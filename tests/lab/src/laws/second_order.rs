@@ -1,5 +1,5 @@
-//! Laws of second derivatives: a Hessian is symmetric, and matches differences of gradients. They need many digits,
-//! so they only apply to binary64.
+//! Laws of second derivatives: a Hessian is symmetric, and agrees with differences of gradients. Both need many
+//! digits, so they are checked in binary64 only.
 
 use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
@@ -35,7 +35,7 @@ pub fn hessians(subject: &Subject) -> Result<(), String> {
     for _ in 0..LOSSES.min(cells.len()) {
         let loss = rng.pick(&cells).clone();
         let inputs = reached(&differentiated, &loss, &cells);
-        // A value on a stack isn't a loss, and a trapping run has no Hessian.
+        // A value on a stack can't be a loss, and a run that traps has no Hessian.
         let seeds = differentiated.seeds_of(&loss);
         if let Ok(hessian) = seeds.and_then(|seeds| hessian(&differentiated, &seeds, &inputs)) {
             symmetric(&hessian, rounding)?;
@@ -52,7 +52,7 @@ pub(super) fn cells(subject: &Differentiated) -> Vec<Variable> {
     reals.flat_map(|(n, _)| subject.variables(n).unwrap_or_default()).collect()
 }
 
-/// Returns some of the cells that affect a loss; empty if its gradient traps.
+/// Returns the first few cells by which a loss has a derivative other than 0. Returns none if its gradient traps.
 fn reached(subject: &Differentiated, loss: &Variable, cells: &[Variable]) -> Vec<Variable> {
     let Ok(gradient) = gradient(subject, loss) else { return Vec::new() };
     let components = subject.components(&gradient.adjoints, 0, cells).unwrap();
@@ -60,13 +60,13 @@ fn reached(subject: &Differentiated, loss: &Variable, cells: &[Variable]) -> Vec
     reaching.map(|(cell, _)| cell.clone()).take(INPUTS).collect()
 }
 
-/// Returns the largest magnitude in a Hessian and its gradient.
+/// Returns the largest magnitude among the entries of a Hessian and of its gradient.
 fn size(hessian: &Hessian) -> f64 {
     hessian.products.iter().flatten().chain(&hessian.gradient).fold(0.0, |size, entry| entry.abs().max(size))
 }
 
-/// Rounding errors of a reverse-sweep step, in units of its seed, 1: the absolute tolerance of entries with
-/// cancelling terms.
+/// Rounding error of a step in the reverse sweep, in units in the last place of its seed 1. Times the number of
+/// steps, it is the absolute tolerance for entries whose terms cancel.
 const ROUNDINGS_OF_A_STEP: f64 = 4.0;
 
 fn symmetric(hessian: &Hessian, rounding: f64) -> Result<(), String> {
@@ -80,10 +80,10 @@ fn symmetric(hessian: &Hessian, rounding: f64) -> Result<(), String> {
     Ok(())
 }
 
-/// Compares the Hessian's product with the difference of two gradients along a direction, if all take the same path.
-/// The change of the difference for a smaller step is its error. So is the difference between both one-sided
-/// differences: `atan2` jumps where its first source is 0 and the second is negative, and gradients on both sides of
-/// a jump may be equal.
+/// Compares the Hessian's product with the difference quotient of two gradients along a direction, if all runs take
+/// the same path. The tolerance is an estimate of the quotient's error: its change with smaller steps, plus the
+/// difference of both one-sided quotients. The second part is needed at jumps: `atan2` jumps where its first source
+/// is 0 and the second is negative, and gradients on both sides may be equal.
 fn as_differences(
     subject: &Differentiated,
     loss: &Variable,
@@ -96,7 +96,7 @@ fn as_differences(
     let quotients = |above: &[f64], below: &[f64], distance: f64| -> Vec<f64> {
         above.iter().zip(below).map(|(above, below)| (above - below) / distance).collect()
     };
-    // The central difference, then both one-sided differences.
+    // Returns the central difference quotient, then both one-sided ones.
     let difference = |step: f64| -> Result<Option<[Vec<f64>; 3]>, DifferentiateError> {
         let above = gradient_at(subject, loss, inputs, &direction, step)?;
         let below = gradient_at(subject, loss, inputs, &direction, -step)?;

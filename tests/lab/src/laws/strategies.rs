@@ -1,4 +1,4 @@
-//! Laws of retention strategies: with any strategy, a backward run passes the same states, and finds the same
+//! Laws of retention strategies: with any strategy, a backward run passes through the same states, and finds the same
 //! adjoints, bit for bit.
 
 use reviver_isa::instruction::Class;
@@ -12,19 +12,20 @@ use super::same;
 use crate::run::LONGEST;
 use crate::subject::Subject;
 
-/// Returns the strategies to compare with a complete history.
+/// Returns the strategies that are compared with a complete history. `leaves` are lengths of leaves, in steps.
 fn strategies(leaves: &[u64]) -> impl Iterator<Item = Retention> + '_ {
     let checkpoint = |slots, leaf| Strategy::Checkpoint { slots: Some(slots), leaf: Some(leaf) };
     let checkpoints =
         leaves.iter().flat_map(move |&leaf| [1, 2, 3, 5].map(|slots| (checkpoint(slots, leaf), None)));
-    // The first limit requires snapshots, the second doesn't.
+    // With the first limit `auto` needs snapshots; with the second it doesn't.
     let auto = [1 << 14, 1 << 20].map(|memory| (Strategy::Auto, Some(memory)));
     let little = (Strategy::Checkpoint { slots: None, leaf: None }, Some(1 << 12));
     let all = [(Strategy::Tape, None), little].into_iter().chain(auto).chain(checkpoints);
     all.map(|(strategy, memory)| Retention { strategy, memory })
 }
 
-/// Parts of a gradient that no strategy may change.
+/// Parts of a gradient that don't depend on the strategy: loss, adjoints, drops, steps of the reverse sweep, and
+/// losses.
 type Outcome = (u64, Vec<Vec<u64>>, u64, u64, Vec<(u32, Loss, Tally)>);
 
 fn outcome(gradient: Gradient) -> Outcome {
@@ -57,9 +58,10 @@ pub fn gradients_agree(subject: &Subject) -> Result<(), String> {
         let (runner, retention) = (exact.runner.clone(), Some(retention));
         let by_strategy = Differentiated { runner, retention, ..by_strategy };
         match gradient(&by_strategy, &loss).map(outcome) {
-            // The memory limit is smaller than one state.
+            // A strategy may fail if its memory limit is smaller than one state.
             Err(DifferentiateError::MemoryFull { .. }) => {}
-            // A tape restores the values that a step changed, even if the step's inverse would read another adjoint.
+            // With adjoints as operands, undoing a step may read a changed adjoint. A tape restores the values
+            // instead, so it may succeed where a history fails.
             Ok(_) if is_tape && names_adjoints && is_not_restored => {}
             found => same(&format!("the gradient by {retention:?}"), found, expected.clone())?,
         }
@@ -67,9 +69,9 @@ pub fn gradients_agree(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Law: a round trip passes the same states with every strategy.
+/// Law: with every strategy, a round trip passes through the same states.
 pub fn backward_runs_agree(subject: &Subject) -> Result<(), String> {
-    // Only a history, of losses or of everything, restores adjoints.
+    // Only a history of lost bits (`Reverse`) or of all changes (`Tape`) also restores adjoints.
     let by_history = |retention: &Retention| matches!(retention.strategy, Strategy::Reverse | Strategy::Tape);
     let switches = subject.program.switches_mode();
     let all = [Retention::RESIDUES].into_iter().chain(strategies(&[1, 5]));
@@ -84,7 +86,7 @@ pub fn backward_runs_agree(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns digests and counters at each stop of a round trip in chunks of a few steps.
+/// Returns digest and counters of the state at each stop of a round trip, which runs a few steps at a time.
 fn round_trip(subject: &Subject, retention: Retention) -> Result<Option<Vec<String>>, String> {
     let machine = subject.machine(false);
     let mut checkpointed_run = CheckpointedRun::begin(machine, Some(retention), Travel::Forward)

@@ -1,4 +1,4 @@
-//! Laws of program texts: inversion, disassembly and formatting preserve or invert a program's meaning.
+//! Laws of program texts: disassembly and formatting preserve a program, and inversion inverts its effect.
 
 use reviver_assembler::disassemble::disassemble;
 use reviver_assembler::source::{FileId, Sources};
@@ -45,7 +45,7 @@ pub fn formatted(text: &str) -> Result<String, String> {
     format::format(&sources, file).map_err(|diagnostics| render::render(&sources, &diagnostics, false))
 }
 
-/// Returns a module without its structure data, which doesn't affect runs.
+/// Returns a module without data about its text, which doesn't affect runs.
 fn bare(module: &Module) -> Module {
     Module { structure: Structure::default(), ..module.clone() }
 }
@@ -65,8 +65,8 @@ pub fn inverting_twice(subject: &Subject) -> Result<(), String> {
     same("the text inverted four times", inverse(&inverse(&twice)?)?, twice)
 }
 
-/// Returns a module as inverting twice leaves it. The default of an input is lost, because it doesn't apply to the
-/// result that the input becomes.
+/// Returns the module that inverting twice should give. An input's default is lost, because it doesn't apply to the
+/// result that the input becomes in the inverse.
 fn inverted_twice(module: &Module) -> Module {
     let mut module = bare(module);
     for global in &mut module.globals {
@@ -77,7 +77,7 @@ fn inverted_twice(module: &Module) -> Module {
     module
 }
 
-/// Program that ran to its end, and its inverse that ran from there.
+/// A program that ran to its end, and the inverse program that ran with its results.
 struct Undone {
     forward: Machine,
     inverse: Subject,
@@ -85,7 +85,7 @@ struct Undone {
     back: Machine,
 }
 
-/// Law: from a program's end, the inverse program restores the start.
+/// Law: the inverse program, given the results, restores the start.
 pub fn inverse_undoes(subject: &Subject) -> Result<(), String> {
     let Some(Undone { inverse, text, back, .. }) = undone(subject)? else { return Ok(()) };
     let mut arrived = subject.machine(false).state().try_clone().unwrap();
@@ -94,8 +94,8 @@ pub fn inverse_undoes(subject: &Subject) -> Result<(), String> {
     same(&format!("the values after the inverse\n{text}"), value_digest(&subject.program, &arrived), start)
 }
 
-/// Law: running backward and running the inverse take the output tape in the same displayed order, and both show the
-/// input tape in the order in which the program was given it.
+/// Law: a backward run and the inverse program take the output tape in the same displayed order. Both show the input
+/// tape in the order in which it was given.
 pub fn backward_tapes_agree(subject: &Subject) -> Result<(), String> {
     let Some(Undone { forward, inverse, text, back }) = undone(subject)? else { return Ok(()) };
     let program = &subject.program;
@@ -114,7 +114,7 @@ pub fn backward_tapes_agree(subject: &Subject) -> Result<(), String> {
 /// Runs a program and then its inverse. `None` if there is no inverse, or if values depend on adjoints or the mode.
 fn undone(subject: &Subject) -> Result<Option<Undone>, String> {
     let forward = trace(subject, false);
-    // Adjoints aren't handed over, so values must not depend on them.
+    // Adjoints aren't copied to the inverse program, so values must not depend on them.
     if !subject.is_exact() || !forward.end.arrived() || !is_of_values_alone(subject) {
         return Ok(None);
     }
@@ -128,14 +128,14 @@ fn undone(subject: &Subject) -> Result<Option<Undone>, String> {
     Ok(Some(Undone { forward: forward.machine, inverse, text, back: machine }))
 }
 
-/// Copies values between programs with the same names. The output tape of one becomes the input tape of the other, in
-/// display order.
+/// Copies the values of one program's state to another program with the same names. The output tape becomes the input
+/// tape, in display order.
 fn hand_over((from, old): (&Program, &State), (to, new): (&Program, &mut State)) {
     for (n, global) in from.module().globals.iter().enumerate() {
         let Some((m, _)) = to.global(&global.name) else { continue };
         let texts: Vec<String> = from.read(old, n).into_iter().map(|value| from.text(value)).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        // A refusal shows as a difference of digests.
+        // If the value is refused, the digests differ, and the law reports that.
         let _ = to.give(new, m, &texts);
     }
     new.int_stack.clone_from(&old.int_stack);
@@ -144,12 +144,12 @@ fn hand_over((from, old): (&Program, &State), (to, new): (&Program, &mut State))
     new.output = to.in_text_order(Tape::Output, from.in_text_order(Tape::Input, old.input.clone()));
 }
 
-/// Law: a disassembly assembles to the same bytes, and bytes decode to the same module.
+/// Law: a disassembly assembles to the same bytes, and these bytes decode to the same module.
 pub fn disassembly(subject: &Subject) -> Result<(), String> {
     let original = subject.program.module();
     disassembled(original)?;
     let mut turned = Module { inverse: !original.inverse, ..original.clone() };
-    // Garbage of a program is an input of its inverse.
+    // In the inverse program, a cell declared as garbage is an input.
     let garbage = turned.globals.iter_mut().filter(|global| global.role == Role::Garbage);
     garbage.for_each(|global| global.role = Role::In);
     disassembled(&turned)

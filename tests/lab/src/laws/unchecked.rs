@@ -1,6 +1,6 @@
-//! Laws of unchecked code: if the checked run doesn't trap, states are the same at every step, and so are verified
-//! gradients. For floats this excludes save and restore, because uncomputation has rounding errors that restoring
-//! hasn't.
+//! Laws of unchecked code: if the checked run doesn't trap, the unchecked run has the same state at every step. Its
+//! gradients equal the verified ones. Programs of floats with `compute` are left out: unchecked code saves and
+//! restores cells there, while uncomputing them has rounding errors.
 
 use reviver_isa::structure::BlockKind;
 use reviver_vm::differentiate::{Gradient, Subject as Differentiated, gradient};
@@ -15,7 +15,7 @@ use crate::subject::Subject;
 /// Number of steps at which runs are stopped.
 const STOPS: usize = 6;
 
-/// Law: runs give the same state, forward and backward, at every stop.
+/// Law: an unchecked run has the same states as the checked run, forward and backward, at each of a few steps.
 pub fn runs(subject: &Subject) -> Result<(), String> {
     if !is_same_to_the_bit(subject) {
         return Ok(());
@@ -29,7 +29,7 @@ pub fn runs(subject: &Subject) -> Result<(), String> {
     compare(subject, &subject.resume(end, None), Travel::Backward, checked.state().step.unsigned_abs())
 }
 
-/// Law: unchecked gradients are the same.
+/// Law: an unchecked gradient equals the checked one.
 pub fn gradients(subject: &Subject) -> Result<(), String> {
     let differentiated = || subject.differentiated(false, LONGEST);
     let (Some(runner), Ok(checked), Ok(unchecked)) =
@@ -49,17 +49,18 @@ pub fn gradients(subject: &Subject) -> Result<(), String> {
     let reported =
         |found: &Gradient| (found.values[0], found.adjoints.cells.clone(), found.steps, found.steps_back);
     same("the unchecked gradient", reported(&found), reported(&expected))?;
-    // Exact values need no verification.
+    // An unchecked gradient isn't verified, so it has no error bound.
     same("what is judged", found.verification_report.loss_error, None)
 }
 
-/// Returns true if save and restore can't change bits, compared with uncomputation and its rounding.
+/// Returns true if saving and restoring a cell gives the same bits as uncomputing it.
 fn is_same_to_the_bit(subject: &Subject) -> bool {
     let module = subject.program.module();
     module.real.is_exact() || module.structure.blocks.iter().all(|block| block.kind != BlockKind::Compute)
 }
 
-/// Compares runs from one state, over all steps that don't trap, and over fewer.
+/// Compares checked and unchecked runs from one state: over `steps` steps, which don't trap, and over some smaller
+/// numbers.
 fn compare(subject: &Subject, start: &Machine, direction: Travel, steps: u64) -> Result<(), String> {
     let Some(runner) = (subject.engine.unchecked)(&subject.program) else { return Ok(()) };
     let mut rng = Rng::new(steps);

@@ -1,5 +1,5 @@
-//! Constant expressions: each has the value that the machine computes for the same expression over cells, in each
-//! word and number system. If the machine traps, the text is refused.
+//! Constant expressions: the assembler computes the same value as the machine does for this expression over cells, in
+//! each word and number system. If the machine traps, the assembler refuses the text.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use reviver_lab::rng::Rng;
 use reviver_lab::run::{End, trace};
 use reviver_lab::subject::Subject;
 
-/// Functions of integers; below are those of reals, and of a real and an integer.
+/// Functions of integers, as operators or names. `u-` is the unary minus. Below are those of reals.
 const INTS: [&str; 22] = [
     "+", "-", "*", "/", "%", "<<", ">>", "&", "^", "|", "max", "min", "mod", "floordiv", "pow", "shr", "lt",
     "geu", "eq", "~", "u-", "abs",
@@ -20,7 +20,8 @@ const REALS: [&str; 16] = [
     "inv",
 ];
 
-/// Random expression, with its leaves as literals and as cells.
+/// Random expression in two forms: `folded` has literals, which the assembler folds; `run` has cells with these
+/// values.
 struct Made {
     folded: String,
     run: String,
@@ -29,9 +30,9 @@ struct Made {
 struct Maker<'r> {
     rng: &'r mut Rng,
     bits: u32,
-    /// Factors for reals, small enough for all reals to fit into the number system.
+    /// Factors of real literals, small enough that the number system can represent all results.
     scales: &'static [&'static str],
-    /// Declarations of the cells.
+    /// Text of the declarations of the cells in `run`.
     cells: String,
     count: usize,
 }
@@ -111,7 +112,7 @@ fn applied(name: &str, sources: &[Made]) -> Made {
     Made { folded: text(|made| &made.folded), run: text(|made| &made.run) }
 }
 
-/// Returns the bits of the result; `None` if the program traps.
+/// Runs a text, and returns the bits of its result. Returns `None` if it traps.
 fn result(engine: usize, text: &str) -> Result<Option<u64>, String> {
     let subject = Subject::on(ALL[engine], text)?;
     let machine = trace(&subject, false);
@@ -147,7 +148,8 @@ fn constants_equal_those_computed_by_the_machine() {
             match (result(engine, &named), ran) {
                 (Ok(folded), ran) if folded == ran && ran.is_some() => values += 1,
                 (Err(error), None) if error.contains("E51") || error.contains("E52") => refusals += 1,
-                // The fixed-point number has more digits than a text can express, so only the machine can have it.
+                // The assembler refuses a fixed-point result with more digits than a text can express; the machine
+                // computes it.
                 (Err(error), Some(_)) if error.contains("more digits") => refusals += 1,
                 (named_result, ran) => panic!(
                     "on {}: {ran:?} is computed, and the constant is {named_result:?}\n\n{named}\n{run}",

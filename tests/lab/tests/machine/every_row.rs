@@ -1,5 +1,5 @@
-//! Every row has an effect, through text and on every engine, so no meaning can be lost between row and interpreter
-//! loop. Every law holds on each of these smallest programs.
+//! Every row of the instruction table has an effect, through text and on every engine. So no row's meaning can be
+//! lost between the table and an engine. Every law holds for each of these smallest programs.
 
 use reviver_isa::Update;
 use reviver_isa::instruction::Class;
@@ -15,7 +15,7 @@ use reviver_vm::{Machine, State, Stop, Travel};
 /// Maximum number of steps of a smallest program.
 const STEPS: u64 = 20;
 
-/// Returns a state without the numbers that every step changes.
+/// Returns a copy of a state in which the position and the step number are 0, because every step changes these.
 fn still(state: &State) -> State {
     State { position: 0, step: 0, ..state.try_clone().unwrap() }
 }
@@ -26,7 +26,7 @@ fn next(machine: &Machine, travel: Travel) -> Option<Update> {
     machine.program().module().code.get(at as usize).map(|instruction| instruction.update)
 }
 
-/// Executes a step, and returns its effects; `None` at the end.
+/// Executes a step, and returns its effects. Returns `None` at the end of the program.
 fn effects(machine: &mut Machine) -> Option<Vec<Effect>> {
     let (before, from, backward) =
         (still(machine.state()), machine.state().position, machine.state().inverted);
@@ -45,7 +45,7 @@ fn effects(machine: &mut Machine) -> Option<Vec<Effect>> {
     Some(effects.into_iter().flatten().collect())
 }
 
-/// Returns true if a step of the specimen's update has the effect.
+/// Runs a program, and returns true if a step with the specimen's update has the specimen's effect.
 fn is_seen(specimen: &Specimen, mut machine: Machine) -> bool {
     for _ in 0..STEPS {
         let update = next(&machine, Travel::Forward);
@@ -60,7 +60,7 @@ fn is_seen(specimen: &Specimen, mut machine: Machine) -> bool {
     false
 }
 
-/// Returns the specimen's programs, on an engine.
+/// Returns the programs of a specimen, set up to run on an engine.
 fn subjects(engine: Engine, specimen: &Specimen) -> Vec<Subject> {
     let assembled = |text: &String| {
         Subject::on(engine, text).unwrap_or_else(|error| panic!("{}:\n{text}\n{error}", specimen.row))
@@ -68,7 +68,7 @@ fn subjects(engine: Engine, specimen: &Specimen) -> Vec<Subject> {
     specimen.texts.iter().map(assembled).collect()
 }
 
-/// Returns each engine with each specimen.
+/// Returns all pairs of an engine and a specimen.
 fn pairs() -> impl Iterator<Item = (Engine, Specimen)> {
     ALL.iter().flat_map(|&engine| specimens::all().into_iter().map(move |specimen| (engine, specimen)))
 }
@@ -82,8 +82,8 @@ fn every_row_has_an_effect_on_every_engine() {
     }
 }
 
-/// In gradient mode, every update that changes reals also affects adjoints: in its own direction, or in the reverse
-/// sweep if it has only one direction. Derivatives of functions may be 0.
+/// In gradient mode, every update that changes reals also changes adjoints. An update without an inverse does so in
+/// the reverse sweep. Functions aren't checked, because their derivatives may be 0.
 #[test]
 fn every_row_of_reals_has_an_effect_on_adjoints() {
     let of_reals = |specimen: &Specimen| {
@@ -97,7 +97,7 @@ fn every_row_of_reals_has_an_effect_on_adjoints() {
     }
 }
 
-/// Returns true if a step of an update changes adjoints, in the given direction.
+/// Returns true if a step of the update changes adjoints in a run in the given direction.
 fn carries(subject: &Subject, update: Update, travel: Travel) -> bool {
     let mut machine = subject.machine(true);
     if travel == Travel::Backward && machine.run(Travel::Forward, STEPS).is_err() {

@@ -1,9 +1,9 @@
-//! Exhaustive proof: on every state of 8-bit cells, each integer row either traps and changes nothing, or its inverse
-//! step doesn't trap and restores the state exactly.
+//! Exhaustive proof: on every state of 8-bit cells, a step of an integer row either traps and changes nothing, or its
+//! inverse step restores the state exactly.
 //!
 //! A program has one instruction for each value of its target (`add.mul y0, a, b` to `add.mul y255, a, b`), so that
-//! one run tries all targets for a pair of sources. All updates are tried with all functions on all values of three
-//! cells: 2²⁴ states for each row. A slow engine tries fewer source values.
+//! one run tries all target values for a pair of source values. All updates are tried with all functions on all
+//! values of three cells: 2²⁴ states for each row. A slow engine tries fewer source values.
 
 use reviver_isa::Function;
 use reviver_isa::function::Signature;
@@ -16,15 +16,15 @@ use reviver_vm::{Machine, Stop};
 
 const BYTES: std::ops::RangeInclusive<i64> = -128..=127;
 
-/// Machine over 8-bit cells that can be set individually.
+/// Machine over 8-bit cells, whose values a test sets one by one.
 struct Cells {
     machine: Machine,
-    /// Index of each cell under test.
+    /// Index of each named cell among the integer cells.
     offsets: Vec<usize>,
 }
 
 impl Cells {
-    /// Assembles a program, and finds its cells by name.
+    /// Assembles a program, and finds the cells that `names` lists.
     fn new(text: &str, names: &[String]) -> Cells {
         Cells::on(REFERENCE, text, names)
     }
@@ -48,8 +48,8 @@ impl Cells {
         self.offsets.iter().zip(values).all(|(&offset, &value)| ints[offset] == value)
     }
 
-    /// Executes one step forward. If it traps, checks that nothing has changed; otherwise that a step back restores
-    /// everything. Returns true if it didn't trap.
+    /// Executes one step forward. If the step traps, checks that it changed nothing, and returns false. Otherwise
+    /// checks that a step backward restores the state, and returns true.
     fn round_trip(&mut self, values: &[i64]) -> bool {
         self.set(values);
         let before = self.machine.state().try_clone().unwrap();
@@ -71,14 +71,14 @@ fn targets() -> Vec<String> {
     BYTES.enumerate().map(|(n, _)| format!("y{n}")).collect()
 }
 
-/// Returns an update with every function of integers.
+/// Returns the rows of an update: one for each function of integers.
 fn rows(update: Update) -> impl Iterator<Item = (Update, Function)> {
     let functions =
         Function::ALL.iter().copied().filter(|f| f.signatures().any(|signature| signature == Signature::Int));
     functions.filter(|f| *f != Function::Always).map(move |f| (update, f))
 }
 
-/// Returns all updates that accumulate over integers and have an inverse.
+/// Returns all updates that change an integer by a function value and have an inverse.
 fn accumulations() -> Vec<Update> {
     let all = Update::ALL.iter().copied();
     all.filter(|u| {
@@ -87,7 +87,7 @@ fn accumulations() -> Vec<Update> {
     .collect()
 }
 
-/// Returns the program that applies a row to every target.
+/// Returns a program that applies a row to all targets, one after the other.
 fn program(update: Update, function: Function) -> String {
     let mut text = String::from(".word 8\n.inout a, b\n");
     targets().iter().for_each(|y| text += &format!(".inout {y}\n"));
@@ -96,7 +96,7 @@ fn program(update: Update, function: Function) -> String {
     text
 }
 
-/// Tries a row on all targets and sources.
+/// Tries a row with all values of its target and sources.
 fn try_row(engine: Engine, update: Update, function: Function) {
     let names: Vec<String> = targets().into_iter().chain(["a".into(), "b".into()]).collect();
     let mut cells = Cells::on(engine, &program(update, function), &names);
@@ -110,7 +110,8 @@ fn try_row(engine: Engine, update: Update, function: Function) {
     }
 }
 
-/// Runs over all targets and back; if the first instruction traps, each must trap.
+/// Runs all instructions forward and backward, which must restore the state. If the first instruction traps, checks
+/// that each of them traps.
 fn try_targets(cells: &mut Cells, start: &[i64], row: (&str, Update, Function)) {
     let count = BYTES.count() as u64;
     let sources = &start[count as usize..];
@@ -128,7 +129,8 @@ fn try_targets(cells: &mut Cells, start: &[i64], row: (&str, Update, Function)) 
     assert!(cells.holds(start), "{row:?} with sources {sources:?} is not undone");
 }
 
-/// Checks that each instruction traps without changes, because the function has no value.
+/// Checks that each instruction traps and changes nothing. The trap depends only on the sources, for which the
+/// function has no value.
 fn try_traps(cells: &mut Cells, start: &[i64], first: u32) {
     for at in first..first + BYTES.count() as u32 {
         cells.machine.state_mut().position = at;
@@ -146,7 +148,7 @@ fn try_update(update: Update) {
     }
 }
 
-/// Defines one test for each update, so that they run in parallel.
+/// Defines a test for each of the given updates, so that the tests run in parallel.
 macro_rules! updates {
     ($($test:ident $Update:ident)+) => {
         $(
@@ -156,11 +158,11 @@ macro_rules! updates {
             }
         )+
 
-        /// Updates without a test above, such as new ones.
+        /// Tries the updates without a separate test above, such as new ones.
         #[test]
         fn other_updates_on_every_state() {
             let others = accumulations().into_iter().filter(|update| ![$(Update::$Update),+].contains(update));
-            // One test for several updates would run on a single core without threads.
+            // Each update gets a thread, because a single test runs on one core.
             std::thread::scope(|scope| others.for_each(|update| drop(scope.spawn(move || try_update(update)))));
         }
     };
@@ -183,7 +185,7 @@ fn updates_of_one_cell_on_every_state() {
     }
 }
 
-/// Values that return from a stack or a tape need a vacant cell.
+/// Tries updates that move a value from a stack or a tape to a cell, which must be vacant.
 #[test]
 fn fetching_updates_on_every_state() {
     for (away, back) in [("push", "pop"), ("write", "unwrite"), ("unread", "read")] {
@@ -224,8 +226,8 @@ fn assert_on_every_state() {
     }
 }
 
-/// Tests pairs of every `br` condition with every `from` condition. A step over either half, in either
-/// direction, can be undone, or traps and changes nothing.
+/// Tries every pair of a `br` condition and a `from` condition. In either direction, a step over a branch can be
+/// undone, or traps and changes nothing.
 #[test]
 fn branch_pairs_on_every_state() {
     for (entry, exit) in
@@ -243,7 +245,8 @@ fn branch_pairs_on_every_state() {
     }
 }
 
-/// Integer targets of real sources, which the exhaustive proof leaves out, on sampled reals.
+/// Tries rows with an integer target and real sources, on a sample of reals. The exhaustive tests above have integer
+/// sources only.
 #[test]
 fn rows_from_reals_on_every_target() {
     let samples = ["-130.0", "-128.9", "-1.5", "-0.0", "0.0", "0.99", "1.0", "127.5", "128.0", "1e300"];

@@ -1,5 +1,5 @@
-//! Fuzz targets as plain tests: each body runs on the committed seeds, and on a few thousand damaged ones. Findings
-//! of a fuzzer become seeds.
+//! Fuzz targets as plain tests. Each target's body runs on the committed seeds, and on some thousand damaged copies.
+//! An input with which a fuzzer found a mistake becomes a seed.
 
 use reviver_assembler::image;
 use reviver_lab::campaign::{programs, subject};
@@ -8,10 +8,10 @@ use reviver_lab::fuzz;
 use reviver_lab::rng::Rng;
 use reviver_lab::tree::in_tree;
 
-/// Number of damaged seeds for each body outside of campaigns.
+/// Number of damaged seeds for each body, except in campaigns.
 const ROUNDS: u64 = 10_000;
 
-/// Returns the committed texts, and generated ones.
+/// Returns the committed seed texts, and some generated programs.
 fn texts() -> Vec<Vec<u8>> {
     let folder = in_tree("tests/fuzz/seeds");
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -23,7 +23,7 @@ fn images() -> Vec<Vec<u8>> {
     (0..20).map(|seed| image::encode(subject(seed).program.module()).unwrap()).collect()
 }
 
-/// Runs a body on all seeds, and on damaged ones.
+/// Runs the body of a fuzz target on all seeds, and on damaged copies of them.
 fn try_all(seeds: &[Vec<u8>], body: fn(&[u8]), damage: impl Fn(&mut Rng, &[u8]) -> Vec<u8>) {
     seeds.iter().for_each(|seed| body(seed));
     let mut rng = Rng::new(3);

@@ -1,5 +1,5 @@
-//! Effects of single instructions on adjoints, compared with reference values and with tangents, by texts of one
-//! line.
+//! Effects of single instructions on adjoints. Programs of one line are compared with reference values, and with
+//! tangents.
 
 use std::collections::HashSet;
 
@@ -28,7 +28,7 @@ fn is_close(found: f64, expected: f64) -> bool {
     (found - expected).abs() <= 1e-12 * expected.abs().max(1.0)
 }
 
-/// Runs one instruction on values and adjoints, and returns those after it.
+/// Runs one instruction. `before` has the values and adjoints of its operands; returns those after it.
 fn after(instruction: &str, before: &[f64]) -> Vec<f64> {
     let names = &OPERANDS[..before.len() / 2];
     let declared: Vec<String> = names.iter().map(|name| format!("{name}: real")).collect();
@@ -60,7 +60,7 @@ fn single_instructions_match_independent_results() {
     }
 }
 
-/// The source of the vectors lacks some functions. Tests below cover every row.
+/// The reference data lacks some functions of reals; the tests below cover every row.
 #[test]
 fn vectors_exist_for_most_functions_of_reals() {
     let named: HashSet<&str> = VECTORS.lines().filter_map(|line| line.split(['.', ',']).nth(1)).collect();
@@ -90,7 +90,8 @@ impl Line {
         panic!("on {}:\n{}{what}", self.subject.engine.name, self.subject.text)
     }
 
-    /// Sets the globals in declaration order, and checks the pairing of tangents with adjoints in both directions.
+    /// Sets the globals in the order of their declarations. Checks that steps preserve the pairing of tangents with
+    /// adjoints, in both directions.
     fn try_at(&mut self, reals: &[f64], ints: &[i64]) {
         let mut machine = self.subject.machine(true);
         let program = self.subject.program.clone();
@@ -112,7 +113,7 @@ impl Line {
         }
     }
 
-    /// Tries all combinations of corner values, and random values within the domains of all functions.
+    /// Tries all pairs of corner values, and random values between 0.1 and 0.9.
     fn try_everywhere(&mut self) {
         let ints = [-3, -1, 0, 1, 2, 5];
         for (&a, &b) in CORNERS.iter().flat_map(|a| CORNERS.iter().map(move |b| (a, b))) {
@@ -142,7 +143,7 @@ fn sources(function: Function, signature: Signature) -> String {
     names[..function.arity()].concat()
 }
 
-/// Every function row with a real value, under every update, in every number system.
+/// Checks the pairing for every function with a real value, with every update, in every number system.
 #[test]
 fn every_function_row_keeps_tangents_and_adjoints_paired() {
     let signatures = |f: &Function| {
@@ -158,7 +159,7 @@ fn every_function_row_keeps_tangents_and_adjoints_paired() {
                 format!(".real {system}\n{globals}\n{update}.{} y{sources}\n", function.name())
             };
             let mut texts = vec![text(&sources)];
-            // An assignment may read the cell that it replaces.
+            // Only an assignment may have its target as a source.
             if update == "overwrite" {
                 let own = [("a", "y"), ("b", "y")].map(|(from, to)| sources.replace(from, to));
                 let both = own[0].replace('b', "y");
@@ -171,7 +172,7 @@ fn every_function_row_keeps_tangents_and_adjoints_paired() {
     }
 }
 
-/// Every other update of reals, alone and undone by an `uncall`.
+/// Checks the pairing for every update of reals without a function, in a forward step and undone by an `uncall`.
 #[test]
 fn every_update_keeps_tangents_and_adjoints_paired() {
     let lines = [
@@ -207,20 +208,21 @@ impl Line {
     }
 }
 
-/// A tape's values move together with their adjoints, at either end of the tape.
+/// At either end of a tape, a value moves together with its adjoint.
 #[test]
 fn read_cells_keep_their_adjoints() {
     let text =
         "; tape: 2.5, 7\n.inout x: real = 0, n, y: real\nread x\nread n\nadd.square y, x\nwrite x\nwrite n\n";
     let mut line = Line::on(REFERENCE, text);
     line.try_at(&[0.0, 1.0], &[0]);
-    // Five steps back; forward, as many as drop no adjoint of a vacant cell.
+    // Five backward steps are compared. The forward steps that are compared end where an adjoint of a vacant cell is
+    // dropped.
     assert!(line.compared >= 5, "{}", line.compared);
     assert_eq!(line.subject.tape, [TapeEntry::Int(7), TapeEntry::Real(2.5f64.to_bits())]);
 }
 
 /// Program from NiLang's documentation, where the gradient was (1, 0). Here `local x = y` is a separate cell, so both
-/// inputs get their contributions.
+/// inputs have the derivative 1.
 #[test]
 fn a_copy_has_its_own_adjoint() {
     let text = ".inout out: real, x: real default 1, y: real default 2\n\
@@ -241,8 +243,8 @@ fn gradient(text: &str) -> [f64; 2] {
     })
 }
 
-/// Rules execute steps in the reverse sweep that the forward sweep doesn't have. Losses of earlier steps are still
-/// restored.
+/// A derivative rule executes steps in the reverse sweep that the forward sweep didn't execute. Bits lost by earlier
+/// steps are still restored from the history.
 #[test]
 fn cells_overwritten_before_a_rule_are_restored() {
     let text = "
@@ -279,7 +281,8 @@ fn cells_overwritten_before_a_rule_are_restored() {
     assert!(is_close(x, 0.7 * by_a) && is_close(y, 0.1 * by_a), "{x} {y}");
 }
 
-/// Adjoints and the mode as operands in place of cells and integers: refused, or executed and undone.
+/// Adjoints as operands in place of cells, and the mode in place of an integer: the text is refused, or the program
+/// runs and is undone.
 #[test]
 fn adjoints_and_the_mode_are_allowed_in_some_operands() {
     let may = [

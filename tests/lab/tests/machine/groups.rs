@@ -1,5 +1,5 @@
-//! SIMD groups of lanes: each lane has the bits of a single run. A group is abandoned only if a lane has an error, or
-//! lanes diverge. Tests use shipped programs, random ones, and texts that diverge, fail, or don't end.
+//! SIMD groups of lanes: each lane has the bits of a single run. A group is abandoned only if lanes diverge, or if a
+//! lane fails. Tests use the repository's programs, random ones, and texts that diverge, fail, or don't end.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -26,7 +26,7 @@ use reviver_vm::{CheckLevel, Machine, Program, ShownMark};
 /// Step limit that suffices for most lanes.
 const MOST: u64 = 2_000_000;
 
-/// Input cell of lanes, with its global.
+/// Input cell of the lanes, with the global to which it belongs.
 #[derive(Clone, Copy)]
 struct InputCell {
     class: Class,
@@ -39,14 +39,14 @@ struct Trial {
     start: RunStart,
     given: Vec<InputCell>,
     losses: Vec<usize>,
-    /// The gradient of each loss, if a single lane needs no machine.
+    /// Compiled function for each loss in a single lane; fewer entries if a loss needs a machine.
     alone: Vec<GradientCall>,
     group: Option<GroupCall>,
-    /// True if a group may be abandoned although all its lanes complete.
+    /// True if the group may be abandoned even though each of its lanes would complete alone.
     may_be_needless: bool,
 }
 
-/// Results of a group for each loss: its value, and the adjoints of input reals.
+/// For each loss, in each lane: the loss, then the adjoints of the real inputs.
 type Found = Vec<InGroup<Vec<u64>>>;
 
 impl Trial {
@@ -82,7 +82,8 @@ impl Trial {
         Some(Trial { start, given, losses, alone, group, may_be_needless: false })
     }
 
-    /// Returns lane inputs: the program's own numbers, varied in each lane by multiples of `apart`.
+    /// Returns the inputs of a group: the program's own numbers, varied from lane to lane. `apart` scales the
+    /// differences.
     fn lanes(&self, apart: i64) -> Vec<InGroup<u64>> {
         let own = |given: &InputCell| match given.class {
             Class::Int => {
@@ -109,7 +110,7 @@ impl Trial {
         let mut memory = group_call.memory(&self.start, self.seeds()).unwrap()?;
         lanes.iter().enumerate().for_each(|(n, bits)| memory.give(n, *bits));
         let mut found: Found = Vec::new();
-        // Two runs in the same buffers must not influence each other.
+        // The second run uses the same memory, and must find the same.
         let mut end = GroupEnd::GivenUp;
         for _ in 0..2 {
             found.clear();
@@ -125,7 +126,7 @@ impl Trial {
         Some((end, found))
     }
 
-    /// Returns the results of a single lane; `None` if it fails or isn't verified.
+    /// Computes a single lane. Returns `None` if it fails or its gradient isn't verified.
     fn lane(&mut self, lanes: &[InGroup<u64>], lane: usize) -> Option<Vec<Vec<u64>>> {
         for (given, bits) in self.given.iter().zip(lanes) {
             let (cells, bits) = (given.cell..given.cell + 1, bits[lane]);
@@ -145,7 +146,8 @@ impl Trial {
         self.alone.iter().zip(&self.seeds()).map(own).collect()
     }
 
-    /// Compares a group with its single lanes, and returns how the group ended.
+    /// Compares a group with its lanes computed singly. Returns how the group ended; `None` if the program can't run
+    /// in groups.
     fn held(&mut self, what: &str, lanes: &[InGroup<u64>]) -> Option<GroupEnd> {
         let (end, found) = self.group(lanes)?;
         let alone: Vec<Option<Vec<Vec<u64>>>> = (0..GROUP).map(|lane| self.lane(lanes, lane)).collect();
@@ -173,7 +175,7 @@ impl Trial {
     }
 }
 
-/// Counts of groups by how they ended.
+/// Number of groups for each way in which they ended.
 #[derive(Default, Debug)]
 struct Ends(BTreeMap<&'static str, usize>);
 
@@ -285,7 +287,7 @@ fn lanes_diverge_at_the_first_difference_from_lane_0() {
     }
 }
 
-/// Program that stores and loads elements by an index that differs between lanes. The word is short, so that integers
+/// Program that stores and loads elements at indices that differ between lanes. Its words are short, so that integers
 /// wrap.
 const ELEMENTS: &str = "\
 .word 16
@@ -304,7 +306,8 @@ add z, B[k] * A[n]
 add.toreal z, m
 ";
 
-/// Program with a store to a lane-dependent element before a load from a fixed element, which may be the same one.
+/// Program that stores to an element whose index depends on the lane, then loads a fixed element, which may be the
+/// same one.
 const OVERLAID: &str = "\
 .in n
 .inout A[3]: real
@@ -336,13 +339,13 @@ fn addresses_may_differ_between_lanes() {
     let lanes = |n: InGroup<u64>| [&[n][..], &a].concat();
     assert_eq!(own.held("elements", &lanes([0, 1, 2, 3])), Some(GroupEnd::Done));
     assert_eq!(own.held("elements", &lanes([3, 3, 0, 1])), Some(GroupEnd::Done));
-    // An index that is out of bounds.
+    // Indices that are out of bounds in one lane.
     for outside in [4, -1_i64 as u64, 1000] {
         assert_eq!(own.held("elements", &lanes([0, 1, outside, 3])), Some(GroupEnd::GivenUp));
     }
 }
 
-/// Program with a failing check of a real, in a loop that then doesn't end.
+/// Program in which the check of a real fails in a loop that then doesn't end.
 const ENDLESS: &str = "\
 .inout x: real
 .out y: real
@@ -368,7 +371,8 @@ fn a_failed_check_ends_an_endless_loop() {
     assert!(started.elapsed() < Duration::from_secs(60));
 }
 
-/// Program with NaNs in the middle and at the end, a quotient of integers, and powers with different exponents.
+/// Program that produces NaNs, in its middle and at its end. It also has a quotient of integers, and powers with
+/// different exponents.
 const NUMBERS: &str = "\
 .in n, d
 .inout x: real
@@ -396,7 +400,8 @@ fn a_lane_without_a_value_ends_the_simd_group() {
     );
 }
 
-/// Program with residues that are large in some lanes, and would be significant in the others.
+/// Program that leaves a rounding residue proportional to x. Compared with another lane's numbers, the residue of a
+/// large x would count as a divergence.
 const UNEQUAL: &str = "\
 .inout x: real
 .out y: real
@@ -419,7 +424,8 @@ fn lanes_are_verified_independently() {
 
 #[test]
 fn an_infinite_sum_of_checked_numbers_ends_a_simd_group() {
-    // The reverse sweep checks the x and w that it restores.
+    // The reverse sweep checks that it restores x and w. The check of a group adds numbers, whose sum may be
+    // infinite.
     let text = ".in a: real\n.inout x: real, w: real\n.out y: real\nadd x, a\nadd w, a\nadd y, x * 1e-10\nadd y, w * 1e-10\n";
     let mut own = trial(text, 1);
     let at = |x: f64| [reals([1.0; GROUP]), reals([x, 1.0, 1.0, 1.0]), reals([x, 1.0, 1.0, 1.0])];

@@ -15,10 +15,10 @@ use reviver_lab::subject::{Subject, load};
 use reviver_lab::tree::in_tree;
 use reviver_vm::{Travel, checkpoint};
 
-/// Images up to this size in bytes get every bit flipped; larger ones as many random bits.
+/// Maximum size in bytes of images in which every bit is flipped. In larger ones as many random bits are flipped.
 const EVERY_BIT: usize = 64 << 10;
 
-/// Returns the images of all shipped programs, by name.
+/// Returns the names and images of all programs of the repository.
 fn shipped() -> Vec<(String, Vec<u8>)> {
     let folder = in_tree("programs");
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -36,7 +36,7 @@ fn image_of(path: &PathBuf) -> Vec<u8> {
     image::encode(&module).unwrap()
 }
 
-/// Returns the bits to flip: all of them, or a sample for a large image.
+/// Returns the indices of the bits to flip, of `all` bits: each one, or a sample for a large image.
 fn places(all: usize) -> Vec<usize> {
     let mut rng = Rng::new(all as u64);
     let most = EVERY_BIT * 8;
@@ -63,7 +63,7 @@ fn every_truncation_is_refused() {
     }
 }
 
-/// Returns images to damage, shipped and generated.
+/// Returns the images to damage: those of the repository's programs, and of generated ones.
 fn samples() -> Vec<Vec<u8>> {
     let generated = (0..40).map(|seed| image::encode(subject(seed).program.module()).unwrap());
     shipped().into_iter().map(|(_, bytes)| bytes).chain(generated).collect()
@@ -80,11 +80,11 @@ fn damage_with_a_repaired_checksum() {
         verified += u64::from(image::decode(&image).is_ok_and(|module| load(module).is_ok()));
         fuzz::image(&image);
     }
-    // Otherwise damage rarely passes the verifier, and the test is weak.
+    // If fewer damaged images pass the verifier, this test hardly tests the machine.
     assert!(verified > rounds / 100, "only {verified} of {rounds} damaged images were programs");
 }
 
-/// Returns a generated program stopped during its run, mostly inside of calls.
+/// Returns a generated program and its encoded state in the middle of a run, mostly inside of calls.
 fn interrupted(seed: u64) -> (Subject, Vec<u8>) {
     let subject = subject(seed);
     let mut machine = subject.machine(true);

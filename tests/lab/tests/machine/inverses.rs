@@ -1,4 +1,4 @@
-//! Round trip by inversion, `run(invert p) ∘ run(p) = id`: the inverse of every program in `programs/` takes the
+//! Round trip by inversion, `run(invert p) ∘ run(p) = id`. The inverse of each program in `programs/` is given the
 //! results and the displayed tape, and restores the inputs. A backward run does the same.
 //!
 //! Inputs of the programs are in their headers: `;! run n=10 -> …`.
@@ -78,7 +78,7 @@ fn programs() -> impl Iterator<Item = PathBuf> {
     })
 }
 
-/// Undoes every run in a program's header that completes. Returns their number.
+/// Runs a program as each header line says, and undoes each run that completes. Returns the number of runs.
 fn undone(name: &str) -> Result<usize, String> {
     let text = std::fs::read_to_string(name).map_err(|error| error.to_string())?;
     let inverse = load(&format!("{name}.inverse"), inverse(name, name)?)?;
@@ -90,7 +90,8 @@ fn undone(name: &str) -> Result<usize, String> {
     Ok(runs.len())
 }
 
-/// Returns the inputs in a header line, if it describes a run of the unmodified program.
+/// Returns the inputs in a header line. Returns `None` unless the line is a run that completes, in the program's own
+/// number system.
 fn given(line: &str) -> Option<Vec<&str>> {
     let (given, result) = line.strip_prefix(";! run ")?.split_once("->")?;
     let fails = ["trap", "error", "unrestored"];
@@ -151,7 +152,7 @@ fn finish(machine: &mut Machine) -> Result<(), String> {
     go(machine, Travel::Forward)
 }
 
-/// Runs to the end, where no garbage may be left.
+/// Runs to the end of the program. Garbage that is left there is an error.
 fn go(machine: &mut Machine, travel: Travel) -> Result<(), String> {
     loop {
         match machine.run(travel, u64::MAX).map_err(|trap| format!("{trap:?}"))? {
@@ -164,7 +165,8 @@ fn go(machine: &mut Machine, travel: Travel) -> Result<(), String> {
     if garbage.is_empty() { Ok(()) } else { Err(format!("garbage: {garbage:?}")) }
 }
 
-/// Gives the results of a run to the inverse program, or to the program at its end, including the displayed tape.
+/// Gives the results of a run to the other machine: one with the inverse program, or one at the program's end. The
+/// tape is copied as displayed.
 fn hand_over(from: &Machine, to: &mut Machine, travel: Travel) {
     let program = Arc::clone(to.program());
     for (number, global) in program.module().globals.iter().enumerate() {
@@ -197,8 +199,8 @@ fn copy(from: &Machine, number: usize, to: &mut Machine) {
     }
 }
 
-/// Checks that all inputs are restored: bit for bit, or within a float's tolerance. `tape` is the tape that holds the
-/// restored input tape.
+/// Checks that all inputs are restored: bit for bit, or floats within the tolerance. `tape` says which tape of `end`
+/// has the restored input tape.
 fn compare(program: &Program, start: &State, end: &Machine, tape: Tape) -> Result<(), String> {
     let real = &program.module().real;
     let tolerance = if real.is_exact() { 0.0 } else { program.module().tolerance() };

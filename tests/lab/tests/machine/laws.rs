@@ -1,4 +1,4 @@
-//! Laws of reversible programs, over a corpus of random ones. A failure prints law, seed and a shrunk program.
+//! Laws of reversible programs, checked on random programs. A failure prints law, seed and a shrunk program.
 //!
 //! `REVIVER_CAMPAIGN=20000 cargo test --workspace --test machine laws::` checks that many programs by each law;
 //! `REVIVER_CAMPAIGN=20000..30000` checks the programs of these seeds.
@@ -8,7 +8,7 @@ use reviver_lab::coverage::{Coverage, gradients, outcomes, places, rows, stacks}
 use reviver_lab::laws::{self, ALL};
 use reviver_lab::run::LONGEST;
 
-/// Number of programs for each law outside of campaigns.
+/// Number of random programs for each law, except in campaigns.
 const CORPUS: u64 = 800;
 
 macro_rules! laws {
@@ -62,7 +62,8 @@ laws! {
     formatting: "formatting changes no program"
 }
 
-/// The corpus is meaningful only if it covers everything, and most programs complete.
+/// Checks that the random programs cover the whole language, and that most of them complete. Otherwise the laws would
+/// mean little.
 #[test]
 fn the_corpus_covers_everything() {
     let mut coverage = Coverage::default();

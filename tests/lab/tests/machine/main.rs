@@ -1,6 +1,8 @@
-//! Machine tests through text, on every engine: laws, oracle, exhaustive proofs, shipped programs, gradients, images,
-//! states, calls. They don't need the command `reviver`; only the tests of calls need its library.
-//! `cargo test --workspace --test machine laws::` runs those of one file.
+//! Tests of the machine through program texts, on every engine: laws, oracle, exhaustive proofs, the repository's
+//! programs, gradients, images, states, and calls. They don't need the command `reviver`; only the tests of calls
+//! need its library.
+//!
+//! `cargo test --workspace --test machine laws::` runs the tests of one file.
 
 mod calls;
 mod constants;

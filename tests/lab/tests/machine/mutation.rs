@@ -21,9 +21,9 @@ use reviver_lab::{campaign, corners};
 /// Number of generated programs for each mutant.
 const PROGRAMS: u64 = 150;
 
-/// Returns true if the laws can detect the mutant. They don't cover the value of `always`, which the machine never
-/// evaluates, because it recognizes `always` by name. Nor do they cover rows that the oracle doesn't support yet.
-/// Tests of the rows detect the former, and must detect the latter when a release ships the row.
+/// Returns true if some law can detect the mutant. The laws don't cover the value of `always`, because the machine
+/// recognizes `always` by its name and never evaluates it. They don't cover rows either that the oracle doesn't
+/// support yet. Separate tests of the rows cover both.
 fn concerns_the_machine(mutant: Mutant) -> bool {
     match mutant {
         Mutant::Value(function, _) => function != Function::Always && !UNKNOWN.functions.contains(&function),
@@ -32,7 +32,7 @@ fn concerns_the_machine(mutant: Mutant) -> bool {
     }
 }
 
-/// Returns the first law that fails, with its program.
+/// Returns a sentence about the first law that fails on a text, or `None` if all laws hold.
 fn noticed(engine: Engine, texts: &[String]) -> Option<String> {
     if Update::ALL.iter().any(|update| update.inverse().inverse() != *update) {
         return Some("an inverse is not mutual".into());
@@ -46,7 +46,8 @@ fn noticed(engine: Engine, texts: &[String]) -> Option<String> {
     })
 }
 
-/// Returns the corner cases first, because they are short and detect most mutants, then generated programs.
+/// Returns the texts on which laws are checked. Corner cases are first, because they are short and detect most
+/// mutants.
 fn texts() -> Vec<String> {
     let generated = (0..PROGRAMS).map(|seed| program(seed, &Profile::of_seed(seed)));
     corners::all().into_iter().map(|(_, text)| text).chain(generated).collect()
@@ -80,7 +81,8 @@ fn every_mutant_is_noticed() {
         assert_eq!(noticed(engine, &texts), None, "the laws fail on {on} without any mutant");
         let concerning = ALL.iter().copied().filter(|&mutant| concerns_the_machine(mutant));
         let mutants: Vec<Mutant> = engine.share(concerning).collect();
-        // Mutants cause many panics in the machine; their messages would hide the survivors.
+        // Mutants cause many panics in the machine. Their messages are suppressed, because they would hide the list
+        // of survivors.
         let hook = std::panic::take_hook();
         std::panic::set_hook(Box::new(|_| {}));
         let survivors = catch_unwind(AssertUnwindSafe(|| survivors(engine, &mutants, &texts)));

@@ -1,6 +1,6 @@
-//! Agreement of the machine with the independent oracle, on every engine: shipped programs with the inputs in their
-//! headers, small cases for each construct and class of trap, smallest programs of each row, and random programs.
-//! Skipped comparisons are counted.
+//! Agreement of the machine with the independent oracle, on every engine: the repository's programs with the inputs
+//! in their headers, small cases for each construct and class of trap, the smallest programs of each row, and random
+//! programs. Skipped comparisons are counted.
 //!
 //! The header of a small case has the outcome of its runs: `;! run a=1 -> arrives`, `;! back a=1 -> alias`,
 //! `;! run a=1 -> arrives back irreversible`. With the word `gradient`, gradient mode is on from the start.
@@ -22,14 +22,15 @@ use reviver_lab::subject::Subject;
 use reviver_lab::tree::in_tree;
 use reviver_oracle::{Agreement, Case, Ending, Inputs, Settings, Trap};
 
-/// Statement limit of small cases.
+/// Maximum number of statements that the oracle executes in a small case.
 const FUEL: u64 = 500_000;
-/// Statement limit of shipped programs; some need millions, and the oracle is slow.
+/// Maximum number of statements that the oracle executes in a program of the repository. Some need millions, which
+/// takes the oracle too long.
 const FUEL_OF_PROGRAMS: u64 = 150_000;
-/// Number of random programs outside of campaigns.
+/// Number of random programs, except in campaigns.
 const RANDOM: u64 = 400;
 
-/// File with one of its runs.
+/// A program file, with one of the runs in its header.
 struct Run {
     path: PathBuf,
     line: String,
@@ -70,8 +71,8 @@ impl Run {
         run
     }
 
-    /// Checks the outcome in the header: `arrives`, or the class of a trap, optionally with `back` and the outcome of
-    /// the backward run.
+    /// Checks that the runs end as the header says: `arrives`, or the class of a trap. After the word `back` it may
+    /// have the outcome of the backward run.
     fn expect(&self, agreement: &Agreement) -> Result<(), String> {
         let round = if self.line.starts_with("back") { &agreement.backward } else { &agreement.forward };
         let expected: Vec<&str> = self.line.split("->").nth(1).unwrap_or("").split_whitespace().collect();
@@ -86,8 +87,8 @@ impl Run {
         Some(format!("{}: `{}` on {}: {reason}", self.path.display(), self.line, engine.name))
     }
 
-    /// Compares with gradient mode off, and with it on from the start. Returns the agreement for the mode in the
-    /// header line.
+    /// Compares machine and oracle with gradient mode off and on. Returns the agreement for the mode that the header
+    /// line requests.
     fn compare(&self, engine: Engine) -> Result<Agreement, String> {
         let other = self.compare_in(engine, !self.gradient);
         let own = self.compare_in(engine, self.gradient)?;
@@ -110,7 +111,7 @@ impl Run {
     }
 }
 
-/// Returns the name of an outcome in the header of a small case.
+/// Returns the name by which headers refer to an outcome.
 fn name(ending: &Ending) -> String {
     match ending {
         Ending::Finished => "arrives".into(),
@@ -119,7 +120,7 @@ fn name(ending: &Ending) -> String {
     }
 }
 
-/// Counts of comparisons by outcome.
+/// Number of comparisons by their outcome.
 #[derive(Default)]
 struct Tally {
     compared: u64,
@@ -137,7 +138,7 @@ impl Tally {
         }
     }
 
-    /// Fails if there were fewer than `least` comparisons. `cargo test -- --nocapture` shows the skipped ones.
+    /// Panics if there were fewer than `least` comparisons. `cargo test -- --nocapture` shows the skipped ones.
     fn demand(&self, what: &str, least: u64) {
         let Tally { compared, left_out, skipped } = self;
         let not = skipped.values().sum::<u64>();
@@ -146,7 +147,7 @@ impl Tally {
     }
 }
 
-/// Returns the runs in a file's header, except those with an error before the start.
+/// Returns the runs in a file's header, except those that end in an error before they start.
 fn runs(path: &Path, fuel: u64) -> Vec<Run> {
     let text = std::fs::read_to_string(path).unwrap();
     let lines = text.lines().filter_map(|line| line.strip_prefix(";! "));
@@ -170,7 +171,8 @@ fn texts(folder: &str) -> Vec<PathBuf> {
     paths
 }
 
-/// Compares the programs of the campaign's seeds. `risk` is that of [`Profile`].
+/// Compares machine and oracle on the random programs of the campaign's seeds. `risk` is that of the profile, see
+/// [`Profile`].
 fn on_random_programs(risk: u32) {
     for &engine in ALL {
         let (mut tally, seeds) = (Tally::default(), engine.share(seeds(RANDOM)));
@@ -237,7 +239,7 @@ fn on_small_cases() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// Smallest programs of each row; prints the rows that the oracle doesn't support.
+/// Compares machine and oracle on the smallest programs of each row. Prints the rows that the oracle doesn't support.
 #[test]
 fn on_every_row() {
     for &engine in ALL {
@@ -254,8 +256,8 @@ fn on_every_row() {
     }
 }
 
-/// The small cases use every row that the oracle supports, and end in each class of trap in both directions.
-/// Unsupported rows are those that aren't released yet, or that no machine executes.
+/// Checks that the small cases use every row that the oracle supports, and that they end in each class of trap, in
+/// both directions. The other rows aren't released yet, or no machine executes them.
 #[test]
 fn small_cases_cover_the_language() {
     let mut endings = HashSet::new();
@@ -279,7 +281,7 @@ fn small_cases_cover_the_language() {
     let missing: Vec<_> = Trap::ALL
         .iter()
         .flat_map(|trap| ["forward", "backward"].map(|direction| (direction, name(&Ending::Trapped(*trap)))))
-        // Forward, every operation is possible.
+        // No forward run can end in an irreversible step.
         .filter(|end| *end != ("forward", "irreversible".into()) && !endings.contains(end))
         .collect();
     assert!(missing.is_empty(), "endings without a case: {missing:?}");

@@ -1,4 +1,4 @@
-//! Edited state files with a repaired checksum: every impossible state is refused, with the reason.
+//! State files that were edited and got a correct checksum: decoding refuses every impossible state, with a reason.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,8 @@ use reviver_vm::reports::{Loss, Tally};
 use reviver_vm::state::{CallRecord, Frame, MODE, Part, Reference, TapeEntry};
 use reviver_vm::{Program, State, Travel};
 
-/// Program that is stopped inside a call of `work`, with values on both stacks and tapes, and with residues.
+/// Program that is stopped inside a call of `work`, where both stacks and both tapes have values, and the history has
+/// residues.
 const TEXT: &str = "
 .word 8
 .limit depth 3
@@ -46,7 +47,7 @@ const TEXT: &str = "
 .end
 ";
 
-/// State in the middle of `work`, with the residues up to there.
+/// Program with its state in the middle of `work`, and the residues recorded before.
 struct Middle {
     program: Arc<Program>,
     state: State,
@@ -63,7 +64,7 @@ fn middle() -> Middle {
     Middle { program, residues, state: machine.into_state() }
 }
 
-/// Returns the reason why the edited state is refused.
+/// Edits the state in the middle of `work`. Returns the reason for which decoding refuses it.
 #[track_caller]
 fn refusal(change: impl FnOnce(&mut State)) -> &'static str {
     let Middle { program, mut state, residues } = middle();
@@ -135,7 +136,7 @@ fn all_reals_are_finite() {
     assert_eq!(refusal(|s| s.adjoints_mut().cells[1] = nan), no_number);
 }
 
-/// In f32, the upper half of a word must be 0.
+/// In f32, the upper half of the 64 bits must be 0.
 #[test]
 fn reals_have_the_bits_of_their_system() {
     let subject = Subject::new(".real f32\n.inout x: real default 0.5\n        add x, 1\n").unwrap();
@@ -161,7 +162,7 @@ fn references_point_to_cells_of_the_state() {
     let Middle { program, .. } = middle();
     let pool = program.constants(Class::Int);
     let outside = "a reference leads outside of the cells";
-    // References in parameter order: a real, an integer, a slice to change, a slice to read.
+    // The references are in parameter order: a real, an integer, a slice to change, a slice to read.
     assert_eq!(refusal(|s| s.references[0].base = 1 << 20), outside);
     assert_eq!(refusal(|s| s.references[1].length = 2), outside);
     assert_eq!(refusal(|s| s.references[2].stride = 0), outside);
@@ -178,11 +179,11 @@ fn references_point_to_cells_of_the_state() {
         refusal(|s| s.references[2].base = pool.start as u32 - 1),
         "a reference refers to the constants"
     );
-    // A cell that differs from the call's argument, although another call could pass it.
+    // This cell could be passed by another call, but isn't what this call passes.
     assert_eq!(refusal(|s| s.references[1].base += 1), "a reference isn't what its call passes");
 }
 
-/// The last row of a matrix starts inside of the cells and ends outside.
+/// A matrix reference whose last row begins inside of the cells and ends outside is refused.
 #[test]
 fn the_rows_of_a_matrix_that_is_passed_are_cells() {
     let text = ".inout M[2, 3]\n        call p(M)\n.proc p(inout A[,])\n        add A[1, 2], 1\n.end\n";
@@ -213,7 +214,7 @@ fn call_records_are_consecutive() {
     assert_eq!(refusal(|s| s.ints.push(0)), "the cells don't match its memory layout");
 }
 
-/// Only calls of procedures with a rule have parts; while a part runs, gradient mode is off.
+/// Only the call of a procedure with a derivative rule has two parts. While one of them runs, gradient mode is off.
 #[test]
 fn only_calls_with_a_rule_have_parts() {
     let no_rule = "a call record names a rule that doesn't exist";
@@ -233,7 +234,7 @@ fn only_calls_with_a_rule_have_parts() {
     assert_eq!(why, "a call with a rule is open where there can be none");
 }
 
-/// The number of cells that the records claim is checked before any allocation.
+/// The cells that call records claim are counted before memory is allocated for them.
 #[test]
 fn frames_of_open_calls_are_within_the_limit_of_cells() {
     let text = ".inout n\n        call p()\n.proc p()\n.ancilla A[100000000]\n        call p()\n.end\n";
@@ -252,7 +253,7 @@ fn frames_of_open_calls_are_within_the_limit_of_cells() {
     assert_eq!(refused(program, &state, None), "the cells don't match its memory layout");
 }
 
-/// Returns residues from their stored form, so that tests can create impossible ones.
+/// Creates residues from their stored form, which may be impossible.
 fn records(program: Vec<(i64, Kept)>, rules: Vec<(i64, Kept)>) -> Residues {
     codec::decode(&codec::encode(&(program, rules)).unwrap()).unwrap()
 }
@@ -275,7 +276,7 @@ fn records_belong_to_executed_steps() {
     assert_eq!(refused_records(vec![(-1, KEPT)], Vec::new()), none);
     assert_eq!(refused_records(vec![(2, KEPT), (1, KEPT)], Vec::new()), none);
     assert_eq!(refused_records(Vec::new(), vec![(0, KEPT)]), none);
-    // Before the start, the latest residue has the smallest step number.
+    // In a run before the start, step numbers are negative, so the latest residue has the smallest one.
     let Middle { program, state, .. } = middle();
     let before = State { step: -9, ..state };
     let stored = |numbers: [i64; 2]| {
@@ -320,13 +321,13 @@ fn records_have_valid_numbers_and_costs() {
     }
 }
 
-/// Losses, watch and turning point of a gradient, as a file may contain them.
+/// Data of a suspended gradient, as a file may contain them: losses, data for verification, and the turning point.
 type ExplanationText = (BTreeMap<(u32, Loss), Tally>, Option<Watched>, Option<Turned>);
 type Watched = (u64, Option<(u32, f64)>, Option<(u32, f64)>, f64);
-/// Step, position and largest number at a turning point; seeded cells; values of these cells.
+/// Data of a turning point: step, position and largest number; seeded cells; values of these cells.
 type Turned = ((i64, u32, f64), Vec<(usize, u64)>, Vec<u64>);
 
-/// Checks a state with these data; returns the reason if it is refused.
+/// Encodes a suspended gradient with these data, and decodes it. The error is the reason for which it is refused.
 fn reported((tallies, watch, turn): ExplanationText) -> Result<(), &'static str> {
     let Middle { program, state, residues } = middle();
     let progress = codec::encode(&([0_u8; 16], (tallies, watch), false, turn)).unwrap();
@@ -360,18 +361,18 @@ fn a_saved_gradient_belongs_to_its_program() {
     }
 }
 
-/// A false length doesn't cause an allocation.
+/// A wrong length in a file doesn't cause a large allocation.
 #[test]
 fn decoding_is_limited_by_the_size_of_the_file() {
     let Middle { program, state, .. } = middle();
     let mut bytes = encode(&program, &state, None).unwrap();
-    // The count of integer cells follows the checksum and the program's hash.
+    // The number of integer cells follows the checksum and the hash of the program.
     bytes.splice(30..31, [&[0xfd][..], &(1u64 << 60).to_le_bytes()].concat());
     reviver_lab::damage::seal_state(&mut bytes);
     assert!(matches!(decode(&program, &bytes), Err(StateError::Malformed(_))));
 }
 
-/// Comparison of `--check`: no part of a state may differ, except floats within the tolerance.
+/// Comparison that `--check` makes: any part of a state that differs counts, except floats within the tolerance.
 #[test]
 fn a_state_is_restored_if_every_part_of_it_is() {
     let Middle { program, state, .. } = middle();

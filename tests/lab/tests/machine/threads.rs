@@ -1,4 +1,4 @@
-//! Tasks on threads: a thousand round trips give the same bits, independent of the scheduling.
+//! Tasks on threads: a thousand round trips give the same bits, however the threads are scheduled.
 
 use reviver_lab::engine;
 use reviver_lab::subject::Subject;
@@ -9,7 +9,7 @@ use reviver_vm::{Stop, Travel};
 const RUNS: usize = 1_000;
 const THREADS: [u32; 3] = [1, 2, 4];
 
-/// Iteration counts of the runs; short runs give threads many occasions to overtake each other.
+/// Iteration counts of the runs. In short runs, threads often overtake each other.
 const ROUNDS: [&str; 2] = ["steps default 1000", "steps default 20"];
 
 #[test]

@@ -1,5 +1,6 @@
-//! The memory that a shader is bound to, for one block of lanes at a time: filling it, submitting work on it, reading
-//! results. Independent of what is submitted next, and of which lanes of a batch these are.
+//! The buffers that a shader's bindings refer to, for one block of lanes at a time: sending inputs, submitting
+//! dispatches, reading results. Independent of the choice of the next dispatch, and of the position of the lanes in
+//! the batch.
 
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -14,21 +15,21 @@ use crate::device::{BatchDevice, WaitLimit};
 use crate::error::BatchError;
 use crate::shader::{Parameters, WORKGROUP, status};
 
-/// Memory for a number of lanes. A block occupies it from sending to reading.
+/// Buffers for a number of lanes. A block uses them from the time its inputs are sent until its results are read.
 #[derive(Debug)]
 pub(super) struct Buffers {
     capacity: usize,
     shape: WordShape,
-    /// The parameters of a block's first dispatch, and at [`OF_NEXT`] those of the others.
+    /// The parameters of a block's first dispatch, and at offset [`OF_NEXT`] those of its other dispatches.
     parameters: wgpu::Buffer,
-    /// Staging buffer for inputs from the CPU; mapped while no block is in progress.
+    /// Staging buffer for inputs from the CPU. It is mapped while no block uses the buffers.
     send: wgpu::Buffer,
     inputs: wgpu::Buffer,
     outputs: wgpu::Buffer,
     statuses: wgpu::Buffer,
     steps: wgpu::Buffer,
-    /// Staging buffer for results: the count of unfinished lanes, the device's clock, then output words, steps and
-    /// statuses.
+    /// Staging buffer for results. It holds the number of unfinished lanes, the device's clock, then output words,
+    /// steps and statuses.
     read_back: wgpu::Buffer,
     clock: Option<DeviceClock>,
     of_first: wgpu::BindGroup,
@@ -43,18 +44,18 @@ pub(super) struct LaneSpan {
     pub most_steps: u64,
 }
 
-/// The content of a submission.
+/// The work that one submission contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DispatchRequest {
     /// True if the submission is the first one of its block.
     pub is_first: bool,
     pub dispatches: u32,
     pub iterations: u32,
-    /// True if the results are copied back; otherwise only the count of unfinished lanes is.
+    /// True if the results are copied back. Otherwise only the number of unfinished lanes and the clock are.
     pub with_results: bool,
 }
 
-/// A submission that wasn't waited for yet.
+/// A submission whose results the CPU hasn't read yet.
 #[derive(Debug)]
 pub(super) struct Pending {
     pub begun: Instant,
@@ -71,13 +72,14 @@ struct PendingMapping {
     mapped: Receiver<Result<(), wgpu::BufferAsyncError>>,
 }
 
-/// Offset of the parameters of all dispatches but the first. No device requires a larger alignment.
+/// Offset of the parameters of a block's later dispatches, in bytes. No device requires a larger alignment.
 const OF_NEXT: usize = 256;
-/// Statuses are filled by clearing their memory.
+/// The buffer of statuses is cleared to 0, which must mean that lanes begin.
 const _: () = assert!(status::BEGINS == 0);
 
 impl LaneSpan {
-    /// Returns the distance between consecutive words of a lane, in words.
+    /// Returns the distance between consecutive words of a lane, in words: the number of lanes, rounded up to whole
+    /// workgroups.
     fn stride(self) -> usize {
         self.lanes.next_multiple_of(WORKGROUP as usize)
     }
@@ -99,7 +101,7 @@ impl LaneSpan {
 }
 
 impl Buffers {
-    /// Allocates memory for a block.
+    /// Allocates buffers for a block of at most this many lanes.
     ///
     /// # Errors
     ///
@@ -113,7 +115,7 @@ impl Buffers {
         let capacity = lanes.next_multiple_of(WORKGROUP as usize);
         device.watched(capacity, || {
             let buffer = |label, bytes: usize, usage, mapped_at_creation| {
-                // Bindings mustn't be empty.
+                // Bindings must not be empty.
                 let size = bytes.max(WORD) as u64;
                 let descriptor =
                     wgpu::BufferDescriptor { label: Some(label), size, usage, mapped_at_creation };
@@ -161,7 +163,7 @@ impl Buffers {
         self.capacity
     }
 
-    /// Writes the inputs of a block's lanes to the staging buffer: from each column, the lanes of `range`.
+    /// Writes the inputs of a block's lanes to the staging buffer: those in `range` of each column.
     pub fn send(
         &mut self,
         device: &BatchDevice,
@@ -218,7 +220,7 @@ impl Buffers {
             (submission, map(&self.read_back, MapMode::Read, bytes))
         })?;
         if request.is_first && self.shape.inputs > 0 {
-            // All of the buffer, because the next block may be longer.
+            // The whole buffer is mapped, because the next block may have more lanes.
             let mapped = map(&self.send, MapMode::Write, self.shape.inputs * self.capacity * WORD);
             self.sent = Some(PendingMapping { submission: submission.clone(), mapped });
         }
@@ -234,14 +236,15 @@ impl Buffers {
         count.first().copied().ok_or_else(|| BatchError::Device("no count came back".to_owned()))
     }
 
-    /// Returns the time that the device worked on a finished submission, if the device has a clock.
+    /// Returns the time that the device worked on a finished submission; `None` if the device has no clock, or the
+    /// submission had no dispatches.
     pub fn worked(&self, device: &BatchDevice, pending: &Pending) -> Result<Option<Duration>, BatchError> {
         let Some(clock) = self.clock.as_ref().filter(|_| pending.has_dispatches) else { return Ok(None) };
         let bytes = self.back_bytes(device, CLOCK..CLOCK + CLOCK_BYTES)?;
         Ok(Some(clock.between(&bytes)))
     }
 
-    /// Reads the results of a finished submission: output words, steps if they are reported, statuses.
+    /// Reads the results of a finished submission: output words, steps if lanes report them, and statuses.
     pub fn read(
         &self,
         device: &BatchDevice,
@@ -262,7 +265,7 @@ impl Buffers {
         self.copy_words(device, at, bytemuck::cast_slice_mut(statuses))
     }
 
-    /// Unmaps the buffer of results.
+    /// Unmaps the staging buffer for results, so that the device can write to it again.
     pub fn done(&self) {
         self.read_back.unmap();
     }
@@ -344,17 +347,18 @@ impl Buffers {
     }
 }
 
-/// Requests a mapping of a buffer's first bytes, which completes when the device no longer uses them.
+/// Requests a mapping of the first `bytes` bytes of a buffer. The request completes when the device no longer uses
+/// the buffer; the returned channel then receives the result.
 fn map(buffer: &wgpu::Buffer, mode: MapMode, bytes: usize) -> Receiver<Result<(), wgpu::BufferAsyncError>> {
     let (sender, receiver) = sync_channel(1);
     buffer.map_async(mode, 0..bytes as u64, move |result| {
-        // The receiver may have been dropped meanwhile.
+        // The receiver may have been dropped in the meantime.
         let _ = sender.try_send(result);
     });
     receiver
 }
 
-/// Returns the error for a column that is shorter than the batch.
+/// Returns the error for a column or batch with `are` elements that should have `should`.
 pub(super) fn count(are: usize, should: usize) -> BatchError {
     BatchError::Count { what: "lanes of a column".to_owned(), are, should }
 }

@@ -1,28 +1,28 @@
-//! Limits on the number of lanes by a device's bindings, and the layout of their workgroups. Depends only on the
-//! device's limits.
+//! The maximum number of lanes that a device's binding limits permit, and the layout of workgroups in a dispatch.
 
 use super::clock::CLOCK_BYTES;
 use crate::shader::{LaneShader, WORKGROUP};
 
-/// The 64-bit words of each lane, by buffer.
+/// The number of 64-bit words that each lane has in each buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct WordShape {
     pub inputs: usize,
     pub outputs: usize,
     pub kept: usize,
-    /// The number of words for steps: 0 or 1.
+    /// The number of words for the step count: 0 or 1.
     pub steps: usize,
 }
 
 /// Size of a word, in bytes.
 pub(super) const WORD: usize = 8;
-/// Size of a lane's status, and of the count of unfinished lanes, in bytes.
+/// Size of a lane's status in bytes. The number of unfinished lanes has the same size.
 pub(super) const STATUS: usize = 4;
-/// Words after the statuses, in words of status size.
+/// Number of 32-bit words after the statuses in their buffer.
 pub(super) const AFTER_STATUSES: usize = 3;
-/// Offset of the device's clock in the results, after the count of unfinished lanes, in bytes.
+/// Offset of the device's clock in the staging buffer for results, in bytes. The number of unfinished lanes precedes
+/// it.
 pub(super) const CLOCK: usize = 16;
-/// Bytes before the lanes' results.
+/// Offset of the lanes' results in the staging buffer for results, in bytes.
 pub(super) const BEFORE_RESULTS: usize = CLOCK + CLOCK_BYTES;
 
 impl WordShape {
@@ -32,14 +32,14 @@ impl WordShape {
         Self { inputs, outputs, kept, steps: usize::from(shader.reports_steps) }
     }
 
-    /// Returns the number of bytes that are read back for each lane: its output words, its steps if it reports them,
-    /// and its status.
+    /// Returns the number of bytes that are read back for each lane: its output words, its step count if it reports
+    /// one, and its status.
     pub fn bytes_of_results(&self) -> usize {
         (self.outputs + self.steps) * WORD + STATUS
     }
 
-    /// Returns the upper bound on the lanes of one dispatch, a multiple of [`WORKGROUP`]. Every buffer fits its
-    /// binding, and its words are counted in `u32`. Returns 0 if not even one workgroup fits.
+    /// Returns the maximum number of lanes of one dispatch, a multiple of [`WORKGROUP`]. With this number, every
+    /// buffer fits its binding and every word index fits `u32`. Returns 0 if not even one workgroup fits.
     pub fn most_lanes(&self, limits: &wgpu::Limits) -> usize {
         let of_buffer = usize::try_from(limits.max_buffer_size).unwrap_or(usize::MAX);
         let of_binding = usize::try_from(limits.max_storage_buffer_binding_size).unwrap_or(usize::MAX);

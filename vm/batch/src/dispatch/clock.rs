@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::device::BatchDevice;
 
-/// Timestamps of the begin of a submission's first dispatch and of the end of its last one.
+/// Timestamp queries: the beginning of a submission's first dispatch, and the end of its last one.
 #[derive(Debug)]
 pub(super) struct DeviceClock {
     noted: wgpu::QuerySet,
@@ -38,7 +38,8 @@ impl DeviceClock {
         })
     }
 
-    /// Returns the timestamps that a dispatch must write; None if it is neither the first nor the last one.
+    /// Returns the timestamps that a dispatch must write: the beginning if it is the first one of its submission, the
+    /// end if it is the last one. Returns `None` for other dispatches.
     pub fn notes(&self, is_first: bool, is_last: bool) -> Option<wgpu::ComputePassTimestampWrites<'_>> {
         (is_first || is_last).then(|| wgpu::ComputePassTimestampWrites {
             query_set: &self.noted,
@@ -47,13 +48,13 @@ impl DeviceClock {
         })
     }
 
-    /// Copies both timestamps to a place in a buffer. There must have been a first and a last dispatch.
+    /// Copies both timestamps to `to`, at offset `at` in bytes. Dispatches must have written both.
     pub fn copy(&self, encoder: &mut wgpu::CommandEncoder, to: &wgpu::Buffer, at: usize) {
         encoder.resolve_query_set(&self.noted, 0..NOTES, &self.ticks, 0);
         encoder.copy_buffer_to_buffer(&self.ticks, 0, to, at as u64, CLOCK_BYTES as u64);
     }
 
-    /// Returns the time between both timestamps, from their copied bytes.
+    /// Returns the time between the two timestamps; `bytes` is their copy.
     pub fn between(&self, bytes: &[u8]) -> Duration {
         let ticks = bytemuck::pod_collect_to_vec::<u8, u64>(bytes);
         let passed = match ticks[..] {

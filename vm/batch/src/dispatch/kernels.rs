@@ -1,5 +1,5 @@
-//! The kernels of a shader on a device. Lanes begin with the non-resumable one, if there is one. The driver compiles
-//! the resumable one when a lane first needs it.
+//! The kernels of a shader on a device. Lanes begin with the non-resumable kernel if the shader has one. The
+//! resumable kernel is then compiled when a lane first needs it.
 
 use std::sync::{Arc, OnceLock};
 
@@ -18,7 +18,7 @@ pub(super) struct Kernels {
     shape: WordShape,
     single: Option<Pipeline>,
     resumable: OnceLock<Pipeline>,
-    /// The code of the resumable kernel.
+    /// The code of the resumable kernel, which may be compiled later.
     source: Arc<ShaderSource>,
     most_iterations: u32,
 }
@@ -28,8 +28,8 @@ impl Kernels {
     ///
     /// # Errors
     ///
-    /// Returns [`BatchError::Shader`] for an invalid text, [`BatchError::Lacks`] if the device ends loops too early,
-    /// and errors of the device.
+    /// Returns [`BatchError::Shader`] for an invalid text, [`BatchError::Lacks`] if the device ends loops after too
+    /// few iterations, and errors of the device.
     pub fn new(device: &BatchDevice, shader: &LaneShader, shape: WordShape) -> Result<Self, BatchError> {
         let LaneShader { wgsl, non_resumable, helper_iterations, .. } = shader;
         let (ShaderCode { source, .. }, iterations) = code(device, wgsl, *helper_iterations)?;
@@ -48,7 +48,7 @@ impl Kernels {
         &self.bindings
     }
 
-    /// Returns the upper bound on the iterations of a lane in one dispatch.
+    /// Returns the maximum number of iterations of a lane in one dispatch, for both kernels.
     pub fn most_iterations(&self) -> u32 {
         self.most_iterations
     }
@@ -57,7 +57,8 @@ impl Kernels {
         self.single.is_some()
     }
 
-    /// Returns the kernel of a pass; a shader without a non-resumable kernel uses the resumable one.
+    /// Returns the kernel of a kind, and compiles it first if needed. A shader without a non-resumable kernel uses
+    /// the resumable one instead.
     ///
     /// # Errors
     ///
@@ -71,7 +72,7 @@ impl Kernels {
             return Ok(pipeline);
         }
         let pipeline = compiled(device, &self.source, &self.bindings, self.shape)?;
-        // Another thread may have compiled it meanwhile.
+        // Another thread may have compiled the kernel in the meantime.
         Ok(self.resumable.get_or_init(|| pipeline))
     }
 }
@@ -80,7 +81,7 @@ impl Kernels {
 const NOTHING: [u64; 1] = [0];
 
 /// Compiles a kernel completely. Some drivers do part or all of the work at the first dispatch. So the kernel is
-/// dispatched once, for a lane that executes no steps; its results are dropped.
+/// dispatched once, for a lane that executes no steps; its results are discarded.
 fn compiled(
     device: &BatchDevice,
     source: &Arc<ShaderSource>,
@@ -101,7 +102,8 @@ fn compiled(
     })
 }
 
-/// Returns the code of a text for the device, and the upper bound on iterations of a lane in one dispatch.
+/// Translates a text to code for the device. Also returns the maximum number of iterations of a lane in one dispatch.
+/// Fails if the device ends loops after too few iterations.
 fn code(device: &BatchDevice, wgsl: &str, helper_iterations: u32) -> Result<(ShaderCode, u32), BatchError> {
     let code = ShaderCode::of(wgsl, device.lowering(), device.info().has_f64, helper_iterations)?;
     let iterations = device.probe().iterations_of_a_lane(code.uncounted_iterations);

@@ -3,8 +3,8 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `room` | how many lanes fit |
-//! | `passes` | choice of the kernels that lanes begin and continue with |
+//! | `capacity` | how many lanes fit |
+//! | `kernels` | choice of the kernels that lanes begin and continue with |
 //! | `pipeline` | a compiled kernel |
 //! | `buffers` | memory for one block of lanes |
 //! | `pace` | how much work is submitted at once |
@@ -38,7 +38,7 @@ use crate::valid::names_wide_floats;
 /// The outcome of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LaneStatus {
-    /// The lane is at the end of its run, with its results.
+    /// The lane has reached the end of its run, and its outputs are valid.
     Finished,
     /// A check failed, or the device can't decide: the CPU has to execute the lane.
     Failed,
@@ -52,19 +52,20 @@ pub enum LaneStatus {
 pub struct LanesRun {
     /// The outcome of each lane.
     pub statuses: Vec<LaneStatus>,
-    /// The steps of each lane; empty if they aren't requested. Undefined for a failed lane.
+    /// The number of steps of each lane; empty if the request doesn't ask for it. Undefined for a failed lane.
     pub steps: Vec<u64>,
     /// Compile time of the resumable kernel, if this batch was the first to need it.
     pub compile: Duration,
-    /// Time for laying out words for the device and sending them. The device may have worked on other lanes meanwhile.
+    /// Time for laying out words for the device and sending them. The device may execute other lanes at the same
+    /// time.
     pub upload: Duration,
     /// Time for fetching results from the device, and for laying them out in columns.
     pub download: Duration,
-    /// Time that the device worked on the lanes, by its own clock; None if it has none.
+    /// Time that the device worked on the lanes, by its own clock; `None` if it has no clock.
     pub worked: Option<Duration>,
 }
 
-/// A shader on a device. Executes batches from any thread, several at a time.
+/// A shader on a device. Several threads may execute batches on it at the same time.
 #[derive(Debug)]
 pub(crate) struct DeviceShader {
     device: BatchDevice,
@@ -76,24 +77,25 @@ pub(crate) struct DeviceShader {
     pace: Mutex<Pace>,
 }
 
-/// Lanes of a block, if more would fit. While the device works on one block the next one is sent, so this mustn't be
-/// too small.
+/// Maximum number of lanes of a block, even if more would fit. While the device executes one block, the next one is
+/// sent, so blocks must not be too small.
 const LANES_OF_A_BLOCK: usize = 1 << 18;
-/// Blocks on the device at a time: the one being executed, and the next one.
+/// Maximum number of blocks on the device at the same time: the one being executed, and the next one.
 const BLOCKS_AT_A_TIME: usize = 2;
-/// Block memories kept for later batches: those of two concurrent batches.
+/// Maximum number of block buffers kept for later batches: those of two concurrent batches.
 const MOST_IDLE: usize = 2 * BLOCKS_AT_A_TIME;
-/// Results of up to this many bytes are copied back with every submission.
+/// Results of at most this many bytes are copied back with every submission. Larger results are copied back when all
+/// lanes have ended.
 const FEW_BYTES: usize = 1 << 16;
 
 impl DeviceShader {
-    /// Compiles the shader's first kernel.
+    /// Compiles the kernel that lanes begin with.
     ///
     /// # Errors
     ///
-    /// Returns [`BatchError::Shader`] for an invalid text. Returns [`BatchError::Lacks`] if the device doesn't have the
-    /// number types, or ends loops too early. Returns [`BatchError::Memory`] if not even one workgroup fits. Passes on
-    /// errors of the device.
+    /// Returns [`BatchError::Shader`] for an invalid text. Returns [`BatchError::Lacks`] if the device doesn't have
+    /// the number types, or ends loops after too few iterations. Returns [`BatchError::Memory`] if not even one
+    /// workgroup fits. Passes on errors of the device.
     pub fn new(device: &BatchDevice, shader: &LaneShader) -> Result<Self, BatchError> {
         if names_wide_floats(&shader.wgsl) {
             device.has(DeviceNumbers::F64)?;
@@ -163,7 +165,8 @@ impl DeviceShader {
         lengths.find(|length| *length != lanes).map_or(Ok(()), |length| Err(buffers::count(length, lanes)))
     }
 
-    /// Returns idle or new memory for a block of `wanted` lanes, or of fewer lanes if that many don't fit.
+    /// Returns idle or new buffers for a block of `wanted` lanes. If that many don't fit on the device, the buffers
+    /// are for fewer lanes.
     fn buffers(&self, wanted: usize) -> Result<Buffers, BatchError> {
         if let Some(buffers) = self.idle_buffers(wanted) {
             return Ok(buffers);
@@ -177,7 +180,8 @@ impl DeviceShader {
         buffers
     }
 
-    /// Returns idle memory with this capacity. If all of it is too small, it is dropped, so that new memory fits.
+    /// Returns idle buffers for at least `wanted` lanes. If all idle buffers are smaller, they are dropped, so that
+    /// new ones fit on the device.
     fn idle_buffers(&self, wanted: usize) -> Option<Buffers> {
         let idle = &mut *lock(&self.idle);
         let fitting = idle.iter().position(|buffers| buffers.capacity() >= wanted);
@@ -191,7 +195,7 @@ impl DeviceShader {
         Buffers::new(&self.device, self.passes.bindings(), self.shape, lanes)
     }
 
-    /// Limits the iterations of each lane in one dispatch.
+    /// Limits the iterations of each lane in one dispatch. Only tests use this.
     #[cfg(test)]
     pub fn limit_iterations(&self, iterations: u32) {
         *lock(&self.pace) =
@@ -213,11 +217,11 @@ struct Batch<'a, 'b> {
     most_steps: u64,
     stop: &'a AtomicBool,
     pace: Pace,
-    /// Memory that holds no block.
+    /// Buffers that no block uses.
     free: Vec<Buffers>,
-    /// The time of the device's last answer.
+    /// The time at which the device last finished a submission.
     heard: Instant,
-    /// Results of the batch. Statuses are kept separately, as words of the device, until all lanes have ended.
+    /// Results of the batch. Until all lanes have ended, their statuses are in `statuses`, as the device's words.
     ran: LanesRun,
     statuses: Vec<u32>,
 }
@@ -228,14 +232,14 @@ struct Submission {
     range: Range<usize>,
     block: LaneSpan,
     pass: KernelKind,
-    /// Permitted iterations of each lane in each dispatch.
+    /// Maximum number of iterations of each lane in each dispatch of this submission.
     iterations: u32,
     pending: Pending,
 }
 
 impl<'a> Batch<'a, '_> {
-    /// Executes all blocks in order. While the device works on one block, the next one is sent and the results of the
-    /// previous one are read.
+    /// Executes all blocks in order. While the device executes one block, the CPU reads the previous block's results
+    /// and sends the next block's inputs.
     fn execute(&mut self) -> Result<(), BatchError> {
         let lanes = self.statuses.len();
         let of_a_block = self.prepare(lanes)?;
@@ -256,7 +260,7 @@ impl<'a> Batch<'a, '_> {
         Ok(())
     }
 
-    /// Acquires memory, and returns the number of lanes of a block.
+    /// Acquires buffers, and returns the number of lanes of a block.
     fn prepare(&mut self, lanes: usize) -> Result<usize, BatchError> {
         let most = self.shader.most_lanes().min(LANES_OF_A_BLOCK);
         let blocks = lanes.div_ceil(most);
@@ -267,7 +271,7 @@ impl<'a> Batch<'a, '_> {
         if of_a_block < lanes {
             match self.shader.buffers(of_a_block) {
                 Ok(second) if second.capacity() >= of_a_block => self.free.push(second),
-                // Without a second memory, blocks don't overlap.
+                // With buffers for one block only, sending doesn't overlap with execution.
                 Ok(_) | Err(BatchError::Memory { .. }) => (),
                 Err(error) => return Err(error),
             }
@@ -275,7 +279,8 @@ impl<'a> Batch<'a, '_> {
         Ok(of_a_block)
     }
 
-    /// Sends the inputs of the lanes from `begin` on, and submits their first dispatch.
+    /// Sends the inputs of the next block, and submits its first dispatch. `begin` is the block's first lane; it is
+    /// set to the first lane of the following block.
     fn submit(&mut self, begin: &mut usize, of_a_block: usize) -> Result<Submission, BatchError> {
         self.is_wanted()?;
         let range = *begin..(*begin + of_a_block).min(self.statuses.len());
@@ -295,7 +300,7 @@ impl<'a> Batch<'a, '_> {
         Ok(Submission { buffers, range, block, pass, iterations, pending })
     }
 
-    /// Continues a block until all of its lanes have ended, and reads their results.
+    /// Submits dispatches of a block until all of its lanes have ended, and reads their results.
     fn finish(&mut self, submission: Submission) -> Result<Buffers, BatchError> {
         let Submission { mut buffers, range, block, mut pass, mut iterations, mut pending } = submission;
         let device = &self.shader.device;
@@ -331,7 +336,7 @@ impl<'a> Batch<'a, '_> {
         Ok(buffers)
     }
 
-    /// Returns the kernel of a pass, which may be compiled first.
+    /// Returns the kernel of a kind, and counts the time that its compilation takes.
     fn pipeline(&mut self, pass: KernelKind) -> Result<&'a Pipeline, BatchError> {
         let DeviceShader { device, passes, .. } = self.shader;
         let begun = Instant::now();
@@ -340,8 +345,8 @@ impl<'a> Batch<'a, '_> {
         Ok(pipeline)
     }
 
-    /// Chooses the next dispatch, after a pass with `iterations` permitted iterations took time `took` and left lanes
-    /// unfinished.
+    /// Chooses the next dispatch of a block. The previous one permitted `iterations` iterations, took the time
+    /// `took`, and left `left` lanes unfinished.
     fn next(
         &mut self,
         (pass, iterations): (KernelKind, u32),
@@ -391,7 +396,7 @@ impl<'a> Batch<'a, '_> {
     }
 }
 
-/// Translates the final status words.
+/// Translates the statuses of lanes that have ended. Returns an error if a lane hasn't.
 fn ended(statuses: &[u32]) -> Result<Vec<LaneStatus>, BatchError> {
     // The common case, which is quick to check.
     if statuses.iter().all(|status| *status == status::FINISHED) {
@@ -409,7 +414,7 @@ fn ended(statuses: &[u32]) -> Result<Vec<LaneStatus>, BatchError> {
     statuses.iter().enumerate().map(ended).collect()
 }
 
-/// Locks a mutex, even if a thread panicked while it held the lock: its content is consistent at any time.
+/// Locks a mutex, even if a thread panicked while it held the lock. The content is consistent at any time.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

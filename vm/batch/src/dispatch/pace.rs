@@ -5,31 +5,32 @@ use std::time::Duration;
 
 use crate::shader::KernelKind;
 
-/// Upper target for the time of one submission: driver watchdogs and interrupts wait for a whole submission.
+/// Maximum target for the time of one submission. Driver watchdogs and interrupts wait until a submission ends.
 const LONG: Duration = Duration::from_millis(100);
-/// Lower target; below this, more work is submitted at once.
+/// Minimum target for that time. If a submission is faster, the next one contains more work.
 const SHORT: Duration = Duration::from_millis(20);
-/// Iterations of a lane in its first dispatch, when its length is unknown.
+/// Maximum number of iterations of a lane in its first dispatch, when the lane's length is unknown.
 const ITERATIONS_AT_FIRST: u32 = 256;
-/// Upper bound on the growth factor of iterations in the next non-resumable pass, which repeats the work of the
-/// previous one.
+/// Maximum growth factor of the iterations in the next non-resumable dispatch, which repeats the work of the previous
+/// one.
 const MOST_GROWTH: u32 = 16;
-/// Upper bound on dispatches of one submission. More of them save no measurable time.
+/// Maximum number of dispatches of one submission. More dispatches save no measurable time.
 const MOST_DISPATCHES: u32 = 64;
 
-/// Size of the next submission.
+/// The size of the next submission, adapted to the times of earlier ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pace {
-    /// Permitted iterations of each lane in each dispatch.
+    /// Maximum number of iterations of each lane in each dispatch of the resumable kernel.
     pub iterations: u32,
-    /// Dispatches before the device is waited for.
+    /// Number of dispatches in a submission; the CPU waits for all of them at once.
     pub dispatches: u32,
     /// True if all lanes of the previous block ended in its first submission.
     pub ends_at_once: bool,
     most_iterations: u32,
-    /// The number of lanes that this was measured for.
+    /// The number of lanes in the batches from which this pace was learned.
     lanes: usize,
-    /// Iterations of each lane in a non-resumable pass; None if blocks begin with the resumable kernel.
+    /// Maximum number of iterations of each lane in a dispatch of the non-resumable kernel; `None` if blocks begin
+    /// with the resumable kernel.
     single: Option<u32>,
     has_non_resumable: bool,
 }
@@ -53,13 +54,14 @@ impl Pace {
         }
     }
 
-    /// Returns the upper bound on iterations in a non-resumable pass. It is one less than with the resumable kernel,
-    /// because a lane that exhausts its iterations still executes the code after its loops.
+    /// Returns the maximum number of iterations with the non-resumable kernel; `None` if that is 0. It is one less
+    /// than with the resumable kernel, because a lane that exhausts its iterations still executes the code after its
+    /// loops.
     fn most_non_resumable(most_iterations: u32) -> Option<u32> {
         most_iterations.checked_sub(1).filter(|&most| most > 0)
     }
 
-    /// Returns the pass with which a block begins, and its iterations for each lane.
+    /// Returns the kernel with which a block begins, and the maximum number of iterations of each lane.
     pub fn begin(&self) -> (KernelKind, u32) {
         match self.single {
             Some(iterations) => (KernelKind::NonResumable, iterations),
@@ -67,28 +69,29 @@ impl Pace {
         }
     }
 
-    /// Returns the iterations of another non-resumable pass, or None if the remaining lanes should use the resumable
-    /// kernel. The latter happens if the iterations are at their limit or would take too long. The previous pass had
-    /// `iterations` iterations, took time `took`, and left `left` of `lanes` unfinished.
+    /// Returns the maximum number of iterations for another dispatch of the non-resumable kernel. The previous one
+    /// had `iterations`, took the time `took`, and left `left` of `lanes` lanes unfinished. Returns `None` if the
+    /// remaining lanes should use the resumable kernel, because more iterations aren't possible or would take too
+    /// long.
     pub fn begin_again(&mut self, iterations: u32, took: Duration, left: usize, lanes: usize) -> Option<u32> {
         let most = Self::most_non_resumable(self.most_iterations)?;
         let growth = LONG.as_micros() / took.as_micros().max(1);
         let growth = u32::try_from(growth).unwrap_or(MOST_GROWTH).min(MOST_GROWTH);
         if growth >= 2 && iterations < most {
             let more = iterations.saturating_mul(growth).min(most);
-            // Another block may have reached an even larger number.
+            // Another block in flight may have reached an even larger number.
             self.single = self.single.map(|single| single.max(more));
             return Some(more);
         }
-        // The wasted work of short lanes is small compared with long ones. If most lanes are long, non-resumable passes
-        // gain nothing for the others.
+        // Compared with long lanes, short lanes waste little work. If most lanes are long, the non-resumable kernel
+        // gains nothing for the others.
         if left > lanes / 2 {
             self.single = None;
         }
         None
     }
 
-    /// Adapts the pace to a batch of this many lanes. Measurements for few lanes don't hold for many.
+    /// Adapts the pace to a batch of `lanes` lanes. Times that were measured for few lanes don't hold for many.
     pub fn for_lanes(self, lanes: usize) -> Self {
         if lanes > self.lanes.saturating_mul(2) {
             let new = Self::new(self.most_iterations, self.has_non_resumable);
@@ -97,7 +100,7 @@ impl Pace {
         Self { lanes: lanes.max(self.lanes), dispatches: 1, ..self }
     }
 
-    /// Adapts to the time of a submission that left lanes unfinished.
+    /// Adapts the pace to a submission that took the time `took` and left lanes unfinished.
     pub fn learn(&mut self, took: Duration) {
         if took < SHORT && self.iterations < self.most_iterations {
             self.iterations = self.iterations.saturating_mul(4).min(self.most_iterations);
@@ -146,10 +149,10 @@ mod tests {
         assert_eq!(pace.begin_again(256, Duration::from_millis(20), 100, 100), Some(1280));
         assert_eq!(pace.begin_again(1280, Duration::ZERO, 100, 100), Some(7999));
         assert_eq!(pace.begin(), (KernelKind::NonResumable, 7999));
-        // A pass that began with fewer iterations is judged by its own time.
+        // After a dispatch with fewer iterations, the growth depends on the time of that dispatch.
         assert_eq!(pace.begin_again(256, Duration::from_millis(20), 100, 100), Some(1280));
         assert_eq!(pace.begin(), (KernelKind::NonResumable, 7999));
-        // A minority of longer lanes doesn't end non-resumable passes for the others.
+        // If at most half of the lanes are longer, later blocks still begin with the non-resumable kernel.
         assert_eq!(pace.begin_again(7999, Duration::ZERO, 50, 100), None);
         assert_eq!(pace.begin(), (KernelKind::NonResumable, 7999));
         assert_eq!(pace.begin_again(7999, Duration::ZERO, 51, 100), None);

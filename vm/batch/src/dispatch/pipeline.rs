@@ -7,7 +7,7 @@ use crate::device::BatchDevice;
 use crate::error::BatchError;
 use crate::passthrough::{ENTRY, passed_module};
 
-/// The bindings that all kernels of a shader share.
+/// The layout of the bindings that all kernels of a shader share, and the buffer of constants.
 #[derive(Debug)]
 pub(super) struct ShaderBindings {
     layout: wgpu::BindGroupLayout,
@@ -21,17 +21,17 @@ pub(super) struct Pipeline {
     compute: wgpu::ComputePipeline,
 }
 
-/// Bindings that shaders only read: parameters, constants, inputs of lanes.
+/// Numbers of the bindings that shaders only read: parameters, constants, inputs of lanes.
 const READ_ONLY: [u32; 3] = [0, 1, 2];
 /// The number of bindings.
 const BINDINGS: u32 = 7;
 
 impl Pipeline {
-    /// Creates the pipeline of a kernel.
+    /// Creates the pipeline of a kernel. Some drivers compile it only before the first dispatch.
     ///
     /// # Errors
     ///
-    /// Passes on errors of the device. Some drivers compile only before the first dispatch.
+    /// Passes on errors of the device.
     pub fn new(
         device: &BatchDevice,
         shader: &ShaderSource,
@@ -64,7 +64,7 @@ impl Pipeline {
 }
 
 impl ShaderBindings {
-    /// Creates the layout of bindings and the buffer of constants.
+    /// Creates the layout of the bindings, and the buffer of constants.
     ///
     /// # Errors
     ///
@@ -90,8 +90,8 @@ impl ShaderBindings {
         })
     }
 
-    /// Binds a shader to its parameters (from offset `at` of their buffer), and to the five buffers from inputs to
-    /// steps.
+    /// Binds a shader to its parameters, which begin at offset `at` of their buffer, and to the five buffers from
+    /// inputs to steps.
     pub fn bind(
         &self,
         device: &BatchDevice,
@@ -117,7 +117,7 @@ impl ShaderBindings {
     }
 }
 
-/// Size of the parameters: seven 32-bit words.
+/// Size of the parameters in bytes: seven 32-bit words.
 const PARAMETERS_BYTES: u64 = 28;
 
 fn entry(binding: u32) -> wgpu::BindGroupLayoutEntry {

@@ -8,8 +8,8 @@ use super::*;
 use crate::probe::text::{lane_shader, with_main};
 use crate::testing::{device, separate_device};
 
-/// Main body of a shader in which a lane's input is its number of iterations and its output the state of a series.
-/// Input [`FAILS`] makes the lane fail.
+/// Body of a shader's `main`. A lane's input is its number of iterations, and its output is the state of a random
+/// series after them. Input [`FAILS`] makes the lane fail.
 const ROUNDS: &str = "
     let goal = inputs[lane];
     let most = u64(parameters.most_steps_low) | (u64(parameters.most_steps_high) << 32u);
@@ -87,12 +87,12 @@ fn a_long_lane_continues_with_short_ones() {
     goals[78] = 0;
     goals[150] = 65_536;
     assert_iterations(&shader, &goals);
-    // A whole workgroup of diverging lanes.
+    // The lanes of one workgroup, which leave the loop in different iterations.
     assert_iterations(&shader, &(0..64).map(|lane| 5_000 + 1_000 * (lane % 8)).collect::<Vec<_>>());
 }
 
-/// A variant of [`ROUNDS`] with nested loops: the lanes of each group of eight execute their inner loop in turn, while
-/// the others have nothing to do.
+/// A variant of [`ROUNDS`] with nested loops. The lanes of each group of eight execute their inner loop in turn,
+/// while the others have nothing to do.
 const TURNS: &str = "
     let goal = inputs[lane];
     var n = 0lu;

@@ -13,22 +13,22 @@ use crate::cells::literal;
 use crate::tables::CellRange;
 use crate::words::{WordRun, WordSource};
 
-/// Words that one iteration of a loop over memory processes.
+/// Number of words that one iteration of a loop over memory processes.
 const UNROLLED: u32 = 16;
 
 /// The location of a word of the lane's memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum WordPlace {
-    /// In the variable of this number.
+    /// The word is in the variable with this number.
     Variable(u32),
-    /// In memory, at the index that is this expression.
+    /// The word is in memory, at the index that this expression computes.
     Memory(String),
-    /// At the start of the lane: this call of a helper function.
+    /// The word is a start value, which this call of a helper function returns.
     Start(String),
 }
 
 impl WordPlace {
-    /// Returns an expression for the word, of type `u64`.
+    /// Returns an expression for the word's content, of type `u64`.
     pub fn held(&self) -> String {
         match self {
             WordPlace::Variable(word) => format!("m{word}"),
@@ -38,7 +38,7 @@ impl WordPlace {
     }
 }
 
-/// Distance of a word from the first word of a run.
+/// Distance of a word from the first word of a run, in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WordOffset {
     Known(u32),
@@ -56,7 +56,7 @@ impl WordOffset {
 }
 
 impl Writer<'_> {
-    /// Converts a value of a class to a word. Without a class, the value already is a word.
+    /// Converts a value of class `class` to a word. If `class` is `None`, the value already is a word.
     pub(super) fn to_word(&self, class: Option<Class>, value: &str) -> String {
         match class {
             Some(class) => self.operations.to_word(class, value),
@@ -71,7 +71,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns the text of a value, converted to a word.
+    /// Returns the expression of a value, converted to a word.
     pub(super) fn word_of(&self, value: SsaValue) -> String {
         match self.steps.contains(&value) {
             true => format!("u64({})", self.value(value)),
@@ -79,7 +79,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Converts a word to the type of a value.
+    /// Returns an expression that converts a word to the type of a value.
     pub(super) fn of_word_for(&self, value: SsaValue, word: &str) -> String {
         match self.steps.contains(&value) {
             true => format!("i64({word})"),
@@ -95,7 +95,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns the location of a word in a run. Words that a loop processes are never variables.
+    /// Returns the location of the word at `offset` in a run whose first word is `first`. Words that a loop processes
+    /// are never in variables.
     pub(super) fn place_of(&self, first: u32, offset: WordOffset) -> WordPlace {
         match offset {
             WordOffset::Known(offset) => self.place(first + offset),
@@ -109,14 +110,14 @@ impl Writer<'_> {
         self.line(match place {
             WordPlace::Variable(word) => format!("m{word} = {bits};"),
             WordPlace::Memory(place) => format!("hold({place}, {bits});"),
-            // The cells of the start aren't written.
+            // Start values are never stored to, so this code isn't reached.
             WordPlace::Start(_) => "failed = true;".to_owned(),
         });
     }
 
-    /// Returns the location of the cell that an operation loads or stores; None if no such cell exists, so that a check
-    /// has already failed. After a failed check an address may be arbitrary, so it is clamped to the range of cells
-    /// that it was derived for.
+    /// Returns the location of the cell that an operation loads or stores; `None` if there is no such cell, so that a
+    /// check has already failed. After a failed check the address may be arbitrary, so the emitted code replaces an
+    /// address outside of its derived range.
     pub(super) fn accessed(&mut self, value: SsaValue, space: Space, op: &SsaOp) -> Option<WordPlace> {
         let function = &self.text.lane_run.function;
         let known = literal(function, op).and_then(|address| self.text.memory.word((space, address)));
@@ -149,7 +150,7 @@ impl Writer<'_> {
         name
     }
 
-    /// Returns the helper functions that read cells of the start.
+    /// Returns the helper functions that read start values.
     pub(super) fn start_functions(&self) -> String {
         let mut text = String::new();
         for (&range, runs) in &self.text.tables.ranges {
@@ -190,7 +191,7 @@ impl Writer<'_> {
                 }
                 self.close();
             }
-            // The word at `end`, if any, is a variable and is included.
+            // The word at `end`, if any, is in a variable. It is processed here, too.
             let behind = (end + 1).min(count);
             for n in begin + whole..behind {
                 each(self, &source(WordOffset::Known(n)), WordOffset::Known(n));
@@ -199,19 +200,21 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns the upper bound on the iterations of the loop over some words.
+    /// Returns the number of iterations of the loop that [`Writer::through`] emits for `count` words, or an upper
+    /// bound.
     pub(super) fn iterations_over(count: u32) -> u32 {
         if count <= UNROLLED { 0 } else { count / UNROLLED }
     }
 }
 
-/// Returns the name of the helper function that reads cells of the start.
+/// Returns the name of the helper function that reads the start values of a range of cells.
 fn start_function((space, first, end): CellRange) -> String {
     let class = if space == Space::StartInts { "ints" } else { "reals" };
     format!("start_{class}_{first}_{end}")
 }
 
-/// Emits the search for the run that has the word `at`, as a balanced tree of comparisons, and the word.
+/// Emits a function body that returns word number `at` of some runs. A balanced tree of comparisons finds the word's
+/// run.
 fn choose_run(runs: &[WordRun], depth: usize, lines: &mut Vec<String>) {
     let indent = "    ".repeat(depth);
     match runs {

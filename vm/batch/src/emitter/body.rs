@@ -54,7 +54,7 @@ impl Writer<'_> {
                 Some(SsaEnd::Branch { condition, .. }) => {
                     format!("{} != {}", self.value(*condition), self.zero())
                 }
-                // Only branches have a condition.
+                // Only a branch has a condition.
                 Some(SsaEnd::Jump(_) | SsaEnd::Safepoint { .. } | SsaEnd::Exit { .. }) | None => {
                     "true".to_owned()
                 }
@@ -99,12 +99,12 @@ impl Writer<'_> {
     }
 
     /// Emits the start of a loop iteration. In a resumable kernel, a lane that has failed ends here, and a lane that
-    /// has exhausted its iterations is suspended. In a non-resumable kernel either one leaves the loop.
+    /// has exhausted its iterations is suspended. In a non-resumable kernel both kinds of lanes leave the loop.
     fn iteration(&mut self, head: u32, label: u32) {
         self.region = self.region_of(head);
         let is_back = self.leads_back();
         self.line("rounds = rounds + 1u;");
-        // A reverse sweep with more steps than the forward sweep has diverged.
+        // If the reverse sweep has more steps than the forward sweep, the sweeps have diverged.
         if is_back {
             self.line("failed = failed | (clock < 0li);");
         }
@@ -116,7 +116,8 @@ impl Writer<'_> {
         self.close();
     }
 
-    /// Emits code that suspends a lane at a loop head, where it resumes later, or ends the lane if it has failed.
+    /// Emits code that suspends a lane at a loop head, or ends the lane if it has failed. A suspended lane resumes at
+    /// that loop head.
     fn keep(&mut self, head: u32, label: u32, is_back: bool) {
         self.line(format!("lead = {label}u;"));
         let kept = self.kept.get(&head).cloned().unwrap_or_default();
@@ -143,13 +144,14 @@ impl Writer<'_> {
         self.line("return;");
     }
 
-    /// Returns the sweep of the loop with this head. All entries of a switch belong to one sweep.
+    /// Returns the sweep that the loop with this head belongs to. If the head is a switch, all entries belong to one
+    /// sweep.
     fn region_of(&self, head: u32) -> Region {
         let entry = self.reducible.dispatch_nodes.get(&head).and_then(|switch| switch.entries.first());
         self.text.lane_run.region(*entry.unwrap_or(&head))
     }
 
-    /// Returns true in the reverse sweep of a gradient, and after it: the step counter counts down there.
+    /// Returns true in the reverse sweep of a gradient and after that sweep. The step counter counts down there.
     pub(super) fn leads_back(&self) -> bool {
         match self.region {
             Region::Reverse | Region::Verification => true,
@@ -164,8 +166,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Emits a parallel assignment of a jump's arguments, because an argument may be a parameter of the target.
-    /// Switches have no parameters.
+    /// Emits the assignment of a jump's arguments to the target's parameters. All arguments are read before a
+    /// parameter that they refer to is assigned. Switches have no parameters.
     fn pass_arguments(&mut self, from: u32, arm: usize) {
         let function = &self.text.lane_run.function;
         let Some(block) = function.blocks.get(from as usize) else { return };

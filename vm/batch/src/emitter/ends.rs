@@ -1,6 +1,6 @@
-//! Emits the turning point of a gradient and the end of a lane: its outputs and its checks. The checks ensure that the
-//! CPU would accept the results without a warning or recomputation. The bounds are explained in
-//! `reviver_vm::differentiate::divergence` and `reviver_vm::watch`; any doubt here fails the lane.
+//! Emits the turning point of a gradient, and the end of a lane with its outputs and checks. The checks ensure that
+//! the CPU would accept the results without a warning or recomputation. The bounds are explained in
+//! `reviver_vm::differentiate::divergence` and `reviver_vm::watch`. In doubt, a check fails the lane.
 
 use reviver_compile::op::SsaOp;
 use reviver_isa::instruction::Class;
@@ -16,7 +16,8 @@ use crate::shader::KernelKind;
 use crate::words::WordSource;
 
 impl Writer<'_> {
-    /// Returns the text of a value, or of a cell's word converted to its class.
+    /// Returns an expression for the content of a cell of class `class`. `home` is the value or memory word that
+    /// holds it.
     fn at_home(&self, class: Class, home: CellHome) -> String {
         match home {
             CellHome::Value(value) => self.value(value),
@@ -24,7 +25,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Emits the turning point of a gradient: a lane whose primal sweep exceeded its limit of steps ends here.
+    /// Emits the turning point of a gradient. A lane whose primal sweep exceeded its step limit ends here.
     pub(super) fn turned(&mut self) {
         self.report_steps();
         self.open("if (bitcast<u64>(clock) > most_steps) {");
@@ -37,7 +38,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Emits the output of a loss.
+    /// Emits the output of a loss, which the shader reads at the turning point.
     pub(super) fn store_result(&mut self, op: &SsaOp, operands: &[&str]) {
         let (Some(gradient), &[_, loss]) = (&self.text.gradient, operands) else { return };
         let result = literal(&self.text.lane_run.function, op)
@@ -46,12 +47,20 @@ impl Writer<'_> {
         let bits = self.to_word(Some(Class::Real), loss);
         words.iter().for_each(|word| self.line(format!("set_output({word}u, {bits});")));
         if self.text.is_watched() {
-            rows.iter().for_each(|row| self.line(format!("loss{row} = {loss};")));
+            for &(row, seed) in rows {
+                let term = self.weighted(loss, seed);
+                self.line(format!("loss{row} = loss{row} + abs({term});"));
+            }
         }
     }
 
-    /// Emits the end of the reverse sweep: its branches must be those of the primal sweep, and the largest number
-    /// bounds what rounding explains.
+    /// Returns the product of a number and a seed's magnitude.
+    fn weighted(&self, number: &str, seed: f64) -> String {
+        if seed == 1.0 { number.to_owned() } else { format!("{} * {number}", self.near(seed, false)) }
+    }
+
+    /// Emits the end of the reverse sweep. A check fails if the branches taken differ from those of the primal sweep.
+    /// The largest number determines the largest difference that rounding explains (`most`).
     pub(super) fn arrived(&mut self) {
         let Some(gradient) = self.text.gradient.as_ref().filter(|_| self.text.is_watched()) else { return };
         for &(first, count) in &gradient.inputs {
@@ -74,27 +83,28 @@ impl Writer<'_> {
         if row == 0 {
             self.fail(&format!("is_missed({found}, {start}, most)"), None);
         }
-        // If the adjoint is the literal 0, the difference has no effect on the loss.
+        // A difference whose adjoint is the literal 0 has no effect on the loss.
         if adjoint != ZERO {
             let lost = format!("weighed(distance({found}, {start}), {adjoint})");
             self.line(format!("error{row} = summed(error{row}, {lost});"));
         }
     }
 
-    /// Emits the bookkeeping for a freed number with an adjoint. `row` is the output row of a copied operation, which
-    /// only adds to that row's error. It is None for the original, in row 0, which also records the size of the number.
+    /// Emits the bookkeeping for a number that was freed although its adjoint may not be 0. The number times the
+    /// adjoint is added to an error. If `row` is `None`, that is the error of row 0, and the size of the number is
+    /// recorded, too. Otherwise it is the error of row `row`.
     pub(super) fn freed(&mut self, freed: &str, adjoint: &str, row: Option<u32>) {
         if row.is_none() {
             self.line(format!("freed = larger(freed, {freed});"));
         }
-        // If the adjoint is the literal 0, the number has no effect on the loss.
+        // A number whose adjoint is the literal 0 has no effect on the loss.
         if adjoint != ZERO {
             let sum = format!("error{}", row.unwrap_or(0));
             self.line(format!("{sum} = summed({sum}, weighed({freed}, {adjoint}));"));
         }
     }
 
-    /// Emits the copying of the output words; words that are adjacent in memory are copied by one loop.
+    /// Emits the copying of the output words. One loop copies all words that are adjacent in memory.
     fn store_found(&mut self, lane_end: &LaneEnd) {
         let mut homes = (0_u32..).zip(&lane_end.outputs).peekable();
         while let Some((word, home)) = homes.next() {
@@ -132,7 +142,7 @@ impl Writer<'_> {
         }
         let is_over = match self.text.gradient {
             Some(_) => {
-                // A reverse sweep with another number of steps than the primal sweep has diverged.
+                // If the reverse sweep has another number of steps than the primal sweep, the sweeps have diverged.
                 if self.text.is_verified() {
                     self.fail("!(clock == 0li)", None);
                 }
@@ -147,14 +157,15 @@ impl Writer<'_> {
         self.line("return;");
     }
 
-    /// Emits the report of the steps so far, if requested.
+    /// Emits the report of the number of steps so far, if the request asks for it.
     pub(super) fn report_steps(&mut self) {
         if self.text.reports_steps {
             self.line("steps[lane] = bitcast<u64>(clock);");
         }
     }
 
-    /// Emits the end of a lane; a lane with exhausted iterations starts anew instead.
+    /// Emits the end of a lane. A lane whose iterations are exhausted instead starts anew in another dispatch.
+    /// `is_over` is the condition that the step limit is exceeded, and `otherwise` the status if it is not.
     pub(super) fn end_lane(&mut self, is_over: &str, otherwise: &str) {
         let is_spent = match self.pass {
             KernelKind::NonResumable if self.has_iterations() => "rounds > most_rounds",
@@ -163,9 +174,9 @@ impl Writer<'_> {
         self.line(format!("end_lane({is_spent}, {is_over}, {otherwise});"));
     }
 
-    /// Emits checks that fail if differences change a loss by more than rounding does.
+    /// Emits checks that fail if the errors that the reverse sweep found change a loss by more than rounding does.
     fn check_losses(&mut self, lane_end: &LaneEnd) {
-        // The CPU may add the same numbers in another order, and with more precision, so the bounds are tightened.
+        // The CPU may add the same numbers in another order and with more precision, so the bounds here are tighter.
         let less = if self.numbers.system == RealSystem::F32 { 0.99 } else { 1.0 - 1e-6 };
         let Rounding { of_loss, of_freed, part, few_ulps, .. } = Rounding::of(self.numbers.system);
         let few = self.near(few_ulps, true);
@@ -177,17 +188,19 @@ impl Writer<'_> {
     }
 
     fn check_loss(&mut self, lane_end: &LaneEnd, row: usize, [of_loss, of_freed, part]: &[String; 3]) {
-        let is_zero = format!("(max(error{row}, abs(loss{row})) <= few)");
-        self.fail(&format!("!(error{row} <= {part} * abs(loss{row})) & !{is_zero}"), None);
-        // Only the CPU treats freed numbers with few digits separately.
+        let seed = self.text.gradient.as_ref().and_then(|gradient| gradient.largest_seeds.get(row));
+        let few = self.weighted("few", seed.copied().unwrap_or(1.0));
+        let is_zero = format!("(max(error{row}, loss{row}) <= {few})");
+        self.fail(&format!("!(error{row} <= {part} * loss{row}) & !{is_zero}"), None);
+        // The CPU distinguishes freed numbers with few digits. The shader doesn't.
         let exceeds = |size: &str| {
             format!(
                 "!(error{row} <= {of_loss} * {size}) | (!(freed <= few) & !(error{row} <= {of_freed} * {size}))"
             )
         };
-        // The size of the loss alone mostly suffices.
-        self.open(format!("if ({}) {{", exceeds(&format!("abs(loss{row})"))));
-        self.line(format!("var size = abs(loss{row});"));
+        // Usually the size of the loss alone is large enough, so the loss's terms are computed only if it isn't.
+        self.open(format!("if ({}) {{", exceeds(&format!("loss{row}"))));
+        self.line(format!("var size = loss{row};"));
         for terms in &lane_end.terms {
             match terms {
                 LossTerms::Value(start, adjoints) => {
@@ -249,7 +262,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns the functions that verify floats. With less precision than the CPU's they err on the side of failing.
+    /// Returns the functions that verify floats. They have less precision than the CPU's, and rather fail a correct
+    /// lane than accept a wrong one.
     pub(super) fn verifying(&self) -> String {
         if !self.has_reals {
             return String::new();
@@ -257,7 +271,7 @@ impl Writer<'_> {
         let real = self.real();
         let (above, least, bits, fraction, word) = match self.numbers.system {
             RealSystem::F64 => ("", "", "u64", "52", "lu"),
-            // Rounding down a sum or product, or underflow, could hide an error.
+            // If a sum or product were rounded down or underflowed, it could hide an error.
             RealSystem::F32 => (" * 1.0000004f", " + 1e-37f", "u32", "23", "u"),
             RealSystem::Fixed(_) => return String::new(),
         };

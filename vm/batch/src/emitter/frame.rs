@@ -1,4 +1,4 @@
-//! The shader text around a lane's run: bindings, computing the lane's number, initialization, and resumption.
+//! The shader text before and after a lane's statements: bindings, the lane's number, initialization, and resumption.
 
 use std::fmt::Write as _;
 
@@ -11,15 +11,15 @@ use crate::statements::StatementLabel;
 use crate::words::WordRun;
 
 impl Writer<'_> {
-    /// Returns the text without the helper functions of operations, which are known only once all operations are
-    /// emitted.
+    /// Returns the parts of the text without the helper functions of operations. These are known only once all
+    /// operations are emitted.
     pub(super) fn parts(&mut self) -> ShaderParts {
         self.begin();
         let statements = self.statements;
         self.statements(&statements.all);
         if statements.is_open {
-            // A lane gets here only if it has left a loop for good: its iterations are exhausted, or a check has
-            // failed.
+            // Control reaches this point only in a lane that has left a loop early: its iterations are exhausted, or
+            // a check has failed.
             self.end_lane("false", "FAILED");
         }
         let body = std::mem::take(&mut self.lines).join("\n");
@@ -29,7 +29,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns true if loop iterations are counted.
+    /// Returns true if the shader has loops, whose iterations are counted.
     pub(super) fn has_iterations(&self) -> bool {
         !self.statements.heads.is_empty()
     }
@@ -66,7 +66,7 @@ impl Writer<'_> {
         text
     }
 
-    /// Emits the initialization of a lane, or its resumption.
+    /// Emits the initialization of a lane, or the restoration of a suspended lane.
     fn begin(&mut self) {
         if self.has_reals {
             let zero = self.of_word(Some(Class::Real), "constants[0]");
@@ -77,7 +77,7 @@ impl Writer<'_> {
         );
         if self.has_iterations() {
             let extra = self.other_iterations();
-            // Loops over the lane's memory have iterations too, so they are subtracted.
+            // Iterations of loops over the lane's memory also count for the device's limit, so they are subtracted.
             self.line(format!("let most_rounds = max(parameters.rounds, {}u) - {extra}u;", extra + 1));
         }
         self.declare();
@@ -100,22 +100,23 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns the upper bound on loop iterations that don't belong to the program: those over the lane's memory.
+    /// Returns an upper bound on the iterations of loops that don't belong to the program: those over the lane's
+    /// memory.
     fn other_iterations(&self) -> u32 {
         let sum = |runs: &mut dyn Iterator<Item = &WordRun>| {
             runs.map(|run| Self::iterations_over(run.count)).fold(0_u32, u32::saturating_add)
         };
         let first = sum(&mut self.text.first.iter());
-        // Output words are words of the memory, once each.
+        // Each output word is copied from at most one memory word.
         let outputs = self.text.outputs / 16;
         let lane_ends = self.text.lane_ends.values().map(|lane_end| sum(&mut lane_end.runs())).max();
-        // Input words contribute to the largest number once, and to the size of each loss.
+        // Each input word is read once for the largest number, and once for the size of each loss.
         let times = 1 + u32::try_from(self.text.rows().len()).unwrap_or(u32::MAX - 1);
         let inputs = self.text.gradient.as_ref().map_or(0, |_| (self.text.inputs / 16).saturating_mul(times));
         [first, lane_ends.unwrap_or(0), outputs, inputs].into_iter().fold(1, u32::saturating_add)
     }
 
-    /// Emits declarations of the input words that are SSA values.
+    /// Emits a declaration for each input word that is used as an SSA value.
     fn inputs(&mut self) {
         let text = self.text;
         for (&value, word) in text.lane_run.inputs.iter().filter(|(value, _)| self.plan.uses(**value) > 0) {
@@ -162,14 +163,14 @@ impl Writer<'_> {
         self.close();
     }
 
-    /// Emits the variables of the whole function.
+    /// Emits declarations of the variables whose scope is the whole function.
     fn declare(&mut self) {
         let real = self.real();
         self.line("var clock: i64;");
         if self.has_iterations() {
             self.line("var rounds: u32;");
         }
-        // Jump targets have labels like those of loop heads, so `lead` is always declared.
+        // `lead` is always declared, because jump targets have labels even without loops.
         self.line("var lead: u32;");
         if !self.reducible.dispatch_nodes.is_empty() {
             self.line("var chosen: u32;");
@@ -190,7 +191,7 @@ impl Writer<'_> {
     }
 }
 
-/// Returns the start of the entry point, up to the lane's number and its status check.
+/// Returns the beginning of the entry point: the computation of the lane's number, and the check of its status.
 fn main() -> String {
     format!(
         "\
@@ -234,7 +235,7 @@ struct Parameters {
 
 ";
 
-/// The text of a kernel, in two parts; the helper functions of operations go between them.
+/// The text of a kernel in two parts. The helper functions of operations are inserted between them.
 pub(super) struct ShaderParts {
     pub head: String,
     pub main: String,

@@ -1,5 +1,5 @@
-//! Liveness at loop heads, and which values must be variables because they are used outside the scope of their
-//! declaration. Independent of the meaning of operations.
+//! Liveness at loop heads, and the choice of values that must be variables, because they are used outside the scope
+//! of their declaration. Independent of the meaning of operations.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -10,21 +10,21 @@ use reviver_compile::op::{OpKind, SsaValue};
 use crate::irreducible_loops::ReducibleGraph;
 use crate::statements::{FlowCondition, ShaderStatement, ShaderStatements};
 
-/// Definitions and uses in each block, of the values that have a name in the text.
+/// Definitions and uses in each block. Only values that have a name in the text are included.
 #[derive(Debug)]
 pub(crate) struct BlockValues {
-    /// The used values, by block.
+    /// The values that each block uses.
     uses: Vec<Vec<SsaValue>>,
     made: Vec<Vec<SsaValue>>,
     parameters: Vec<Vec<SsaValue>>,
-    /// The values that a jump passes, by block and arm.
+    /// The values that each jump passes as arguments, by block and arm.
     passed: BTreeMap<(u32, usize), Vec<SsaValue>>,
     conditions: BTreeMap<u32, SsaValue>,
 }
 
 impl BlockValues {
-    /// Collects the values of an SSA function; `others` are additional uses in blocks. Values for which `is_named` is
-    /// false are written where they are used.
+    /// Collects the values of an SSA function. `others` are pairs of a block and an additional value that it uses.
+    /// Values for which `is_named` is false have no name: the text repeats their expression at each use.
     pub fn of(
         function: &SsaFunction,
         plan: &EmitPlan,
@@ -77,7 +77,8 @@ impl BlockValues {
         found
     }
 
-    /// Returns the live values at each loop head, in order; for a switch, those of all its entries.
+    /// Returns the live values at each loop head, in ascending order. For a switch, these are the live values of all
+    /// its entries.
     pub fn live_at_heads(
         &self,
         function: &SsaFunction,
@@ -97,7 +98,7 @@ impl BlockValues {
         heads.heads.values().map(at).collect()
     }
 
-    /// Returns the live values at the start of each block, parameters included.
+    /// Returns the live values at the start of each block, including its parameters.
     fn live(&self, function: &SsaFunction, plan: &EmitPlan) -> Vec<BTreeSet<SsaValue>> {
         let mut live: Vec<BTreeSet<SsaValue>> = vec![BTreeSet::new(); function.blocks.len()];
         let mut has_changed = true;
@@ -149,14 +150,14 @@ fn of(all: &[Vec<SsaValue>], block: u32) -> &[SsaValue] {
     all.get(block as usize).map_or(&[], Vec::as_slice)
 }
 
-/// Lexical scopes of the text.
+/// Lexical scopes of the text, with the values that are used in them.
 struct ValueScopes<'v> {
     values: &'v BlockValues,
-    /// The parent of each scope.
+    /// The parent scope of each scope.
     above: Vec<usize>,
-    /// The scope of each block.
+    /// The scope in which each block's declarations are.
     homes: HashMap<u32, usize>,
-    /// Uses of values, with their scopes.
+    /// Each use of a value: the value, and the scope of the use.
     used: Vec<(SsaValue, usize)>,
 }
 
@@ -202,7 +203,7 @@ impl ValueScopes<'_> {
     }
 }
 
-/// Returns true if a value has a name in the text; literals are written where they are used.
+/// Returns true if a value has a name in the text. Literals have none: they are repeated at each use.
 pub(crate) fn has_name(function: &SsaFunction, value: SsaValue) -> bool {
     match function.definition(value) {
         Some(Definition::Op(op)) => !matches!(op.kind, OpKind::Int(_) | OpKind::Real(_)),

@@ -1,5 +1,5 @@
-//! Emitter of a lane's shader text: prologue, the run as statements, checks at its end. Independent of programs and
-//! devices.
+//! Emitter of a lane's shader text: initialization, the run as statements, and the checks at its end. Independent of
+//! programs and devices.
 
 mod accesses;
 mod body;
@@ -39,7 +39,7 @@ use steps::numbers_of_steps;
 pub(crate) struct LaneText {
     pub lane_run: LaneRun,
     pub memory: LaneMemory,
-    /// The initial content of the lane's memory.
+    /// Sources of the initial content of the lane's memory.
     pub first: Vec<WordRun>,
     pub constants: Vec<u64>,
     pub inputs: u32,
@@ -48,32 +48,33 @@ pub(crate) struct LaneText {
     pub reports_steps: bool,
     /// Results and checks, by the block where the lane's run ends.
     pub lane_ends: BTreeMap<u32, LaneEnd>,
-    /// Data for the losses of a gradient; None for a plain run.
+    /// Data for the losses of a gradient; `None` for a plain run.
     pub gradient: Option<LaneGradient>,
-    /// Cells of the start that computed addresses reach.
+    /// Sources of the start values that loads at computed addresses read.
     pub tables: StartTables,
 }
 
-/// An emitted shader, with statistics and properties of it.
+/// An emitted shader, with properties that callers need.
 #[derive(Debug)]
 pub(crate) struct EmittedShader {
     pub shader: LaneShader,
-    /// The number of loops with several entries, each of which starts with a switch.
+    /// The number of loops with several entries. Each of them begins with a switch.
     pub irreducible_loops: u32,
-    /// See [`LaneText::has_reals`].
+    /// True if lanes compute, store or return reals; see [`LaneText::has_reals`].
     pub has_reals: bool,
 }
 
-/// Upper bound on the words of a lane's memory. It is initialized and compared in loops, and their iterations count.
+/// Maximum number of words of a lane's memory. Loops initialize and compare the words, and their iterations count for
+/// the device's limit.
 pub(crate) const MOST_WORDS: u64 = 1 << 18;
 
-/// Exclusive upper bound on the cells of each space in a lane. It keeps addresses within 32 bits, and makes 32-bit
-/// bounds checks safe. Take the unsigned sum of an index and a smaller offset: it is below an array's length only if
-/// the 64-bit sum is.
+/// Exclusive upper bound on the number of cells of each space in a lane. Because of it, addresses fit 32 bits, and a
+/// bounds check needs only 32 bits. If the unsigned 32-bit sum of an index and an offset below this bound is less
+/// than an array's length, so is the 64-bit sum.
 const MOST_CELLS: u64 = 1 << 30;
 
 impl LaneText {
-    /// Emits the shader.
+    /// Emits the shader of the lanes.
     ///
     /// # Errors
     /// Fails if the lane's memory is too large.
@@ -106,7 +107,7 @@ impl LaneText {
         let mut operations = Operations::new(function.numbers);
         let resumable = input.written(KernelKind::Resumable, &mut operations);
         let single = resumable.is_resumable.then(|| input.written(KernelKind::NonResumable, &mut operations));
-        // The tables of operations follow the other constants.
+        // The tables of operations are placed after the other constants.
         let functions = operations.prelude(self.constants.len());
         let whole = |pass: &EmittedKernel| format!("{}{functions}{}", pass.parts.head, pass.parts.main);
         let shader = LaneShader {
@@ -126,12 +127,12 @@ impl LaneText {
         })
     }
 
-    /// Returns true if a real is computed, stored or returned. If not, the shader contains no float types, in any
-    /// number system, so that devices without such types can execute it.
+    /// Returns true if a real is computed, stored or returned. Otherwise the shader contains no float types, whatever
+    /// the program's number system. So devices without these types can execute it.
     fn has_reals(&self) -> bool {
         let function = &self.lane_run.function;
         let is_real = |value: SsaValue| function.class(value) == Some(Class::Real);
-        // A literal is written where it is used, so it is not a computation.
+        // A literal is an expression at its use, so it isn't a computation.
         let computes = |value: &SsaValue| {
             function.op(*value).is_some_and(|op| {
                 op.kind.facts().operands.contains(&Class::Real)
@@ -146,7 +147,7 @@ impl LaneText {
             || self.memory.runs.iter().any(|run| run.space.class() == Class::Real)
     }
 
-    /// Returns the values that blocks use in addition to the SSA function's own uses.
+    /// Returns pairs of a block and a value that the emitter uses there, in addition to the SSA function's own uses.
     fn others(&self) -> Vec<(u32, SsaValue)> {
         let lane_ends = self
             .lane_ends
@@ -156,25 +157,25 @@ impl LaneText {
     }
 }
 
-/// Input of the emitter for both kernels of a shader.
+/// The input that the emitter needs for both kernels of a shader.
 struct KernelInput<'a> {
     text: &'a LaneText,
     plan: &'a EmitPlan,
     reducible: &'a ReducibleGraph,
     nodes: Vec<StructureNode>,
     values: BlockValues,
-    /// See [`numbers_of_steps`].
+    /// The values that are numbers of steps; see [`numbers_of_steps`].
     steps: BTreeSet<SsaValue>,
 }
 
 /// The text of one kernel, without the helper functions of its operations.
 struct EmittedKernel {
     parts: ShaderParts,
-    /// True if a lane may be suspended.
+    /// True if a lane of this kernel may be suspended.
     is_resumable: bool,
-    /// The words saved for a suspended lane, including those of its cells.
+    /// The number of words that a suspended lane needs, including those of its memory.
     words: u64,
-    /// See [`LaneShader::helper_iterations`].
+    /// Upper bound on the iterations of a helper function's loop; see [`LaneShader::helper_iterations`].
     helper_iterations: u32,
 }
 
@@ -229,7 +230,7 @@ fn graph(lane_run: &LaneRun, plan: &EmitPlan) -> BlockGraph {
     graph
 }
 
-/// A variable that lives as long as the lane and isn't an SSA value.
+/// A variable of the shader that isn't an SSA value and that a suspended lane must keep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct ControlWord {
     name: String,
@@ -245,7 +246,7 @@ enum ControlType {
     Real,
 }
 
-/// Returns the control variables that are saved for every suspended lane.
+/// Returns the variables other than SSA values that are saved for every suspended lane.
 fn control_words(
     text: &LaneText,
     statements: &ShaderStatements,
@@ -269,12 +270,12 @@ fn control_words(
 }
 
 impl LaneText {
-    /// Returns true if the reverse sweep of a gradient is verified with floats.
+    /// Returns true if the lane has a gradient whose reverse sweep is verified, and its reals are floats.
     fn is_watched(&self) -> bool {
         self.gradient.is_some() && self.lane_run.function.specialization.is_watched
     }
 
-    /// Returns the output rows of a gradient; empty for a plain run.
+    /// Returns the row numbers of a gradient, from 0; empty for a plain run.
     fn rows(&self) -> std::ops::Range<usize> {
         0..self.lane_run.adjoints.losses.len()
     }
@@ -286,7 +287,7 @@ impl LaneText {
         ["largest", "freed", "most"].map(str::to_owned).into_iter().chain(of_rows)
     }
 
-    /// Returns true if the reverse sweep of a gradient is verified at all.
+    /// Returns true if the lane has a gradient whose reverse sweep is verified, for any number system.
     fn is_verified(&self) -> bool {
         self.gradient.is_some() && self.lane_run.function.specialization.level.is_checked()
     }
@@ -296,20 +297,20 @@ impl LaneText {
 struct Writer<'a> {
     text: &'a LaneText,
     pass: KernelKind,
-    /// See [`LaneText::has_reals`].
+    /// True if lanes compute, store or return reals; see [`LaneText::has_reals`].
     has_reals: bool,
     plan: &'a EmitPlan,
     statements: &'a ShaderStatements,
     reducible: &'a ReducibleGraph,
-    /// The values saved at each loop head.
+    /// The values that are saved at each loop head for a suspended lane.
     kept: &'a BTreeMap<u32, Vec<SsaValue>>,
     variables: BTreeSet<SsaValue>,
-    /// See [`numbers_of_steps`].
+    /// The values that are numbers of steps; see [`numbers_of_steps`].
     steps: &'a BTreeSet<SsaValue>,
     control: Vec<ControlWord>,
     operations: &'a mut Operations,
     numbers: NumberKinds,
-    /// The sweep of the current operation.
+    /// The sweep that the current operation belongs to.
     region: Region,
     lines: Vec<String>,
     depth: usize,
@@ -322,7 +323,7 @@ impl Writer<'_> {
         self.lines.push(format!("{}{}", "    ".repeat(self.depth), text.as_ref()));
     }
 
-    /// Emits a line that opens a block.
+    /// Emits a line that opens a block of the text.
     fn open(&mut self, text: impl AsRef<str>) {
         self.line(text);
         self.depth += 1;
@@ -333,12 +334,12 @@ impl Writer<'_> {
         self.line("}");
     }
 
-    /// Returns the number of the first saved word that belongs to the lane's memory.
+    /// Returns the index of the first word of the lane's memory among the words saved for a lane.
     fn memory_at(&self) -> u32 {
         self.control.len() as u32 + self.kept.values().map(Vec::len).max().unwrap_or(0) as u32
     }
 
-    /// Returns the text of a value at its use.
+    /// Returns the expression that denotes a value at its use: a literal or a name.
     fn value(&self, value: SsaValue) -> String {
         let value = self.plan.resolved(value);
         let function = &self.text.lane_run.function;
@@ -352,7 +353,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns the text of a value as a number of steps (64 bits).
+    /// Returns the expression of a value, converted to the type of step numbers (64 bits).
     fn value_in_steps(&self, value: SsaValue) -> String {
         let value = self.plan.resolved(value);
         match self.text.lane_run.function.op(value).map(|op| op.kind) {
@@ -362,7 +363,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns the text of a value, converted to the type of another value.
+    /// Returns the expression of `value`, converted to the type of `other`.
     fn value_for(&self, value: SsaValue, other: SsaValue) -> String {
         match self.steps.contains(&other) {
             true => self.value_in_steps(value),
@@ -388,7 +389,8 @@ impl Writer<'_> {
         self.operations.type_of(Class::Real)
     }
 
-    /// Returns a literal real next to a number: at most the number if `is_most` is true, otherwise at least the number.
+    /// Returns the literal of a real near `value`. It is at most `value` if `is_most` is true, otherwise at least
+    /// `value`.
     fn near(&self, value: f64, is_most: bool) -> String {
         let bits = match self.numbers.system {
             RealSystem::F64 => value.to_bits(),

@@ -1,5 +1,5 @@
-//! Emits each operation: operations on values as [`crate::operations`] writes them, and those on memory, step counter
-//! and verification.
+//! Emits each operation. Operations on values are written by [`crate::operations`]; this module adds those on memory,
+//! on the step counter, and for verification.
 
 use reviver_compile::op::{OpKind, Space, SsaOp, SsaValue};
 use reviver_isa::instruction::Class;
@@ -20,7 +20,7 @@ impl Writer<'_> {
         let operands = self.operands(value, op);
         let operands: Vec<&str> = operands.iter().map(String::as_str).collect();
         match op.kind {
-            // Literals are written where they are used. Functions that begin in main have no inputs.
+            // Literals are expressions at their use. A function that begins in main has no inputs.
             OpKind::Int(_) | OpKind::Real(_) | OpKind::Input(_) => {}
             OpKind::IntAdd
             | OpKind::IntSub
@@ -114,7 +114,8 @@ impl Writer<'_> {
                 }
             }
             OpKind::Jumped => {
-                // In either direction, the preceding step is the one that jumped.
+                // The step counter already counts the step that jumped. So the step's number is `clock - 1` in a
+                // forward sweep, and `clock` in a reverse sweep, where the counter counts down.
                 self.line(match self.leads_back() {
                     false => "path = path + mark_of(bitcast<u64>(clock - 1li));",
                     true => "path = path - mark_of(bitcast<u64>(clock));",
@@ -128,8 +129,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Adds a number that must be finite to a running sum, which takes one operation. The sum is checked at the start
-    /// of each iteration and at the end of the lane.
+    /// Adds a number that must be finite to a running sum, which takes one operation. The sum is finite only if all
+    /// its terms are; it is checked at the start of each iteration and at the end of the lane.
     fn require_admitted(&mut self, op: &SsaOp, operands: &[&str]) {
         let &[number] = operands else { return };
         if self.operations.fails(OpKind::RequireAdmitted, operands).is_none() {
@@ -142,8 +143,9 @@ impl Writer<'_> {
         self.line(format!("admitted = admitted + {counted};"));
     }
 
-    /// Returns the texts of an operation's operands. If all are literals, they get names. Otherwise the shader's
-    /// compiler would fold them, which it does for some operations only, and with results that differ from the CPU's.
+    /// Returns the expressions of an operation's operands. If all of them are literals, they are given names.
+    /// Otherwise the driver's compiler would evaluate the operation for some kinds, with results that differ from the
+    /// CPU's.
     fn operands(&mut self, value: SsaValue, op: &SsaOp) -> Vec<String> {
         let function = &self.text.lane_run.function;
         let is_literal = |operand: &SsaValue| !has_name(function, self.plan.resolved(*operand));
@@ -161,13 +163,14 @@ impl Writer<'_> {
         named.collect()
     }
 
-    /// Emits a failure for an access to a cell that doesn't exist: a check has failed before, or fails here.
+    /// Emits the failure of a lane that accesses a cell that doesn't exist, and returns a literal as the cell's
+    /// content.
     fn nowhere(&mut self, class: Class) -> String {
         self.line("failed = true;");
         self.operations.literal(class, 0)
     }
 
-    /// Emits the assignment of a value.
+    /// Emits the definition of a value: an assignment if the value is a variable, otherwise a declaration.
     fn make(&mut self, value: SsaValue, text: &str) {
         let name = format!("v{}", value.0);
         match self.variables.contains(&value) {
@@ -176,8 +179,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Emits a sticky check: the lane has failed if `fails` and the guard hold. The following code still runs, up to
-    /// the next iteration.
+    /// Emits a check that fails the lane if `fails` is true and the guard isn't 0. The lane still executes the
+    /// following code, up to the start of the next iteration.
     pub(super) fn fail(&mut self, fails: &str, guard: Option<SsaValue>) {
         let guarded = match guard.map(|guard| self.value(guard)) {
             Some(guard) => format!("(({fails}) & ({guard} != {}))", self.zero()),
@@ -201,7 +204,7 @@ impl Writer<'_> {
 
     fn index(&mut self, value: SsaValue, op: &SsaOp, offset: i64, operands: &[&str]) {
         let ([index, _], &[_, length]) = (operands, op.operands.as_slice()) else { return };
-        // A name keeps the compiler from folding literals, which it does for some operations only.
+        // The index gets a name, because the driver's compiler would evaluate an expression of literals.
         let name = format!("v{}", value.0);
         let of = self.operations.integers();
         let length = self.unsigned(length);
@@ -219,7 +222,7 @@ impl Writer<'_> {
         self.fail(&format!("bitcast<{}>({name}) >= {length}", of.unsigned()), op.guard);
     }
 
-    /// Returns the text of an integer, converted to the unsigned type.
+    /// Returns the expression of an integer, converted to the unsigned type.
     fn unsigned(&self, value: SsaValue) -> String {
         let of = self.operations.integers();
         match self.text.lane_run.function.op(self.plan.resolved(value)).map(|op| op.kind) {
@@ -228,7 +231,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns the text of base + index·stride.
+    /// Returns the expression base + index·stride.
     fn placed(&self, base: &str, index: &str, stride: &str) -> String {
         let [none, one] = [0, 1].map(|value| self.operations.integers().literal(value));
         match (base == none, stride == one) {

@@ -1,44 +1,46 @@
-//! The choice of a lowering: what replaces 64-bit integers, results and operations on 32-bit floats.
+//! The choice of a lowering: the replacements for 64-bit integers, for results of floats, and for operations on
+//! 32-bit floats.
 
 use super::singles::LoweredSingles;
 use crate::float_controls::FloatControls;
 use crate::valid::WideTypes;
 
-/// The implementation of 64-bit integers on a device.
+/// The implementation of a shader's 64-bit integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LoweredIntegers {
-    /// The device's own 64-bit integers.
+    /// The device's own 64-bit integers are used.
     Native,
-    /// Pairs of 32-bit words.
+    /// Each 64-bit integer becomes a pair of 32-bit words.
     Pairs,
 }
 
 /// The protection of float arithmetic against rearrangement by the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LoweredResults {
-    /// The device accepts SPIR-V unchanged, in which each result has a decoration that forbids rearrangement.
+    /// The device accepts SPIR-V unchanged. In it, each result has a decoration that forbids rearrangement.
     Decorated,
-    /// Each result passes through an operation that the driver can't evaluate at compile time.
+    /// The bits of each result pass through an exclusive or with a word that is 0. The driver doesn't know that value
+    /// at compile time.
     Opaque,
 }
 
-/// The rewriting of shaders for a device.
+/// The choices that determine how shaders are rewritten for a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lowering {
     pub integers: LoweredIntegers,
     pub results: LoweredResults,
     pub singles: LoweredSingles,
-    /// The modes for 32-bit floats that the shader requests, if results are decorated.
+    /// The modes for 32-bit floats that the shader requests. Only SPIR-V with decorated results can request modes.
     pub controls: FloatControls,
 }
 
 impl Lowering {
-    /// Returns the 64-bit types that remain in the text. `floats` is true if 64-bit floats are allowed.
+    /// Returns the 64-bit types that remain in a rewritten text. `floats` is true if 64-bit floats are allowed.
     pub fn wide(self, floats: bool) -> WideTypes {
         WideTypes { floats, integers: self.integers == LoweredIntegers::Native }
     }
 
-    /// The identity lowering, for a device about which nothing else is known.
+    /// The lowering that changes nothing, for tests.
     #[cfg(test)]
     pub const PLAIN: Lowering = Lowering {
         integers: LoweredIntegers::Native,
@@ -61,8 +63,9 @@ impl Lowering {
         all.into_iter().flat_map(both).flat_map(move |(integers, results)| with(integers, results))
     }
 
-    /// Returns alternatives for 32-bit floats, the fastest first, for a device with inexact operations. If results must
-    /// be opaque, results of multiply-adds must be, too, so alternatives with multiply-adds are left out.
+    /// Returns this lowering with other implementations of 32-bit floats, the fastest first. They are for a device
+    /// with inexact operations. If results must be opaque, implementations with multiply-adds are left out, because
+    /// their intermediate results would have to be opaque, too.
     pub fn with_other_singles(self) -> impl Iterator<Item = Lowering> {
         let is_opaque = self.results == LoweredResults::Opaque;
         let fits = move |singles: &LoweredSingles| match singles {
@@ -73,7 +76,7 @@ impl Lowering {
         LoweredSingles::ALL.into_iter().filter(fits).map(move |singles| Lowering { singles, ..self })
     }
 
-    /// Returns true if texts are unchanged.
+    /// Returns true if this lowering leaves texts unchanged.
     pub fn keeps_texts(self) -> bool {
         self.integers == LoweredIntegers::Native
             && self.results == LoweredResults::Decorated

@@ -1,8 +1,8 @@
 //! Rewrites the expressions of a function. Independent of statements.
 //!
-//! Each expression gets a name where naga evaluates it, so that no load moves after a store that followed it. Only
-//! pointers are written where they are used, because their parts have names. Literals have names, too: otherwise naga
-//! would fold them.
+//! Each expression is assigned to a name where naga evaluates it. So a load that precedes a store can't move after
+//! the store. Only a pointer has no name: its text is repeated at each use, and the expressions in it have names.
+//! Literals have names, too, because naga would otherwise fold them.
 
 use std::collections::HashMap;
 
@@ -18,12 +18,12 @@ use super::integers;
 use super::types::{LoweredTypes, global_name, is_wide_integer, refused};
 use crate::error::BatchError;
 
-/// The expressions of a function that have been evaluated so far.
+/// The expressions of a function that were evaluated so far.
 pub(super) struct Expressions<'a> {
     types: &'a LoweredTypes<'a>,
     function: &'a Function,
     info: &'a FunctionInfo,
-    /// The text of each evaluated expression.
+    /// The text of each evaluated expression: its name, or a pointer's whole text.
     known: HashMap<Handle<Expression>, String>,
 }
 
@@ -32,14 +32,14 @@ impl<'a> Expressions<'a> {
         Self { types, function, info, known: HashMap::new() }
     }
 
-    /// Returns a name for an expression that is evaluated here.
+    /// Returns the name of an expression that is evaluated at this point, and records it.
     pub fn name(&mut self, handle: Handle<Expression>) -> String {
         let name = format!("e{}", handle.index());
         self.known.insert(handle, name.clone());
         name
     }
 
-    /// Records the text of a pointer, which has no name and is written where it is used.
+    /// Records the text of a pointer. A pointer has no name, so each use repeats the text.
     pub fn place(&mut self, handle: Handle<Expression>, text: String) {
         self.known.insert(handle, text);
     }
@@ -73,7 +73,7 @@ impl<'a> Expressions<'a> {
         found.map_err(|_| refused("an expression that isn't there"))
     }
 
-    /// Returns the text of an expression at its use.
+    /// Returns the text that denotes an expression at its use.
     pub fn text(&self, handle: Handle<Expression>) -> Result<String, BatchError> {
         if let Some(text) = self.known.get(&handle) {
             return Ok(text.clone());
@@ -85,7 +85,7 @@ impl<'a> Expressions<'a> {
             constant @ (Expression::Literal(_) | Expression::Constant(_) | Expression::ZeroValue(_)) => {
                 self.types.constant_of(constant)
             }
-            // Naga never evaluates expressions that consist of literals alone.
+            // naga doesn't emit these expressions if they consist only of literals, so they have no name.
             Expression::Compose { .. } | Expression::Splat { .. } => self.made(handle),
             other => Err(refused(&format!("{other:?}, used in front of where it is evaluated,"))),
         }
@@ -95,7 +95,7 @@ impl<'a> Expressions<'a> {
         handles.iter().map(|&handle| self.text(handle)).collect()
     }
 
-    /// Returns the text of an expression's computation.
+    /// Returns the text that computes an expression.
     pub fn made(&self, handle: Handle<Expression>) -> Result<String, BatchError> {
         match *self.expression(handle)? {
             Expression::Compose { ty, ref components } => {
@@ -136,7 +136,7 @@ impl<'a> Expressions<'a> {
         }
     }
 
-    /// Returns the scalar type of a number, of a vector, or of a pointer's target.
+    /// Returns the scalar type of a number, of a vector's components, or of a pointer's target.
     fn scalar(&self, handle: Handle<Expression>) -> Option<Scalar> {
         match *self.inner(handle) {
             TypeInner::Pointer { base, .. } => self.types.inner(base).ok()?.scalar(),
@@ -153,7 +153,7 @@ impl<'a> Expressions<'a> {
         matches!(self.inner(handle), TypeInner::Vector { .. })
     }
 
-    /// Returns the text of a member, an element or a component.
+    /// Returns the text of a structure's member, an array's element or a vector's component.
     fn part(&self, base: Handle<Expression>, index: u32) -> Result<String, BatchError> {
         let text = self.text(base)?;
         let inner = match *self.inner(base) {
@@ -239,7 +239,7 @@ impl<'a> Expressions<'a> {
             };
         }
         let (a, b) = (self.operand(left, a), self.operand(right, b));
-        // A driver that ignores NaN may fold operations of a number with itself, such as `a == a`.
+        // A driver that assumes there is no NaN may fold an operation of a number with itself, such as `a == a`.
         let b = if left == right { self.hidden(right, b) } else { b };
         if self.is_single(left) {
             let singles = self.types.lowering.singles;
@@ -262,7 +262,7 @@ impl<'a> Expressions<'a> {
         }
     }
 
-    /// Hides a literal operand: drivers turn a division by a literal into a multiplication by its reciprocal.
+    /// Makes a literal operand opaque. Drivers turn a division by a literal into a multiplication by its reciprocal.
     fn operand(&self, handle: Handle<Expression>, text: String) -> String {
         let is_literal = matches!(
             self.function.expressions.try_get(handle),
@@ -336,7 +336,7 @@ impl<'a> Expressions<'a> {
         })
     }
 
-    /// Hides a result if it is a float.
+    /// Makes a result opaque if it is a float.
     fn sealed(&self, handle: Handle<Expression>, text: String) -> String {
         match self.inner(handle) {
             TypeInner::Scalar(Scalar { kind: ScalarKind::Float, .. }) => self.hidden(handle, text),
@@ -344,7 +344,8 @@ impl<'a> Expressions<'a> {
         }
     }
 
-    /// Makes a scalar opaque to the driver, if results must be. Booleans have no bits and are not hidden.
+    /// Makes a scalar opaque to the driver if the lowering requires that. Booleans stay unchanged, because they have
+    /// no bits.
     fn hidden(&self, handle: Handle<Expression>, text: String) -> String {
         let name = match (self.types.lowering.results, self.inner(handle)) {
             (LoweredResults::Decorated, _) => return text,

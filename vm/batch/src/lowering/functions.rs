@@ -1,4 +1,4 @@
-//! Selects the helper functions that a text calls. Independent of shaders and of what the functions compute.
+//! Selects the helper functions that a text calls. Independent of the computations in shaders and helper functions.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
     pairs::ALL.iter().chain(singles::ALL).copied()
 }
 
-/// Returns the texts of the functions that `text` calls, directly or indirectly.
+/// Returns the texts of the helper functions that `text` calls, directly or indirectly.
 pub(super) fn needed(text: &str) -> String {
     let mut found = BTreeSet::new();
     let mut texts = vec![text];

@@ -1,4 +1,4 @@
-//! Operations on 64-bit integers as expressions over pairs of words. Independent of the helper functions'
+//! Operations on 64-bit integers as expressions over pairs of 32-bit words. Independent of the helper functions'
 //! implementation.
 
 use naga::{BinaryOperator, MathFunction, Scalar, ScalarKind, UnaryOperator};
@@ -11,7 +11,7 @@ fn sign(kind: ScalarKind) -> &'static str {
     if kind == ScalarKind::Sint { "s" } else { "u" }
 }
 
-/// Returns an operation on two pairs, or on a pair and a shift distance.
+/// Returns the expression of an operation on two pairs, or on a pair and a shift distance.
 pub(super) fn binary(
     operator: BinaryOperator,
     kind: ScalarKind,
@@ -42,7 +42,7 @@ pub(super) fn binary(
     })
 }
 
-/// Returns a bitwise operation, which is the same for any number of words.
+/// Returns the expression of a bitwise operation. It is the same for one word and for a pair.
 pub(super) fn bitwise(operator: BinaryOperator, a: &str, b: &str) -> Result<String, BatchError> {
     match operator {
         BinaryOperator::And => Ok(format!("{a} & {b}")),
@@ -74,7 +74,7 @@ pub(super) fn math(
     }
 }
 
-/// Returns a conversion between two types, at least one of which is a 64-bit integer.
+/// Returns the expression of a conversion between two types, at least one of which is a 64-bit integer.
 pub(super) fn converted(from: Scalar, to: Scalar, a: &str) -> Result<String, BatchError> {
     let unknown = || refused(&format!("{to:?} of {from:?}"));
     if is_wide_integer(from) {

@@ -1,7 +1,7 @@
-//! Rewrites a shader for a device without 64-bit integers, or for a driver that may rearrange sums. The emitter writes
-//! each shader once, with `i64` and `u64`; only this module knows that some devices lack them. It traverses the module
-//! that naga parsed, and writes WGSL again, which naga parses again. Independent of devices and of what a shader
-//! computes.
+//! Rewrites a shader for a device without 64-bit integers, or for a driver that may rearrange sums. The emitter
+//! writes each shader once, with `i64` and `u64`; only this module knows that some devices lack these types. It
+//! traverses the module that naga parsed, and writes WGSL again, which naga parses again. Independent of devices and
+//! of what a shader computes.
 //!
 //! - 64-bit integers become `vec2<u32>`, the low word first, so that buffers have the same bytes. Operations on them
 //!   become calls.
@@ -9,7 +9,7 @@
 //!   buffer. That word is 0, but no driver knows its value.
 //! - Quotients, square roots and comparisons of 32-bit floats become calls if the device's own operations are inexact.
 //!
-//! Only constructs that shaders of this crate use have a lowering. All others are refused with a description.
+//! Only constructs that shaders of this crate use have a lowering. For all others, an error describes the construct.
 //!
 //! | module | contents |
 //! |---|---|
@@ -127,7 +127,7 @@ impl ModuleWriter<'_> {
         Ok(format!("{bound}var<{space}> {name}: {of}{first};\n"))
     }
 
-    /// Returns an expression for the low half of the word that is 0.
+    /// Returns an expression for the low half of the constant word that is 0.
     fn zero(&self) -> Result<String, BatchError> {
         let module = self.valid.module();
         let place = Some(ResourceBinding { group: 0, binding: CONSTANTS });

@@ -1,10 +1,10 @@
 //! Helper functions of rewritten shaders: arithmetic on 64-bit integers as pairs of words, low word first, and opaque
-//! results. None has a loop, and none uses float arithmetic. Independent of shaders.
+//! results. These functions have no loops and use no float arithmetic. Independent of shaders.
 
-/// The variable that is 0, which the driver can't know at compile time.
+/// The name of the variable that is 0. No driver knows its value at compile time.
 pub(super) const OPAQUE_ZERO: &str = "opaque_zero";
 
-/// The functions by their names.
+/// The name and the text of each function.
 pub(super) const ALL: &[(&str, &str)] = &[
     (OPAQUE_ZERO, "var<private> opaque_zero: u32;\n"),
     (

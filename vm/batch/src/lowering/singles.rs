@@ -2,13 +2,13 @@
 //! quotients to be 2.5 units in the last place (ulp) off, and subnormal numbers to be flushed to 0. Independent of
 //! shaders.
 //!
-//! Comparisons check the bits of a difference, which is 0 only if both operands are equal. So no subnormal operand is
-//! taken for 0 in a comparison. Next to a normal literal, flushing a subnormal operand to 0 does no harm. So the device
-//! compares with such literals itself; the probe tests these comparisons.
+//! Comparisons check the bits of a difference, which is 0 only if both operands are equal. So no comparison takes a
+//! subnormal operand for 0. With a normal literal, the device's own comparison is used: it is right even if the
+//! device flushes a subnormal operand to 0. The probe tests these comparisons.
 //!
-//! There are two ways to round correctly. The first is integer arithmetic: quotient and root digit by digit, exact on
-//! every device. The second is an approximation refined with fused multiply-adds, if no exponent is near an end of the
-//! range; otherwise integers again.
+//! There are two methods for correctly rounded quotients and roots. The first is integer arithmetic, digit by digit,
+//! which is exact on every device. The second is an approximation refined with fused multiply-adds. It is used if no
+//! exponent is near an end of the range; otherwise integer arithmetic is.
 //!
 //! Source: P. Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", IBM J. Res. Dev.
 //! 34 (1990). Let `y` be the float nearest to 1/b, and `q` at most one ulp off a/b. Then the float nearest to `q + (a -
@@ -22,12 +22,12 @@ use naga::BinaryOperator;
 pub(crate) enum LoweredSingles {
     /// The device's own operations.
     Native,
-    /// Native division, and native comparison with normal literals. Roots use fused multiply-adds, other comparisons
-    /// the bits of differences.
+    /// Native division, and native comparison with normal literals. Square roots use fused multiply-adds, and other
+    /// comparisons check the bits of differences.
     Compared,
-    /// Like `Compared`, with quotients by fused multiply-adds.
+    /// The same as `Compared`, but quotients use fused multiply-adds.
     Fused,
-    /// Quotients and roots by integer arithmetic, comparisons by bits.
+    /// Quotients and square roots use integer arithmetic, and comparisons check bits.
     Whole,
 }
 
@@ -48,8 +48,8 @@ impl LoweredSingles {
         }
     }
 
-    /// Returns a call that compares two named floats, of which one may be `literal`; None if the device's own
-    /// comparison is used.
+    /// Returns a call that compares two floats, given by their names. `literal` is the value of an operand if it is a
+    /// literal. Returns `None` if the device's own comparison is used.
     pub(super) fn comparison(
         self,
         operator: BinaryOperator,
@@ -72,7 +72,7 @@ impl LoweredSingles {
         }
     }
 
-    /// Returns the text of a float's absolute value.
+    /// Returns the expression of a float's absolute value.
     pub(super) fn magnitude(self, a: &str) -> String {
         match self {
             LoweredSingles::Native => format!("abs({a})"),
@@ -80,7 +80,7 @@ impl LoweredSingles {
         }
     }
 
-    /// Returns the text of a quotient of two named floats.
+    /// Returns the expression of the quotient of two floats, given by their names.
     pub(super) fn quotient(self, a: &str, b: &str) -> String {
         match self {
             LoweredSingles::Native | LoweredSingles::Compared => format!("{a} / {b}"),
@@ -89,7 +89,7 @@ impl LoweredSingles {
         }
     }
 
-    /// Returns the text of a square root.
+    /// Returns the expression of a square root.
     pub(super) fn root(self, a: &str) -> String {
         match self {
             LoweredSingles::Native => format!("sqrt({a})"),
@@ -98,7 +98,7 @@ impl LoweredSingles {
         }
     }
 
-    /// Returns the upper bound on the iterations of a loop in its helper functions.
+    /// Returns an upper bound on the iterations of each loop in the helper functions.
     pub(crate) fn iterations(self) -> u32 {
         match self {
             LoweredSingles::Native => 0,
@@ -107,7 +107,7 @@ impl LoweredSingles {
     }
 }
 
-/// The functions by their names.
+/// The name and the text of each function.
 pub(super) const ALL: &[(&str, &str)] = &[
     ("single_abs", "fn single_abs(a: f32) -> f32 {\n    return bitcast<f32>(bitcast<u32>(a) & 0x7fffffffu);\n}\n"),
     (
@@ -297,7 +297,7 @@ fn single_root_fused(a: f32) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    /// Returns the float that is `units` ulp away.
+    /// Returns the float that is `units` ulp above `a`, or below it if `units` is negative.
     fn away(a: f32, units: i32) -> f32 {
         f32::from_bits(a.to_bits().wrapping_add_signed(units))
     }
@@ -325,7 +325,7 @@ mod tests {
         away(root, i32::from(rest > unit) - i32::from(rest <= -unit))
     }
 
-    /// Numbers in [1, 2): the first and the last ones, and others at distances of a prime.
+    /// Returns numbers in [1, 2): the first and the last 300 floats, and each 9973rd float (a prime number).
     fn fractions() -> impl Iterator<Item = f32> {
         const ALL: u32 = 1 << 23;
         let ends = (0..300).chain(ALL - 300..ALL);

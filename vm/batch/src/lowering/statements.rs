@@ -7,7 +7,7 @@ use super::expressions::Expressions;
 use super::types::{LoweredTypes, function_name, refused};
 use crate::error::BatchError;
 
-/// Emitter of a function's body.
+/// Emitter of the body of a rewritten function.
 pub(super) struct FunctionWriter<'a> {
     types: &'a LoweredTypes<'a>,
     function: &'a Function,
@@ -32,7 +32,7 @@ impl<'a> FunctionWriter<'a> {
         self.text.push('\n');
     }
 
-    /// Writes the whole body.
+    /// Writes the whole body of the function.
     ///
     /// # Errors
     ///
@@ -118,7 +118,7 @@ impl<'a> FunctionWriter<'a> {
         Ok(())
     }
 
-    /// Writes a call, with a name for its result if it has one.
+    /// Writes a call as a statement. If the call has a result, the statement gives it a name.
     fn result(&mut self, result: Option<Handle<Expression>>, call: &str) {
         match result {
             Some(result) => self.name(result, call),
@@ -175,7 +175,7 @@ impl<'a> FunctionWriter<'a> {
                 SwitchValue::U32(value) => format!("{value}u"),
                 SwitchValue::Default => "default".to_owned(),
             });
-            // Values that share a body precede it as empty cases.
+            // Cases that share a body are written before it, with empty bodies.
             match (case.fall_through, case.body.is_empty()) {
                 (true, true) => continue,
                 (true, false) => return Err(refused("a case that goes on with the next one")),

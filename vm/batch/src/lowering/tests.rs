@@ -1,4 +1,4 @@
-//! Supported constructs are lowered to valid shaders; all others are refused with a description.
+//! Supported constructs are lowered to valid shaders. For all others, the error describes the construct.
 
 use super::*;
 
@@ -44,7 +44,7 @@ fn statements_keep_their_order() {
     ";
     for lowering in ALL {
         let made = lower(&with(body), lowering).unwrap();
-        // A load before a store has a name.
+        // The load that precedes the store is assigned to a name before the store.
         let [load, store] = ["g1_outputs[1];", "g1_outputs[1] ="].map(|text| made.find(text).unwrap());
         assert!(load < store, "{made}");
     }
@@ -67,7 +67,7 @@ fn every_result_of_floats_is_opaque() {
         outputs[0] = u64(bitcast<u32>(f32(i32(b)) + f32(u32(abs(b)))));
     ";
     let made = lower(&with(body), ALL[1]).unwrap();
-    // Made opaque are nine float results, two equal operands, a literal, and two integer results.
+    // Nine float results, two equal operands, a literal and two integer results become opaque.
     assert!(made.matches("opaque_f32(").count() >= 10, "{made}");
     assert!(made.contains("opaque_i32(i32(") && made.contains("opaque_u32(u32("), "{made}");
     assert!(made.contains("opaque_zero = g0_constants[0].x;"));

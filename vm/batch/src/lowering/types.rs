@@ -18,7 +18,7 @@ pub(super) fn is_wide_integer(scalar: Scalar) -> bool {
     scalar.width == 8 && matches!(scalar.kind, ScalarKind::Sint | ScalarKind::Uint)
 }
 
-/// The types of a module, with their rewritten names.
+/// The types of a module, with their names in the rewritten text.
 pub(super) struct LoweredTypes<'a> {
     pub module: &'a Module,
     pub lowering: Lowering,
@@ -33,7 +33,7 @@ impl<'a> LoweredTypes<'a> {
         self.lowering.integers == LoweredIntegers::Pairs
     }
 
-    /// Returns true if a scalar is rewritten as a pair.
+    /// Returns true if a scalar becomes a pair of 32-bit words.
     pub fn is_pair(&self, scalar: Scalar) -> bool {
         self.has_pairs() && is_wide_integer(scalar)
     }
@@ -76,7 +76,7 @@ impl<'a> LoweredTypes<'a> {
     pub fn scalar(&self, scalar: Scalar) -> Result<String, BatchError> {
         let name = match (scalar.kind, scalar.width) {
             (ScalarKind::Sint | ScalarKind::Uint, 8) if self.has_pairs() => "vec2<u32>",
-            // 64-bit floats need 64-bit integers for their bits.
+            // 64-bit floats need native 64-bit integers for their bits.
             (ScalarKind::Float, 8) if self.has_pairs() => {
                 return Err(refused("f64 on pairs of 32-bit words"));
             }
@@ -103,20 +103,20 @@ impl<'a> LoweredTypes<'a> {
             Literal::U64(value) if self.has_pairs() => pair(value),
             Literal::I64(value) if self.has_pairs() => pair(value.cast_unsigned()),
             Literal::U64(value) => format!("{value}lu"),
-            // The magnitude of i64::MIN is not a valid literal.
+            // The magnitude of `i64::MIN` isn't a valid literal.
             Literal::I64(i64::MIN) => "i64(0x8000000000000000lu)".to_owned(),
             Literal::I64(value) => format!("({value}li)"),
             other => return Err(refused(&format!("the literal {other:?}"))),
         })
     }
 
-    /// Returns the text of a constant expression of the module.
+    /// Returns the text of a named constant or constant expression of the module.
     pub fn constant(&self, handle: Handle<Expression>) -> Result<String, BatchError> {
         let all = &self.module.global_expressions;
         self.constant_of(all.try_get(handle).map_err(|_| refused("a constant that isn't there"))?)
     }
 
-    /// Returns the text of an expression that is constant by itself.
+    /// Returns the text of a constant expression without operands.
     pub fn constant_of(&self, expression: &Expression) -> Result<String, BatchError> {
         match expression {
             Expression::Literal(literal) => self.literal(*literal),
@@ -130,12 +130,12 @@ impl<'a> LoweredTypes<'a> {
     }
 }
 
-/// Returns a 64-bit literal as a pair.
+/// Returns a 64-bit literal as a pair of 32-bit words.
 fn pair(value: u64) -> String {
     format!("vec2<u32>(0x{:x}u, 0x{:x}u)", value as u32, value >> 32)
 }
 
-/// Returns the name of a function, which is distinct from all names of functions and variables.
+/// Returns a name for a function that differs from all names of functions and variables.
 pub(super) fn function_name(module: &Module, handle: Handle<Function>) -> String {
     let own = module.functions.try_get(handle).ok().and_then(|function| function.name.as_deref());
     format!("f{}_{}", handle.index(), own.unwrap_or_default())

@@ -1,7 +1,7 @@
-//! Fixed-point operations that are computed exactly in 128-bit integers. Those that may fail also return a flag.
-//! Contains no series.
+//! Fixed-point operations that are computed exactly in 128-bit integers. A function that may fail also returns a
+//! failure flag. No function sums a series.
 
-/// Returns the text of the function with this name.
+/// Returns the text of the helper function with this name; `None` if there is none.
 pub(super) fn text(name: &str) -> Option<String> {
     ALL.iter().find(|(known, _)| *known == name).map(|(_, text)| (*text).to_owned())
 }

@@ -1,5 +1,6 @@
 //! Elementary functions of fixed point as WGSL functions, selected by name and number of fraction bits, such as
-//! `rv_exp_fixed40`. They are generated from the interpreter's own source by symbolic evaluation.
+//! `rv_exp_fixed40`. They are generated from the interpreter's own source by symbolic evaluation: the source is
+//! executed on terms instead of numbers.
 
 use reviver_compile::op::Coordinate;
 use reviver_isa::arith::Elementary;
@@ -11,7 +12,7 @@ use super::tables::Tables;
 use super::wide::WORD;
 use super::wide_evaluation::{LoopTranslation, ShaderWords};
 
-/// Returns the text of the function with this name.
+/// Returns the text of the helper function with this name; `None` if there is none.
 pub(super) fn text(name: &str, tables: &Tables) -> Option<String> {
     if let Some(text) = part(name, tables) {
         return Some(text);
@@ -22,14 +23,15 @@ pub(super) fn text(name: &str, tables: &Tables) -> Option<String> {
     function_text(function, name, frac, tables)
 }
 
-/// Returns the upper bound on the iterations of a function's loops; drivers may permit a lane only few.
+/// Returns an upper bound on the iterations of each loop of a function. Drivers may permit a lane only few
+/// iterations.
 pub(super) fn iterations(function: RealFunction) -> u32 {
     match function {
-        // The number of terms of a series; term n is at most (2·6.2²)^n/(1·3·…·(2n + 1)).
+        // The loop sums a series. Term n is at most (2·6.2²)^n/(1·3·…·(2n + 1)).
         RealFunction::Elementary(Elementary::Erf) => 256,
-        // Shifts the argument up to 16 in steps of 1.
+        // The loop shifts the argument up to 16 in steps of 1.
         RealFunction::Elementary(Elementary::LogGamma | Elementary::Digamma) => 17,
-        // The number of bits of an exponent.
+        // The loop has one iteration for each bit of an exponent.
         RealFunction::Powi | RealFunction::Pow => 64,
         RealFunction::Elementary(_)
         | RealFunction::Atan2
@@ -80,14 +82,14 @@ fn function_text(function: RealFunction, name: &str, frac: u32, tables: &Tables)
     ))
 }
 
-/// Returns a value that never fails, with the fault 0.
+/// Returns the results of a function that never fails: its value, and the fault 0.
 fn surely(s: &ShaderWords, value: ShaderTerm) -> [ShaderTerm; 2] {
     [value, s.argument(&super::wide::literal(0))]
 }
 
 fn elementary(s: &ShaderWords, function: Elementary, x: ShaderTerm, frac: u32) -> Option<[ShaderTerm; 2]> {
     Some(match function {
-        // These have no series.
+        // These functions aren't computed by series.
         Elementary::Sqrt | Elementary::Round | Elementary::Floor => return None,
         Elementary::Exp => exp_log::exp(s, x, frac),
         Elementary::Log => exp_log::log(s, x, frac),
@@ -111,7 +113,7 @@ fn elementary(s: &ShaderWords, function: Elementary, x: ShaderTerm, frac: u32) -
     })
 }
 
-/// Generates the helper functions that are shared by the elementary functions.
+/// Generates a helper function that the elementary functions share.
 fn part<'t>(name: &str, tables: &'t Tables) -> Option<String> {
     let (read, parameters): (fn(&ShaderWords<'t>, ShaderTerm, ShaderTerm) -> ShaderTerm, _) = match name {
         "rv_wide_mul_high" => (wide::mul_high, ["a", "b"]),
@@ -119,7 +121,7 @@ fn part<'t>(name: &str, tables: &'t Tables) -> Option<String> {
         "rv_wide_round_shift" => (wide::round_shift, ["value", "shift"]),
         _ => return None,
     };
-    // The estimates of its quotients are at most 2 too large.
+    // An estimate of a quotient in this function is at most 2 too large.
     let s = ShaderWords::called(tables, LoopTranslation::AtMost(2));
     let [a, b] = parameters.map(|name| s.argument(name));
     let made = read(&s, a, b);

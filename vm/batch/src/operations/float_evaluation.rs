@@ -1,5 +1,5 @@
-//! Symbolic evaluation of the elementary functions, with WGSL variables as floats. The functions themselves are the
-//! interpreter's. Independent of the individual functions.
+//! Symbolic evaluation of the elementary functions: the interpreter's own source is executed on WGSL variables
+//! instead of floats. Independent of the individual functions.
 
 use std::marker::PhantomData;
 
@@ -9,7 +9,7 @@ use super::number_types::FloatType;
 use super::shader_function::{ShaderFunction, ShaderTerm};
 use super::tables::Tables;
 
-/// A function of floats under construction.
+/// A WGSL function on floats that is being generated.
 pub(super) struct ShaderFloats<'t, F> {
     float: FloatType,
     written: ShaderFunction,
@@ -22,12 +22,12 @@ impl<'t, F: Format> ShaderFloats<'t, F> {
         ShaderFloats { float, written: ShaderFunction::default(), tables, format: PhantomData }
     }
 
-    /// Returns the term of a function's parameter.
+    /// Returns the term that denotes a parameter of the function.
     pub fn argument(&self, name: &str) -> ShaderTerm {
         self.written.verbatim(name)
     }
 
-    /// Returns the lines of a function with this result.
+    /// Returns the lines of the function's body; `gives` is the result.
     pub fn body(self, gives: ShaderTerm) -> String {
         let (lines, gives) = self.written.body(&[gives]);
         format!("{lines}    return {};\n", gives.concat())
@@ -37,7 +37,7 @@ impl<'t, F: Format> ShaderFloats<'t, F> {
         self.written.made(text, uses)
     }
 
-    /// Adds a shift; the amount becomes a `u32`.
+    /// Adds a line with a shift. The amount is converted to `u32`.
     fn shifted(&self, text: [&str; 3], a: ShaderTerm, amount: ShaderTerm) -> ShaderTerm {
         let [before, between, behind] = text;
         let most = u64::from(self.float.width - 1);
@@ -160,8 +160,8 @@ impl<F: Format> FloatOps for ShaderFloats<'_, F> {
     ) -> [ShaderTerm; N] {
         self.written.picked(self.float.name, flag, yes, no)
     }
-    /// Emits only the usual branch; lanes that need the other one fail and are left to the CPU. Otherwise the other
-    /// branch would cost run time and compile time in all lanes.
+    /// Emits only the usual branch. A lane that needs the other branch fails, so the CPU executes it. Otherwise the
+    /// other branch would cost run time and compile time for all lanes.
     fn pick_usual<const N: usize>(
         &self,
         is_usual: ShaderTerm,

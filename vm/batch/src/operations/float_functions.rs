@@ -1,5 +1,5 @@
 //! Elementary functions of floats as WGSL functions, selected by name, such as `rv_exp_f64`. They are generated from
-//! the interpreter's own source by symbolic evaluation.
+//! the interpreter's own source by symbolic evaluation: the source is executed on terms instead of numbers.
 
 use reviver_compile::op::Coordinate;
 use reviver_isa::arith::Elementary;
@@ -13,7 +13,7 @@ use super::number_types::{DOUBLE, FloatType, SINGLE};
 use super::shader_function::ShaderTerm;
 use super::tables::Tables;
 
-/// Returns the text of the function with this name.
+/// Returns the text of the helper function with this name; `None` if there is none.
 pub(super) fn text(name: &str, tables: &Tables) -> Option<String> {
     let float = [DOUBLE, SINGLE].into_iter().find(|float| name.ends_with(float.name))?;
     let stem = name.strip_suffix(float.name)?.strip_suffix('_')?;
@@ -44,7 +44,7 @@ fn of_format<F: Format>(stem: &str, float: FloatType, tables: &Tables) -> Option
     }
 }
 
-/// Generates a function with float parameters.
+/// Generates a function with float parameters by symbolic evaluation.
 fn read<'t, F: Format, const N: usize>(
     float: FloatType,
     stem: &str,
@@ -63,7 +63,7 @@ fn read<'t, F: Format, const N: usize>(
 
 fn elementary<'t, F: Format>(float: FloatType, function: Elementary, tables: &'t Tables) -> Option<String> {
     let function_of: fn(&ShaderFloats<'t, F>, ShaderTerm) -> ShaderTerm = match function {
-        // These have no series.
+        // These functions aren't computed by series.
         Elementary::Sqrt | Elementary::Floor | Elementary::Round => return None,
         Elementary::Exp => exp::exp,
         Elementary::Log => log::log,
@@ -97,8 +97,8 @@ fn powi_of_parts<F: Format>(float: FloatType, tables: &Tables) -> String {
     format!("fn rv_powi_of_parts_{of}(a: {of}, n: {of}, rest: {of}, is_odd: bool) -> {of} {{\n{body}}}\n")
 }
 
-/// Writes a power with an integer exponent. The exponent is passed as its nearest float and the remaining difference.
-/// The nearest float may be 2⁶³.
+/// Writes a power with an integer exponent. The exponent is passed as its nearest float, and the difference that
+/// remains. The nearest float may be 2⁶³.
 fn powi(float: FloatType) -> String {
     let (of, end) = (float.name, float.float(9_223_372_036_854_775_808.0));
     format!(

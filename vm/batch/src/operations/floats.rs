@@ -1,12 +1,12 @@
-//! Operations on floats that are built-ins of WGSL, or a few built-ins each. Contains no elementary function.
+//! Operations on floats that need only a few built-in functions of WGSL. Contains no elementary function.
 
 use super::number_types::{DOUBLE, FloatType, SINGLE};
 
 /// 2⁶³, the first float beyond the 64-bit integers.
 const INT_END: f64 = 9_223_372_036_854_775_808.0;
 
-/// Returns the text of the function with this name. Signs and range limits are checked by bits, because drivers
-/// optimize float comparisons unsafely.
+/// Returns the text of the helper function with this name; `None` if there is none. Signs and range limits are
+/// checked by bits, because drivers optimize float comparisons unsafely.
 pub(super) fn text(name: &str) -> Option<String> {
     let float = [DOUBLE, SINGLE].into_iter().find(|float| name.ends_with(float.name))?;
     let FloatType { name: of, word, signed, .. } = float;
@@ -16,7 +16,7 @@ pub(super) fn text(name: &str) -> Option<String> {
         "rv_neg_" => format!(
             "fn rv_neg_{of}(a: {of}) -> {of} {{\n    return bitcast<{of}>(bitcast<{word}>(a) ^ {sign});\n}}\n"
         ),
-        // As unsigned bits, the negative numbers follow those of -0, up to those of -∞.
+        // As unsigned integers, the bits of negative numbers are from those of -0 up to those of -∞.
         "rv_magnitude_" => {
             let behind = float.word_literal(float.sign() + 1);
             format!(
@@ -24,8 +24,9 @@ pub(super) fn text(name: &str) -> Option<String> {
                 \x20   return bitcast<{of}>(select(bits, bits ^ {sign}, bits - {behind} < {exponent}));\n}}\n"
             )
         }
-        // A built-in `round` is unsafe: some drivers round ties and negative doubles wrongly, or lose the sign of 0.
-        // From `end` on all floats are integers, so a sum with `end` is rounded to an integer, ties to even.
+        // The built-in `round` is unsafe: some drivers round ties and negative 64-bit floats wrongly, or lose the
+        // sign of 0. From `end` on all floats are integers, so a sum with `end` is rounded to an integer, ties to
+        // even.
         "rv_round_" => {
             let end = float.float(if float.width == 32 { 8_388_608.0 } else { 4_503_599_627_370_496.0 });
             format!(
@@ -54,7 +55,7 @@ pub(super) fn text(name: &str) -> Option<String> {
             "fn rv_integer_{of}(a: {of}) -> i64 {{\n\
             \x20   return select(0li, i64(a), rv_has_integer_{of}(a));\n}}\n"
         ),
-        // An unusual operand fails the lane, so its value is irrelevant: the CPU executes the lane instead.
+        // An unusual operand fails the lane, so the CPU executes the lane, and the value here is irrelevant.
         "rv_usual_" => format!(
             "fn rv_usual_{of}(is_usual: bool, a: {of}) -> {of} {{\n    failed = failed | !is_usual;\n    return a;\n}}\n"
         ),
@@ -69,7 +70,7 @@ pub(super) fn text(name: &str) -> Option<String> {
     })
 }
 
-/// Returns the greatest float that is at most a tolerance; the tolerance has 64 bits in every number system.
+/// Returns the greatest float of the format that is at most `tolerance`, which has 64 bits in every number system.
 pub(super) fn tolerance(float: FloatType, tolerance: f64) -> f64 {
     let nearest = tolerance as f32;
     match float.width {

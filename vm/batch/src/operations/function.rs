@@ -1,9 +1,9 @@
-//! The operations on reals that are helper functions of a shader, in every number system.
+//! The operations on reals for which a shader has helper functions, in any number system.
 
 use reviver_compile::op::{Coordinate, OpKind};
 use reviver_isa::arith::Elementary;
 
-/// A function of reals.
+/// An operation on reals that is a helper function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RealFunction {
     Elementary(Elementary),
@@ -18,7 +18,7 @@ pub(super) enum RealFunction {
     },
 }
 
-/// Lists all functions of one operand; the match makes the compiler report a missing one.
+/// Lists all functions of one operand. Its `match` makes the compiler report a function that is missing here.
 macro_rules! all_elementary {
     ($($Name:ident)+) => {
         const ELEMENTARY: &[Elementary] = &[$(Elementary::$Name),+];
@@ -29,7 +29,7 @@ macro_rules! all_elementary {
 all_elementary!(Sqrt Exp Log Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Floor Round ExpM1 Ln1p Sigmoid Cbrt Erf ErfSlope
     LogGamma Digamma);
 
-/// The functions of several operands.
+/// The functions that aren't elementary functions of one operand.
 const OTHERS: [RealFunction; 8] = [
     RealFunction::Pow,
     RealFunction::Powi,
@@ -42,7 +42,7 @@ const OTHERS: [RealFunction; 8] = [
 ];
 
 impl RealFunction {
-    /// Returns all functions of reals.
+    /// Returns all operations on reals that are helper functions.
     pub fn all() -> impl Iterator<Item = RealFunction> {
         let elementary = ELEMENTARY.iter().map(|&function| RealFunction::Elementary(function));
         elementary.chain(OTHERS)

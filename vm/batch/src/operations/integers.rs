@@ -1,4 +1,4 @@
-//! Operations on integers: words of the program, sign-extended in the WGSL type of integers. Independent of reals.
+//! Operations on integers. Integers are words of the program, sign-extended to a WGSL type. Independent of reals.
 
 use reviver_compile::op::OpKind;
 use reviver_isa::arith::Order;
@@ -48,23 +48,23 @@ impl IntegerTexts {
         Some(OperationText::surely(text))
     }
 
-    /// Returns a test for 0.
+    /// Returns a condition that is true if an integer is 0.
     pub fn is_zero(self, value: &str) -> String {
         format!("({value} == {})", self.of.literal(0))
     }
 
-    /// Converts a condition to 1 or 0.
+    /// Returns an expression that is 1 if a condition is true, otherwise 0.
     pub fn bit(self, condition: &str) -> String {
         format!("select({}, {}, {condition})", self.of.literal(0), self.of.literal(1))
     }
 
-    /// Returns a test whether a 64-bit integer exceeds the range of a word.
+    /// Returns a condition that is true if a 64-bit integer exceeds the range of a word.
     pub fn is_no_word(self, value: &str) -> String {
         let word = self.wrapped(&self.of.of_wide(value));
         format!("(!({} == {value}))", self.of.widened(&word))
     }
 
-    /// Wraps an integer to a word: the sign-extended word that it is congruent to.
+    /// Returns an expression that wraps an integer to the word size, with sign extension.
     fn wrapped(self, value: &str) -> String {
         let above = self.of.bits() - self.word.bits();
         match above {
@@ -83,8 +83,8 @@ fn failing(text: String, fails: String) -> OperationText {
     OperationText { fails: Some(fails), ..OperationText::surely(text) }
 }
 
-/// Returns a comparison. For NaN only `!=` holds. It is written as a negated `==`, because `!=` itself is false for NaN
-/// in WGSL.
+/// Returns a comparison. For NaN only `!=` is true. It is written as a negated `==`, because WGSL's `!=` is false for
+/// NaN.
 pub(super) fn holds(order: Order, a: &str, b: &str) -> String {
     match order {
         Order::Ne => format!("(!({a} == {b}))"),
@@ -92,7 +92,7 @@ pub(super) fn holds(order: Order, a: &str, b: &str) -> String {
     }
 }
 
-/// Returns the text of the function with this name.
+/// Returns the text of the helper function with this name; `None` if there is none.
 pub(super) fn text(name: &str) -> Option<String> {
     let stem = name.trim_end_matches(|sign: char| sign.is_ascii_digit());
     let bits: u32 = name.get(stem.len()..)?.parse().ok()?;
@@ -125,7 +125,7 @@ impl IntegerFunction<'_> {
         format!("fn {name}(a: {of}, b: {of}) -> {of} {{\n{body}}}\n")
     }
 
-    /// Returns the bits of a word without its sign extension.
+    /// Returns an expression for a word's bits without its sign extension.
     fn unsigned(&self) -> String {
         let (of, bits) = (self.texts.of, self.texts.word.bits());
         match of.bits() == bits {
@@ -134,7 +134,7 @@ impl IntegerFunction<'_> {
         }
     }
 
-    /// Writes a quotient or a remainder, which is undefined for a divisor of 0.
+    /// Writes a quotient or a remainder. The result for a divisor of 0 is undefined.
     fn divided(&self, sign: &str) -> String {
         let of = self.texts.of;
         let made = format!("a {sign} divisor");
@@ -148,7 +148,7 @@ impl IntegerFunction<'_> {
         ))
     }
 
-    /// Writes a power by square and multiply. An iteration handles four bits of the exponent, because drivers may
+    /// Writes a power by repeated squaring. Each iteration handles four bits of the exponent, because drivers may
     /// permit few iterations.
     fn power(&self) -> String {
         let (of, word) = (self.texts.of, self.texts.of.unsigned());
@@ -172,14 +172,14 @@ impl IntegerFunction<'_> {
         self.function(&format!("    let is_within = {}(b) < {end};\n{body}", of.unsigned()))
     }
 
-    /// Writes a shift; its result is 0 for an amount out of range.
+    /// Writes a shift. The result is 0 for an amount that is negative or at least the word size.
     fn shifted(&self, made: &str) -> String {
         let zero = self.texts.of.literal(0);
         let made = self.texts.wrapped(made);
         self.with_body(&format!("    return select({zero}, {made}, is_within);\n"))
     }
 
-    /// Writes a rotation by an amount modulo the width.
+    /// Writes a rotation. Only the amount modulo the word size counts.
     fn rotated(&self, made: &str) -> String {
         let most = self.texts.word.bits() - 1;
         self.function(&format!(
@@ -190,5 +190,5 @@ impl IntegerFunction<'_> {
     }
 }
 
-/// Upper bound on the iterations of a power's loop.
+/// Upper bound on the loop iterations of a power.
 const POWER_ITERATIONS: u32 = 16;

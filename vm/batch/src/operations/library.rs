@@ -1,12 +1,12 @@
-//! The helper functions that a shader needs: requested ones, and those that they call. Maps names to the modules that
-//! write them.
+//! The helper functions of a shader: those that operations call, and those that these functions call. Maps the name
+//! of a function to the module that writes the function.
 
 use std::collections::BTreeMap;
 
 use super::tables::Tables;
 use super::{fixed, fixed_functions, float_functions, floats, integers, wide};
 
-/// Texts of functions by their names.
+/// The texts of helper functions, by their names.
 #[derive(Debug, Default)]
 pub(super) struct Library {
     texts: BTreeMap<String, String>,
@@ -14,7 +14,7 @@ pub(super) struct Library {
 }
 
 impl Library {
-    /// Adds all functions that a text calls, directly or indirectly.
+    /// Adds all helper functions that a text calls, directly or indirectly.
     pub fn need(&mut self, text: &str) {
         let mut names: Vec<String> = names(text).map(str::to_owned).collect();
         while let Some(name) = names.pop() {
@@ -28,7 +28,7 @@ impl Library {
         }
     }
 
-    /// Returns the texts of all functions; WGSL accepts any order.
+    /// Returns the texts of all added functions. WGSL accepts functions in any order.
     pub fn text(&self) -> String {
         self.texts.values().map(String::as_str).collect()
     }
@@ -38,7 +38,7 @@ impl Library {
     }
 }
 
-/// Returns the names of helper functions in a text.
+/// Returns the words in a text that may be names of helper functions.
 fn names(text: &str) -> impl Iterator<Item = &str> {
     text.split(|sign: char| !sign.is_ascii_alphanumeric() && sign != '_')
         .filter(|name| name.starts_with("rv_"))

@@ -1,10 +1,11 @@
-//! Writes each operation on values in WGSL, with the same bits as the interpreter's. Independent of blocks, of memory,
-//! and of what follows a failed check.
+//! Writes each operation on values in WGSL, with the same bits as the interpreter's. Independent of blocks, of
+//! memory, and of the consequences of a failed check.
 //!
 //! Integers are `i64`, or `i32` if words have at most 32 bits. Floats are `f64` or `f32`, as in the program. Fixed
-//! point is `i64`. So programs of `f32` and of fixed point need no `f64`. A shader declares these names for the texts:
+//! point is `i64`. So programs of `f32` and of fixed point need no `f64`. The texts use two names that the shader
+//! must declare:
 //!
-//! - `zero`, a private variable of the type of reals, loaded with 0 at the start; only if reals are floats.
+//! - `zero`, a private variable of the type of reals that is 0 at run time; only if reals are floats.
 //! - `constants`, the buffer that contains [`Operations::tables`].
 
 mod fixed;
@@ -37,7 +38,7 @@ pub(crate) use self::number_types::{FloatType, IntegerType, ZERO};
 pub(crate) use self::operation_text::OperationText;
 use self::reals::RealTexts;
 
-/// The operations of a shader.
+/// Writer of a shader's operations on values. It collects the helper functions that they need.
 #[derive(Debug)]
 pub(crate) struct Operations {
     numbers: NumberKinds,
@@ -64,19 +65,19 @@ impl Operations {
         self.types().literal(class, bits)
     }
 
-    /// Returns the value with the bits of an expression of type `u64`.
+    /// Returns an expression that converts a 64-bit word to a value of class `class` with these bits.
     pub fn of_word(&self, class: Class, word: &str) -> String {
         self.types().of_word(class, word)
     }
 
-    /// Returns the bits of a value, as an expression of type `u64`.
+    /// Returns an expression of type `u64` with the bits of a value.
     pub fn to_word(&self, class: Class, value: &str) -> String {
         self.types().to_word(class, value)
     }
 
-    /// Writes an operation on values. Its operands must be names, literals, or in parentheses, because they may be
-    /// written several times. Names declared by its lines begin with `name`. Returns None if the operation involves
-    /// more than values.
+    /// Writes an operation on values. Each operand must be a name, a literal or in parentheses, because the text may
+    /// contain it several times. Names that the lines declare begin with `name`. Returns `None` if the operation
+    /// involves more than values.
     pub fn value(&mut self, kind: OpKind, name: &str, operands: &[&str]) -> Option<OperationText> {
         let written = self.written(kind, name, operands)?;
         let texts = written.lines.iter().chain([&written.text]).chain(&written.fails);
@@ -84,8 +85,8 @@ impl Operations {
         Some(written)
     }
 
-    /// Returns an expression of type `bool` that is true if a check fails. Returns None if the check never fails, or
-    /// `kind` is no check.
+    /// Returns a condition that is true if a check fails. Returns `None` if the check never fails, or `kind` isn't a
+    /// check.
     pub fn fails(&mut self, kind: OpKind, operands: &[&str]) -> Option<String> {
         let text = match (kind, operands) {
             (OpKind::RequireAdmitted, [a]) => self.reals().not_admitted(a),
@@ -98,8 +99,8 @@ impl Operations {
         Some(text)
     }
 
-    /// Returns the helper functions that the written operations need, directly or indirectly. Their tables start at
-    /// word `tables_at` of `constants`.
+    /// Returns the helper functions that the operations written so far need, directly or indirectly. The lookup
+    /// tables of these functions must start at word `tables_at` of `constants`.
     pub fn prelude(&self, tables_at: usize) -> String {
         let text = self.library.text();
         if self.library.tables().is_empty() {
@@ -163,7 +164,7 @@ impl Operations {
             | OpKind::Test(_)
             | OpKind::RealOf
             | OpKind::IntOf => self.reals().written(kind, name, operands),
-            // These involve blocks, memory, or verification.
+            // These operations involve blocks, memory, or verification.
             OpKind::Input(_)
             | OpKind::Index { .. }
             | OpKind::Place

@@ -3,7 +3,7 @@
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Word};
 
-/// The variable that holds the float 0, which shaders load.
+/// The name of the variable that holds the float 0. Shaders load its value, so that drivers don't know it.
 pub(crate) const ZERO: &str = "zero";
 
 /// A float format in WGSL, with the integer types of the same width. Words are unsigned.
@@ -28,8 +28,8 @@ impl FloatType {
         }
     }
 
-    /// Returns a test for 0 or -0. 32-bit floats are tested by their bits, because devices may flush subnormal numbers
-    /// to 0.
+    /// Returns a condition that is true for 0 and -0. It tests the bits of 32-bit floats, because devices may flush
+    /// subnormal numbers to 0.
     pub fn is_zero(self, a: &str) -> String {
         match self.width {
             32 => format!("((bitcast<{}>({a}) << 1u) == 0u)", self.word),
@@ -37,7 +37,7 @@ impl FloatType {
         }
     }
 
-    /// Returns the literal of a word of the format's width.
+    /// Returns the literal of an unsigned word of the format's width.
     pub fn word_literal(self, bits: u64) -> String {
         match self.width {
             32 => format!("0x{:x}u", bits as u32),
@@ -63,19 +63,19 @@ impl FloatType {
         }
     }
 
-    /// Returns the literal of the float with these bits. Zeros are loaded from a variable that drivers can't evaluate:
-    /// a sum with a known zero would be folded, although -0 + 0 is 0.
+    /// Returns the literal of the float with these bits. A zero is loaded from a variable instead, because drivers
+    /// fold sums with a literal zero, although -0 + 0 is 0.
     pub fn literal(self, bits: u64) -> String {
         let (name, bits) = (self.name, if self.width == 32 { u64::from(bits as u32) } else { bits });
         let (is_finite, magnitude) = (bits & self.exponent() != self.exponent(), bits & !self.sign());
         if bits == 0 {
             return ZERO.to_owned();
         }
-        // WGSL has no literals of these.
+        // WGSL has no literals of infinities and NaN. Zeros are loaded.
         if !is_finite || magnitude == 0 {
             return format!("bitcast<{name}>({})", self.word_literal(bits));
         }
-        // Rust's shortest decimal text is read back as the same bits.
+        // If Rust's shortest decimal text is parsed, the result has the same bits.
         let text = match self.width {
             32 => format!("{:?}f", f32::from_bits(magnitude as u32)),
             _ => format!("{:?}lf", f64::from_bits(magnitude)),
@@ -84,9 +84,10 @@ impl FloatType {
     }
 }
 
-/// The WGSL type of a program's integers (words) and of addresses. `Narrow` is for words of at most 32 bits, with which
-/// devices compute several times faster. Such words are never computed in `Wide`. If a loop counter is narrowed and
-/// widened again, a driver that knows the bounds of the loop (llvmpipe 22.3) executes only one iteration.
+/// The WGSL type of a program's integers (words) and of addresses. `Narrow` is for words of at most 32 bits, with
+/// which devices compute several times faster. Such words are never computed in `Wide`, because of a fault in
+/// llvmpipe 22.3: if a loop counter is narrowed and widened again, a loop with known bounds executes only one
+/// iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IntegerType {
     Narrow,
@@ -126,7 +127,7 @@ impl IntegerType {
     /// Returns a literal integer.
     pub fn literal(self, value: i64) -> String {
         match self {
-            // The magnitudes of the least integers are no valid literals.
+            // The magnitudes of the smallest integers aren't valid literals.
             IntegerType::Narrow if value == i64::from(i32::MIN) => "i32(0x80000000u)".to_owned(),
             IntegerType::Wide if value == i64::MIN => "i64(0x8000000000000000lu)".to_owned(),
             _ if value < 0 => format!("(-{}{})", value.unsigned_abs(), self.suffix()),
@@ -134,7 +135,7 @@ impl IntegerType {
         }
     }
 
-    /// Returns a nonnegative literal of the unsigned type.
+    /// Returns a literal of the unsigned type. `value` must not be negative.
     pub fn unsigned_literal(self, value: u64) -> String {
         match self {
             IntegerType::Narrow => format!("{value}u"),
@@ -142,7 +143,7 @@ impl IntegerType {
         }
     }
 
-    /// Converts an integer to 64 bits.
+    /// Returns an expression that converts an integer to 64 bits.
     pub fn widened(self, value: &str) -> String {
         match self {
             IntegerType::Narrow => format!("i64({value})"),
@@ -150,7 +151,7 @@ impl IntegerType {
         }
     }
 
-    /// Converts a 64-bit integer in the range of a word to this type.
+    /// Returns an expression that converts a 64-bit integer to this type. The integer must be in the range of a word.
     pub fn of_wide(self, value: &str) -> String {
         match self {
             IntegerType::Narrow => format!("i32({value})"),
@@ -166,7 +167,7 @@ impl IntegerType {
     }
 }
 
-/// The types of the numbers of a shader.
+/// The types of a shader's numbers: its integers and its reals.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NumberTypes {
     pub system: RealSystem,
@@ -192,7 +193,7 @@ impl NumberTypes {
         }
     }
 
-    /// Converts a 64-bit word to a number.
+    /// Returns an expression that converts a 64-bit word to a number.
     pub fn of_word(self, class: Class, word: &str) -> String {
         match (class, self.system) {
             (Class::Int, _) => format!("{}({word})", self.integers.name()),
@@ -202,7 +203,7 @@ impl NumberTypes {
         }
     }
 
-    /// Converts a number to a 64-bit word.
+    /// Returns an expression that converts a number to a 64-bit word.
     pub fn to_word(self, class: Class, value: &str) -> String {
         match (class, self.system) {
             (Class::Int, _) => format!("u64({})", self.integers.widened(value)),

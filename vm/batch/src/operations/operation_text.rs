@@ -1,15 +1,15 @@
-//! The text of an operation. Independent of operations.
+//! The text of one operation on values, for insertion into a shader.
 
 /// The text of an operation that returns a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct OperationText {
-    /// Statements that come first.
+    /// Statements that must precede the uses of `text` and `fails`.
     pub lines: Vec<String>,
-    /// The value: an expression that needs no parentheses. Undefined if the operation fails.
+    /// The result: an expression that needs no parentheses. Its value is undefined if the operation fails.
     pub text: String,
-    /// An expression of type `bool` that is true if the operation fails; None if it can't fail.
+    /// A condition that is true if the operation fails; `None` if it can't fail.
     pub fails: Option<String>,
-    /// Upper bound on the iterations of its loops.
+    /// Upper bound on the iterations of each loop that the operation executes.
     pub iterations: u32,
 }
 

@@ -1,5 +1,5 @@
-//! Operations on reals, in floats or in fixed point. Selects the WGSL function of each operation; independent of the
-//! functions' implementation.
+//! Operations on reals, in floats or in fixed point. Selects the helper function of each operation; independent of
+//! the functions' implementation.
 
 use reviver_compile::function::NumberKinds;
 use reviver_compile::op::OpKind;
@@ -23,7 +23,7 @@ impl RealTexts {
         if let (OpKind::Test(order), [a, b]) = (kind, operands) {
             return Some(OperationText::surely(self.integers.bit(&self.holds(order, a, b))));
         }
-        // Integer arguments of functions have 64 bits.
+        // Helper functions take integer arguments of 64 bits.
         let widened = |n: usize| operands.get(n).map(|operand| self.integers.of.widened(operand));
         let widened = match kind {
             OpKind::RealOf => vec![widened(0)?],
@@ -39,7 +39,7 @@ impl RealTexts {
         }
     }
 
-    /// Returns a comparison of two reals.
+    /// Returns a condition that compares two reals.
     fn holds(&self, order: Order, a: &str, b: &str) -> String {
         let of_zero = match (a, b) {
             (ZERO, other) | (other, ZERO) => {
@@ -85,7 +85,8 @@ impl RealTexts {
         Some(OperationText::surely(text))
     }
 
-    /// Converts a 64-bit integer to a word; fails if it exceeds the range of a word.
+    /// Converts a 64-bit integer to a word. The operation fails if the integer exceeds the range of a word, or if
+    /// `fails` is true.
     fn within_word(&self, made: String, name: &str, fails: String) -> OperationText {
         let (line, whole) = (format!("let {name}_whole = {made};"), format!("{name}_whole"));
         let fails = match (self.numbers.word, fails.as_str()) {
@@ -141,12 +142,13 @@ impl RealTexts {
         Some(outcome(call, name, fixed_functions::iterations(function)))
     }
 
-    /// Returns a condition that is true if a real must not be stored in a cell; None in fixed point.
+    /// Returns a condition that is true if a real must not be stored in a cell; `None` in fixed point, where every
+    /// number may be stored.
     pub fn not_admitted(&self, a: &str) -> Option<String> {
         FloatType::of(self.numbers.system).map(|float| format!("(!rv_is_finite_{}({a}))", float.name))
     }
 
-    /// Returns a condition that is true if a real isn't vacant.
+    /// Returns a condition that is true if a real isn't vacant (0 up to the tolerance).
     pub fn not_vacant(&self, a: &str) -> String {
         match FloatType::of(self.numbers.system) {
             Some(float) => {
@@ -158,7 +160,7 @@ impl RealTexts {
     }
 }
 
-/// Writes a call of a function that returns a value and a failure flag.
+/// Writes a call of a helper function that returns a value and a failure flag.
 fn outcome(call: String, name: &str, iterations: u32) -> OperationText {
     OperationText {
         lines: vec![format!("let {name}_outcome = {call};")],

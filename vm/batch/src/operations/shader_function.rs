@@ -1,18 +1,18 @@
-//! A WGSL function under construction: terms, the lines that define them, and elimination of unused lines. Independent
-//! of operations and number systems.
+//! A WGSL function that is being generated: terms, the lines that define them, and elimination of unused lines.
+//! Independent of operations and number systems.
 
 use std::cell::RefCell;
 
-/// A value that expressions refer to, by its number.
+/// A value in a generated function, given by its number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ShaderTerm(usize);
 
-/// The text of a term.
+/// The text that denotes a term.
 #[derive(Clone, Debug)]
 enum ShaderTermText {
-    /// An expression, with its value if it is a literal integer.
+    /// An expression. The number is its value if it is a literal integer.
     Verbatim(String, Option<u64>),
-    /// The variable with the number of this term.
+    /// The variable whose name contains the number of this term.
     Variable,
 }
 
@@ -29,7 +29,7 @@ enum ShaderLine {
         results: Vec<ShaderTerm>,
         arms: [ShaderLines; 2],
     },
-    /// Variables that are updated by steps, while a condition holds.
+    /// A loop. While the condition `test` holds, `step` computes the new values of the variables `state`.
     Repeat {
         of: &'static str,
         state: Vec<ShaderTerm>,
@@ -39,7 +39,7 @@ enum ShaderLine {
     },
 }
 
-/// A nested list of lines, with its results.
+/// A nested list of lines, and the terms that are its results.
 #[derive(Clone, Debug)]
 struct ShaderLines {
     lines: Vec<ShaderLine>,
@@ -52,12 +52,12 @@ struct ShaderFunctionState {
     lines: Vec<ShaderLine>,
 }
 
-/// A function under construction, shared by the values that add lines to it.
+/// A function that is being generated. Values share it, and their operations add lines to it.
 #[derive(Debug, Default)]
 pub(super) struct ShaderFunction(RefCell<ShaderFunctionState>);
 
 impl ShaderFunction {
-    /// Adds a term for an expression, which may be written more than once.
+    /// Adds a term for an expression. The text may contain the expression several times.
     pub fn verbatim(&self, text: impl Into<String>) -> ShaderTerm {
         self.term(ShaderTermText::Verbatim(text.into(), None))
     }
@@ -67,7 +67,7 @@ impl ShaderFunction {
         self.term(ShaderTermText::Verbatim(text, Some(number)))
     }
 
-    /// Returns the value of a literal integer.
+    /// Returns the value of a term that is a literal integer; `None` for other terms.
     pub fn number(&self, term: ShaderTerm) -> Option<u64> {
         match self.0.borrow().terms.get(term.0)? {
             ShaderTermText::Verbatim(_, number) => *number,
@@ -81,7 +81,7 @@ impl ShaderFunction {
         ShaderTerm(terms.len() - 1)
     }
 
-    /// Adds a line that defines a term. Each `{}` in `text` is replaced by the next operand.
+    /// Adds a line that defines a new term. Each `{}` in `text` is replaced by the next term of `uses`.
     pub fn made<const N: usize>(&self, text: &str, uses: [ShaderTerm; N]) -> ShaderTerm {
         let mut parts = text.split("{}");
         let mut line = parts.next().unwrap_or_default().to_owned();
@@ -94,7 +94,7 @@ impl ShaderFunction {
         term
     }
 
-    /// Adds a branch with results, which are variables of type `of`.
+    /// Adds a branch on the condition `flag`. Each arm returns the results, which become variables of type `of`.
     pub fn picked<const N: usize>(
         &self,
         of: &'static str,
@@ -108,8 +108,8 @@ impl ShaderFunction {
         results
     }
 
-    /// Adds a loop. Its variables, of type `of`, are updated by steps while a condition holds. Returns their final
-    /// values.
+    /// Adds a loop over variables of type `of` with initial values `first`. While the condition `holds` is true,
+    /// `step` computes their new values. Returns their final values.
     pub fn repeated<const N: usize>(
         &self,
         of: &'static str,
@@ -128,7 +128,7 @@ impl ShaderFunction {
         self.0.borrow_mut().lines.push(line);
     }
 
-    /// Collects the lines that `write` adds into a separate list.
+    /// Returns the lines that `write` adds as a separate list.
     fn apart<const N: usize>(&self, write: impl FnOnce() -> [ShaderTerm; N]) -> ShaderLines {
         let before = std::mem::take(&mut self.0.borrow_mut().lines);
         let gives = write().to_vec();
@@ -136,7 +136,7 @@ impl ShaderFunction {
         ShaderLines { lines, gives }
     }
 
-    /// Returns the lines that the terms depend on, and the texts of the terms.
+    /// Returns the lines on which the terms `gives` depend, and the texts of these terms.
     pub fn body(self, gives: &[ShaderTerm]) -> (String, Vec<String>) {
         let ShaderFunctionState { terms, lines } = self.0.into_inner();
         let mut needed = vec![false; terms.len()];
@@ -155,7 +155,8 @@ fn text_of(terms: &[ShaderTermText], term: ShaderTerm) -> String {
     }
 }
 
-/// Returns the lines that needed terms depend on, by a traversal from the last line to the first.
+/// Returns the lines on which needed terms depend, and marks further needed terms. Lines are visited from last to
+/// first.
 fn alive(lines: &[ShaderLine], needed: &mut [bool]) -> Vec<ShaderLine> {
     let mut kept = Vec::new();
     for line in lines.iter().rev() {
@@ -183,7 +184,7 @@ fn alive(lines: &[ShaderLine], needed: &mut [bool]) -> Vec<ShaderLine> {
                 if !state.iter().any(|term| needed[term.0]) {
                     continue;
                 }
-                // The next step may use any of the variables.
+                // The next iteration may use any of the variables.
                 state.iter().chain(first).for_each(|term| needed[term.0] = true);
                 let step = lines_alive(step, step.gives.clone(), needed);
                 let test = lines_alive(test, test.gives.clone(), needed);
@@ -233,7 +234,8 @@ fn write_lines(lines: &[ShaderLine], terms: &[ShaderTermText], depth: usize, tex
                 let holds: Vec<String> = test.gives.iter().map(spell).collect();
                 text.push_str(&format!("{indent}    if (!{}) {{ break; }}\n", holds.concat()));
                 write_lines(&step.lines, terms, depth + 1, text);
-                // A parallel assignment, because a result may be the old value of another variable.
+                // All results are computed before a variable is assigned, because a result may be the old value of
+                // another variable.
                 for (n, gives) in step.gives.iter().enumerate() {
                     text.push_str(&format!("{indent}    let next{n} = {};\n", spell(gives)));
                 }

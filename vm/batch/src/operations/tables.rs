@@ -1,21 +1,21 @@
-//! Lookup tables of helper functions, one after the other in a buffer. Drivers would copy constant arrays for each
-//! lane.
+//! Lookup tables of helper functions, one after the other in a buffer. If they were constant arrays, drivers would
+//! copy them for each lane.
 
 use std::cell::RefCell;
 
-/// The tables of a shader, each of them once.
+/// The distinct lookup tables of a shader.
 #[derive(Debug, Default)]
 pub(super) struct Tables(RefCell<TableWords>);
 
 #[derive(Debug, Default)]
 struct TableWords {
     words: Vec<u64>,
-    /// The first word and the length of each table.
+    /// The index of the first word, and the number of words, of each table.
     places: Vec<(usize, usize)>,
 }
 
 impl Tables {
-    /// Returns the first word of a table among all words; adds the table if it is new.
+    /// Adds a table unless an equal one exists. Returns the index of the table's first word.
     pub fn place(&self, table: impl Iterator<Item = u64>) -> usize {
         let table: Vec<u64> = table.collect();
         let TableWords { words, places } = &mut *self.0.borrow_mut();

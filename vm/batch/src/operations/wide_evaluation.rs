@@ -1,5 +1,5 @@
-//! Symbolic evaluation of the fixed-point functions, with WGSL variables as words. The functions themselves are the
-//! interpreter's. Independent of the individual functions.
+//! Symbolic evaluation of the fixed-point functions: the interpreter's own source is executed on WGSL variables
+//! instead of words. Independent of the individual functions.
 
 use reviver_isa::number::fixed::{WideOps, wide};
 
@@ -7,21 +7,21 @@ use super::shader_function::{ShaderFunction, ShaderTerm};
 use super::tables::Tables;
 use super::wide::{WORD, literal, sar, shl, shr};
 
-/// The translation of loops.
+/// The translation of the interpreter's loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LoopTranslation {
-    /// WGSL loops, for any number of iterations.
+    /// Loops become WGSL loops, for any number of iterations.
     Many,
-    /// Unrolled loops, with this upper bound on iterations.
+    /// Loops are unrolled; they have at most this number of iterations.
     AtMost(u32),
 }
 
-/// A function of words under construction.
+/// A WGSL function on words that is being generated.
 pub(super) struct ShaderWords<'t> {
     written: ShaderFunction,
     tables: &'t Tables,
     iterations: LoopTranslation,
-    /// True if products, quotients and roundings are calls of helper functions.
+    /// True if products, quotients and roundings become calls of helper functions.
     has_calls: bool,
 }
 
@@ -32,22 +32,22 @@ impl<'t> ShaderWords<'t> {
         ShaderWords { written, tables, iterations: LoopTranslation::Many, has_calls: true }
     }
 
-    /// Starts one of these helpers.
+    /// Starts a helper function that functions of [`ShaderWords::with_calls`] call.
     pub fn called(tables: &'t Tables, iterations: LoopTranslation) -> ShaderWords<'t> {
         ShaderWords { written: ShaderFunction::default(), tables, iterations, has_calls: false }
     }
 
-    /// Returns the term of a function's parameter.
+    /// Returns the term that denotes a parameter of the function.
     pub fn argument(&self, name: &str) -> ShaderTerm {
         self.written.verbatim(name)
     }
 
-    /// Returns the term of a fixed-point parameter, extended to a 128-bit word.
+    /// Returns the term of a fixed-point parameter, sign-extended to a 128-bit word.
     pub fn number(&self, name: &str) -> ShaderTerm {
         self.made("rv_wide_of({})", [self.argument(name)])
     }
 
-    /// Returns the lines that the terms depend on, and the texts of the terms.
+    /// Returns the lines on which the terms `gives` depend, and the texts of these terms.
     pub fn body(self, gives: &[ShaderTerm]) -> (String, Vec<String>) {
         self.written.body(gives)
     }
@@ -56,7 +56,7 @@ impl<'t> ShaderWords<'t> {
         self.written.made(text, uses)
     }
 
-    /// Adds a line of one operand, which it may contain up to three times.
+    /// Adds a line that computes a term from one operand. `text` may contain the operand up to three times.
     fn of_one(&self, text: &str, a: ShaderTerm) -> ShaderTerm {
         self.made(text, [a, a, a])
     }
@@ -165,7 +165,7 @@ impl WideOps for ShaderWords<'_> {
         let halves = |&word: &u128| [word as u64, (word >> 64) as u64];
         let at = self.tables.place(table.iter().flat_map(halves));
         let last = table.len().saturating_sub(1);
-        // The index is clamped, because it may be anything if the word isn't used.
+        // The index is clamped, because it may be out of range if the result isn't used.
         let row = self.made(&format!("{at}u + 2u * u32(min({{}}.x, {last}lu))"), [index]);
         self.of_one(&self.pair("rv_table({})", "rv_table({} + 1u)"), row)
     }

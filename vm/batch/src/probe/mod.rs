@@ -1,11 +1,11 @@
-//! Capability probe of a device: it tests whether arithmetic has the same bits as the CPU's, and how many iterations
-//! loops execute. Independent of programs.
+//! Capability probe of a device. It tests whether arithmetic has the same bits as the CPU's, and how many iterations
+//! a loop executes before the device ends it. Independent of programs.
 //!
 //! | module | contents |
 //! |---|---|
 //! | `questions`, `operands` | the tested expressions, and their operands |
 //! | `text` | the shaders of the tests |
-//! | `ask` | executing the tests, and comparing with the CPU |
+//! | `run` | executing the tests, and comparing with the CPU |
 
 mod operands;
 mod questions;
@@ -17,8 +17,8 @@ pub(crate) mod text;
 use crate::info::DeviceInfo;
 use crate::lowering::Lowering;
 
-/// Result of the capability probe of a device and its driver. Probing takes a while, so a caller may store the result
-/// as text.
+/// Result of the capability probe of a device and its driver. Probing takes about a second on a software device, so a
+/// caller may store the result as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Probe {
@@ -28,28 +28,28 @@ pub struct Probe {
     pub f32_is_exact: bool,
     /// True if 64-bit integers have the same bits as the CPU's.
     pub i64_is_exact: bool,
-    /// The number of iterations after which the device silently ends the loops of lanes in lockstep;
-    /// [`Probe::MOST_ITERATIONS`] if the probe found no such limit.
+    /// The number of iterations after which the device silently ends the loops of lanes that execute in lockstep. If
+    /// the probe found no such limit, it is [`Probe::MOST_ITERATIONS`].
     pub iterations: u32,
-    /// The number of lanes that share this number of iterations.
+    /// The number of lanes that execute in lockstep and share the limit `iterations`.
     pub lanes_together: u32,
-    /// The names of the device and its driver.
+    /// The name of the device and that of its driver.
     of: String,
-    /// The lowering of the shaders used for the probe.
+    /// The lowering with which the shaders of the probe were executed.
     pub(crate) lowering: Lowering,
-    /// The wrong results: a number type, and a description with one example.
+    /// The wrong results: for each, its number type, and a description with one example.
     wrong: Vec<(String, String)>,
 }
 
-/// The first line of a probe's text. The version changes with the tested expressions.
+/// The first line of a probe's text. The version must change when the tested expressions change.
 const VERSION: &str = "reviver probe 3";
 
 impl Probe {
     /// The largest number of loop iterations that the probe tests.
     pub const MOST_ITERATIONS: u32 = 100_000;
 
-    /// Returns the initial probe of an untested device: no number type counts as exact. It suffices for running the
-    /// tests.
+    /// Returns the probe of a device that isn't tested yet: no number type counts as exact. It suffices for executing
+    /// the probe's own shaders.
     pub(crate) fn untested(info: &DeviceInfo, lowering: Lowering) -> Self {
         Self {
             f64_is_exact: false,
@@ -63,20 +63,21 @@ impl Probe {
         }
     }
 
-    /// Returns true if the probe was made with this device, this driver, and a lowering that is used for the device.
+    /// Returns true if the probe was made with this device and driver, and with a lowering that suits the device.
     #[must_use]
     pub fn is_of(&self, info: &DeviceInfo) -> bool {
         let own = info.lowering();
         self.of == info.with_driver() && Lowering { singles: own.singles, ..self.lowering } == own
     }
 
-    /// Returns the iterations that a lane may execute in one dispatch, if the shader executes up to `uncounted` ones
-    /// between two counted ones. Returns None if that is less than one.
+    /// Returns the maximum number of counted iterations of a lane in one dispatch. `uncounted` is the maximum number
+    /// of uncounted iterations between two counted ones. Returns `None` if not even one counted iteration is
+    /// possible.
     pub(crate) fn iterations_of_a_lane(&self, uncounted: u32) -> Option<u32> {
         if self.iterations >= Self::MOST_ITERATIONS {
             return Some(Self::MOST_ITERATIONS);
         }
-        // Lanes in lockstep may execute their iterations one after the other.
+        // A device may execute the iterations of lanes in lockstep one lane after the other, and count them together.
         let counted = self.iterations / uncounted.saturating_add(1);
         let of_a_lane = counted.saturating_sub(1) / self.lanes_together.max(1);
         if of_a_lane == 0 { None } else { Some(of_a_lane) }
@@ -89,7 +90,7 @@ impl Probe {
         format!("{numbers}: {}", all.join("; "))
     }
 
-    /// Describes the first wrong result of a number type, and says how many others there are.
+    /// Describes the first wrong result of a number type. If there are others, their number is appended.
     pub(crate) fn first_wrong_of(&self, numbers: &str) -> String {
         let mut of_these = self.wrong.iter().filter(|(of, _)| of == numbers);
         let first = of_these.next().map_or("", |(_, what)| what.as_str());
@@ -126,7 +127,7 @@ impl Probe {
         }
     }
 
-    /// Writes the probe as a text of a few lines, for [`Probe::from_text`].
+    /// Returns the probe as a text of a few lines, which [`Probe::from_text`] parses.
     #[must_use]
     pub fn to_text(&self) -> String {
         let exact = [self.f64_is_exact, self.f32_is_exact, self.i64_is_exact].map(u8::from);
@@ -146,7 +147,7 @@ impl Probe {
         text
     }
 
-    /// Parses the output of [`Probe::to_text`]. Returns None for other texts and for other versions.
+    /// Parses the output of [`Probe::to_text`]. Returns `None` for other texts, and for those of other versions.
     #[must_use]
     pub fn from_text(text: &str) -> Option<Self> {
         let mut lines = text.lines();
@@ -181,7 +182,7 @@ impl Probe {
     }
 }
 
-/// Describes a lowering in one line.
+/// Returns a description of a lowering in one line.
 fn lowering_name(lowering: Lowering) -> String {
     lowering.answers().map(|(_, answer)| answer).join("; ")
 }

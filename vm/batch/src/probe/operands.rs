@@ -16,7 +16,7 @@ impl Chance {
     }
 }
 
-/// Returns all pairs of edge cases.
+/// Returns all pairs that can be formed from the edge cases.
 fn pairs_of<T: Copy>(edges: &[T]) -> Vec<(T, T)> {
     edges.iter().flat_map(|a| edges.iter().map(|b| (*a, *b))).collect()
 }
@@ -52,7 +52,7 @@ macro_rules! of_floats {
             ];
             let edges: Vec<$float> = positive.iter().flat_map(|edge| [*edge, -*edge]).collect();
             let mut chance = Chance(1);
-            // Two of three pairs have similar magnitudes, so that sums are rounded; the others have random bits.
+            // Two of three pairs have similar magnitudes, so that sums are rounded. The others have random bits.
             let near = |bits: u64| {
                 let exponent = $bias - 20 + (bits >> 48) % 40;
                 let bits = (bits as $bits) & ((1 << $mantissa) - 1) | (exponent as $bits) << $mantissa;
@@ -73,8 +73,8 @@ macro_rules! of_floats {
 of_floats!(of_f64, f64, u64, 52, 1023);
 of_floats!(of_f32, f32, u32, 23, 127);
 
-/// Returns operand pairs: edge cases and pseudorandom ones. Edge cases are numbers next to 0, next to the largest ones,
-/// and next to the limits of 32 bits.
+/// Returns operand pairs: edge cases and pseudorandom ones. Edge cases are numbers near 0, near the smallest and
+/// largest integers, and near the limits of 32 bits.
 pub(super) fn of_i64() -> Vec<(i64, i64)> {
     let wide = 1_i64 << 32;
     let edges = [

@@ -1,14 +1,15 @@
-//! The tested expressions of the probe, each with its evaluation on the CPU. Independent of devices.
+//! The expressions that the probe tests, each with its evaluation on the CPU. Independent of devices.
 
 use std::cmp::Ordering;
 
-/// An expression over two numbers, and over `zero` and `one`. No driver knows the values of these two at compile time.
+/// A tested expression over the operands `a` and `b`, and over the variables `zero` and `one`. No driver knows the
+/// values of these variables at compile time.
 pub(super) struct Question<T> {
     /// The name of the tested operation, in words for the user.
     pub about: &'static str,
     /// The expression in WGSL.
     pub wgsl: &'static str,
-    /// The same expression on the CPU.
+    /// Evaluates the same expression on the CPU.
     pub cpu: fn(T, T) -> T,
 }
 
@@ -83,12 +84,13 @@ macro_rules! of_floats {
 of_floats!(OF_F64, f64, i64);
 of_floats!(OF_F32, f32, i32);
 
-/// Returns a divisor for which the quotient is defined.
+/// Returns `b` if `a / b` is defined and doesn't overflow, otherwise 1.
 fn divisor(a: i64, b: i64) -> i64 {
     if b == 0 || (a == i64::MIN && b == -1) { 1 } else { b }
 }
 
-/// Tests of integers. Here `c` is `b` if `a` can be divided by `b`, otherwise 1; `n` is a valid shift distance.
+/// Tests of integers. In the expressions, `c` is `b` if `a` can be divided by `b`, otherwise 1; `n` is a valid shift
+/// distance.
 pub(super) const OF_I64: &[Question<i64>] = &[
     Question { about: "sums", wgsl: "a + b", cpu: i64::wrapping_add },
     Question { about: "differences", wgsl: "a - b", cpu: i64::wrapping_sub },

@@ -11,16 +11,16 @@ use crate::dispatch::{DeviceShader, LaneStatus};
 use crate::error::BatchError;
 use crate::shader::LaneShader;
 
-/// A number type of the probe, with its conversions to 64-bit words and its shader text.
+/// A number type that the probe tests, with its conversions to 64-bit words and its shader text.
 struct QuestionKind<T> {
     name: &'static str,
     to_word: fn(T) -> u64,
-    /// Converts the expression of a question to an output word.
+    /// Returns the WGSL expression that converts a tested expression's value to an output word.
     store: fn(&str) -> String,
-    /// Lines that compute `a`, `b`, `zero` and `one` from input words.
+    /// Lines of WGSL that compute `a`, `b`, `zero` and `one` from input words and constants.
     lines: &'static str,
     one: u64,
-    /// Compares two words. All NaNs count as equal.
+    /// Returns true if two words denote the same number. All NaNs count as the same.
     is_same: fn(u64, u64) -> bool,
 }
 
@@ -64,7 +64,7 @@ const I64: QuestionKind<i64> = QuestionKind {
 };
 
 impl Probe {
-    /// Probes a device.
+    /// Probes a device with its current lowering.
     ///
     /// # Errors
     ///
@@ -92,7 +92,7 @@ impl Probe {
     }
 }
 
-/// Returns each question with a wrong answer, with an example.
+/// Returns the name of each tested operation that has wrong results, with an example.
 fn wrong_answers<T: Copy + std::fmt::Debug>(
     device: &BatchDevice,
     kind: &QuestionKind<T>,
@@ -119,7 +119,7 @@ fn wrong_answers<T: Copy + std::fmt::Debug>(
     Ok(wrong)
 }
 
-/// Executes a shader without checks, and returns all output words.
+/// Executes a shader for `lanes` lanes, and returns all output words. It doesn't check the exactness of the device.
 fn executed(
     device: &BatchDevice,
     shader: &LaneShader,
@@ -136,7 +136,7 @@ fn executed(
     }
 }
 
-/// Returns the next state of a series for which no driver has a closed formula.
+/// Returns the next state of a pseudorandom series. No driver has a closed formula for the series.
 fn series(state: u64) -> u64 {
     (state ^ (state >> 29)).wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1)
 }

@@ -1,4 +1,4 @@
-//! Tests of storing a probe as text, and of conclusions from it.
+//! Tests of storing a probe as text, and of the limits that follow from a probe.
 
 use super::*;
 use crate::testing::device;
@@ -21,7 +21,7 @@ fn texts_round_trip() {
     let text = probe().to_text();
     assert_eq!(Probe::from_text(&text), Some(probe()));
     for end in 0..text.len() {
-        // No prefix of the text parses as another probe, unless the cut is in its last line.
+        // No proper prefix of the text is parsed as another probe, unless only the last line is incomplete.
         let part = Probe::from_text(&text[..end]);
         assert!(part.is_none_or(|part| part.of == probe().of && end > text.find("rounds").unwrap()));
     }

@@ -1,9 +1,9 @@
-//! Branch-free shaders that compute one expression for each output word, used by the probe. Independent of the tested
-//! expressions.
+//! Shaders without branches that compute one expression for each output word. The probe uses them. Independent of the
+//! tested expressions.
 
 use crate::shader::{LaneShader, WORKGROUP};
 
-/// The start of every such shader: its bindings, as described at [`LaneShader`].
+/// The beginning of each such shader: its bindings, as described at [`LaneShader`].
 const BEGIN: &str = "
 struct Parameters {
     lanes: u32, stride: u32, rounds: u32, is_first: u32, most_steps_low: u32, most_steps_high: u32, unused: u32,
@@ -39,8 +39,8 @@ pub(crate) fn lane_shader(inputs: u32, lines: &str, words: &[String], constants:
     }
 }
 
-/// Returns the text of a shader with an entry point that runs `body` for each lane that hasn't ended. The body can use
-/// `lane` and `stride`.
+/// Returns the text of a shader whose entry point executes `body` for each lane that hasn't ended. The body can use
+/// the variables `lane` and `stride`.
 pub(crate) fn with_main(body: &str) -> String {
     format!(
         "{BEGIN}

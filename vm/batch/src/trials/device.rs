@@ -1,4 +1,4 @@
-//! Runs lanes of a shader on the tests' device, with a given number of iterations in each dispatch.
+//! Executes lanes of a shader on the tests' device, with a limit on the iterations in each dispatch.
 
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -27,12 +27,12 @@ pub struct Budget {
 
 pub const PLENTY: Budget = Budget { iterations: 8000, most_steps: u64::MAX >> 1 };
 
-/// Length in bytes above which a shader is tested with the device's own lowering only, except in a campaign. A software
-/// driver takes ten times as long to compile pairs of words.
+/// Maximum length, in bytes, of a shader that is tested with all lowerings. Outside of a campaign, a longer one is
+/// tested with the device's own lowering only. A software driver takes ten times as long to compile pairs of words.
 const SHORT: usize = 6 << 10;
 
-/// Validates the kernels of a shader, even if there is no device. Both must have the same number of uncounted
-/// iterations.
+/// Validates the kernels of a shader with each lowering, even if there is no device. Both kernels must have the same
+/// number of uncounted iterations.
 pub fn compiled(shader: &LaneShader) {
     for lowering in lowerings(&shader.wgsl) {
         let texts = [&shader.wgsl].into_iter().chain(&shader.non_resumable);
@@ -48,14 +48,14 @@ fn code(wgsl: &str, lowering: Lowering) -> ShaderCode {
     compiled.unwrap_or_else(|error| panic!("{lowering:?}: {error}\n{}", numbered()))
 }
 
-/// A compiled shader, with each lowering under test.
+/// A shader, compiled with each lowering under test.
 pub struct TrialPipeline {
     shaders: Vec<DeviceShader>,
     found: usize,
 }
 
 impl TrialPipeline {
-    /// Compiles a shader; None if there is no device.
+    /// Compiles a shader with each lowering under test; `None` if there is no device.
     pub fn new(shader: &LaneShader) -> Option<TrialPipeline> {
         compiled(shader);
         let mut devices = devices_for(&shader.wgsl);
@@ -67,13 +67,13 @@ impl TrialPipeline {
         if pipeline.shaders.is_empty() { None } else { Some(pipeline) }
     }
 
-    /// Compiles a shader with one lowering only.
+    /// Compiles a shader with one lowering only; `None` if there is no device.
     pub fn with_lowering(shader: &LaneShader, lowering: Lowering) -> Option<TrialPipeline> {
         let shaders = vec![DeviceShader::new(&device_with(lowering)?, shader).unwrap()];
         Some(TrialPipeline { shaders, found: shader.outputs as usize })
     }
 
-    /// Returns the run time of lanes, without the driver's one-time work.
+    /// Returns the run time of lanes. One lane is executed before, so that the driver's one-time work isn't included.
     pub fn time(&self, lanes: &[Vec<u64>], budget: Budget) -> Duration {
         self.run(&lanes[..1], budget);
         let begin = Instant::now();

@@ -1,14 +1,15 @@
-//! Compares gradients of lanes with those of the CPU: the same bits, unless the lane fails. A lane must fail if the CPU
-//! recomputes the gradient with a history, or reports on it.
+//! Compares gradients of lanes with those of the CPU: they have the same bits, unless the lane fails. A lane must
+//! fail if the CPU recomputes the gradient with a history, or warns of it.
 
 use std::sync::Arc;
 
 use reviver_compile::op::Space;
-use reviver_vm::differentiate::{self, DifferentiateError, Origin, Subject, Variable, early_turn};
+use reviver_isa::number::literal_bits;
+use reviver_vm::differentiate::{DifferentiateError, SeededCell, Subject, early_turn, seeded_gradient};
 use reviver_vm::{CheckLevel, Program, Travel};
 
 use super::device::{Budget, PLENTY, Ran, TrialPipeline};
-use super::programs::{LONGEST, cells, gradient, gradients, losses, program, random, shipped, start};
+use super::programs::{LONGEST, cells, gradient, gradients, losses, program, random, seeded, shipped, start};
 use super::runs::{ExpectedOutcome, arrived, lanes, with_inputs};
 use crate::dispatch::LaneStatus;
 use crate::lanes::ShaderCell;
@@ -19,22 +20,18 @@ use crate::testing::device;
 /// A step limit that most lanes don't reach.
 const MOST: u64 = 300_000;
 
-/// Returns the variable of a real cell.
-fn variable(program: &Program, address: usize) -> Variable {
-    let globals = program.module().globals.iter().enumerate();
-    let mut reals = globals.filter(|(_, global)| global.class == reviver_isa::instruction::Class::Real);
-    let (global, _) = reals.find(|(n, _)| program.cells(*n).contains(&address)).unwrap();
-    let element = address - program.cells(global).start;
-    Variable { global, element, origin: Origin::Cell(address) }
-}
-
-/// Returns the CPU's result for a lane.
-fn expected(program: &Arc<Program>, loss: usize, inputs: &[ShaderCell], words: &[u64]) -> ExpectedOutcome {
+/// Returns the result that the CPU computes for a lane.
+fn expected(
+    program: &Arc<Program>,
+    seeds: &[SeededCell],
+    inputs: &[ShaderCell],
+    words: &[u64],
+) -> ExpectedOutcome {
     let state = with_inputs(start(program, Travel::Forward).state(), inputs, words);
     let Ok(subject) = Subject::new(program.clone(), state, false, MOST) else {
         return ExpectedOutcome::Fails;
     };
-    let found = match differentiate::gradient(&subject, &variable(program, loss)) {
+    let found = match seeded_gradient(&subject, seeds) {
         Ok(found) => found,
         Err(DifferentiateError::StepLimit { .. }) => return ExpectedOutcome::OutOfSteps,
         Err(_) => return ExpectedOutcome::Fails,
@@ -49,7 +46,12 @@ fn expected(program: &Arc<Program>, loss: usize, inputs: &[ShaderCell], words: &
 
 /// Returns how many lanes finished, and how many should have.
 pub fn compared(what: &str, program: &Arc<Program>, loss: usize, count: usize) -> [usize; 2] {
-    let Ok(shader) = gradient(program, loss, CheckLevel::Checked) else { return [0, 0] };
+    compared_sum(what, program, &[SeededCell::loss(program, loss)], count)
+}
+
+/// Returns how many lanes of a seeded sum arrived, and how many should have.
+fn compared_sum(what: &str, program: &Arc<Program>, seeds: &[SeededCell], count: usize) -> [usize; 2] {
+    let Ok(shader) = seeded(program, &[seeds.to_vec()], CheckLevel::Checked) else { return [0, 0] };
     if shader.wgsl.len() > LONGEST && std::env::var_os("REVIVER_CAMPAIGN").is_none() {
         println!("{what}: {} bytes are for a campaign", shader.wgsl.len());
         return [0, 0];
@@ -58,7 +60,7 @@ pub fn compared(what: &str, program: &Arc<Program>, loss: usize, count: usize) -
     let inputs = cells(program, |role| program.takes(role, Travel::Forward));
     let lanes = lanes(program, start.state(), &inputs, count);
     let expected: Vec<ExpectedOutcome> =
-        lanes.iter().map(|words| expected(program, loss, &inputs, words)).collect();
+        lanes.iter().map(|words| expected(program, seeds, &inputs, words)).collect();
     let Some(pipeline) = TrialPipeline::new(&shader) else { return [0, 0] };
     let ran = pipeline.run(&lanes, Budget { most_steps: MOST, ..PLENTY });
     let found = arrived(what, &ran, &expected, CheckLevel::Checked);
@@ -112,10 +114,11 @@ fn a_sum_in_a_loop_has_its_gradient() {
     assert!(device().is_none() || found[0] > 10, "{found:?}");
 }
 
-/// Length limit in bytes of shaders with several rows, because each row is also compiled separately.
+/// Maximum length, in bytes, of a tested shader with several rows. It is smaller, because each row is compiled
+/// separately, too.
 const OF_ROWS: usize = LONGEST / 2;
 
-/// Returns up to three losses of a program that are final at the same place.
+/// Returns up to three losses of a program that are final at the same position.
 fn together(program: &Program) -> Vec<usize> {
     let turn = |loss: usize| early_turn(program, &[loss]).and_then(|stops| stops.only());
     let losses = losses(program);
@@ -192,7 +195,7 @@ fn jacobian_rows_of_random_programs_are_gradients() {
 
 #[test]
 fn jacobian_rows_of_arrays_and_recursions_are_gradients() {
-    // Adjoints at computed addresses, and one in a frame of a recursion.
+    // Programs with adjoints at computed addresses; one of them has such an adjoint in the frame of a recursion.
     let texts = [
         ".inout n default 3, k default 1\n.inout x[4]: real default {1.5, -2, 0.25, 3}\n.out y[2]: real\n\
          for i in 0..n\n    add.mul y[0], x[i], x[k]\n    add y[1], sin(x[i])\n    add x[k], x[3]\nrof\n",
@@ -205,5 +208,62 @@ fn jacobian_rows_of_arrays_and_recursions_are_gradients() {
     for text in texts {
         let arrived = rows_are_gradients(text, &program(text), (CheckLevel::Checked, LONGEST), 20);
         assert!(device().is_none() || arrived > 10, "{arrived}: {text}");
+    }
+}
+
+/// Seeds of up to three cells.
+const SEEDS: [f64; 3] = [2.5, -0.75, 1e-3];
+
+/// Returns up to three losses of a program with seeds.
+fn seeds(program: &Program) -> Vec<SeededCell> {
+    let bits = |seed| literal_bits(program.module().real, seed);
+    together(program)
+        .into_iter()
+        .zip(SEEDS)
+        .map(|(cell, seed)| SeededCell::new(program, cell, bits(seed)))
+        .collect()
+}
+
+#[test]
+fn seeded_sums_of_programs_have_the_bits_of_the_cpu() {
+    let mut all = [0, 0];
+    let mut compare = |what: &str, program: &Arc<Program>| {
+        let seeds = seeds(program);
+        if seeds.len() > 1 {
+            let found = compared_sum(what, program, &seeds, 5);
+            all = [0, 1].map(|n| all[n] + found[n]);
+        }
+    };
+    for (name, program) in shipped() {
+        compare(&name, &program);
+    }
+    for seed in 0..reviver_lab::campaign::programs(30) {
+        random(seed).into_iter().for_each(|program| compare(&format!("seed {seed}"), &program));
+    }
+    println!("{all:?}");
+    assert!(device().is_none() || all[0] > 20, "{all:?}");
+}
+
+#[test]
+fn seeded_sums_count_their_largest_seed() {
+    // Cells in memory, a cell that isn't changed, and a sum whose terms cancel: its size is that of the terms.
+    let body = ".inout n default 3, k default 1\n.inout x[4]: real default {1.5, -2, 0.25, 3}\n.out y[3]: real\n\
+                for i in 0..n\n    add.mul y[0], x[i], x[k]\n    add y[1], x[i] * x[k]\n    add x[k], x[3]\nrof\n\
+                for i in 0..n\n    sub x[k], x[3]\nrof\n";
+    for system in ["f64", "f32", "fixed 20"] {
+        let program = program(&format!(".real {system}\n{body}"));
+        let bits = |seed| literal_bits(program.module().real, seed);
+        let cells = losses(&program);
+        for seeds in [[1.0, -1.0, 0.0], [1000.0, 0.5, 2.0]] {
+            let seeds: Vec<SeededCell> = cells
+                .iter()
+                .rev()
+                .take(3)
+                .zip(seeds)
+                .map(|(&cell, seed)| SeededCell::new(&program, cell, bits(seed)))
+                .collect();
+            let found = compared_sum(system, &program, &seeds, 12);
+            assert!(device().is_none() || found[0] > 3 && found[0] == found[1], "{system}: {found:?}");
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! Loops with several entries: they are dispatched by a switch, have the same bits as on the CPU, and are counted.
+//! Loops with several entries: a switch dispatches to their entries, they have the same bits as on the CPU, and their
+//! iterations are counted.
 
 use reviver_vm::{CheckLevel, Travel};
 
@@ -15,7 +16,7 @@ const ENTERED_TWICE: &str = ".inout n, odd\n.out sum, j, k\n\
                              mid: from entry, j == 0\n add k, 1\n add sum, k\n\
                              again: br top, k < n\n";
 
-/// The same program with structured control flow.
+/// The same computation as [`ENTERED_TWICE`] with structured control flow.
 const STRUCTURED: &str = ".inout n, odd\n.out sum, j, k\n\
                           if odd != 1\n add sum, 7\n add j, 1\nfi j != 0\n add k, 1\n add sum, k\n\
                           for i in 1..n\n add sum, 7\n add j, 1\n add k, 1\n add sum, k\nrof\n";
@@ -28,7 +29,7 @@ const LEFT_TWICE: &str = ".inout n default 3, m default 2\n.inout x: real defaul
                           top: br again, k < n\n\
                           out: from mid, k == m\n";
 
-/// The first program with reals, in an enclosing loop.
+/// A variant of [`ENTERED_TWICE`] with reals, inside of another loop.
 const OF_REALS: &str = ".inout n default 3\n.inout odd\n.inout x: real default 1.5\n.out y: real, j[4], k[4]\n\
                         for i in 0..4\n\
                         entry: br mid, odd == 1\n\

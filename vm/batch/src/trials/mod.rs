@@ -1,4 +1,4 @@
-//! Tests with shaders of whole programs: the shaders are valid, and lanes have the same results as on the CPU.
+//! Tests with the shaders of whole programs: each shader is valid, and its lanes have the same results as on the CPU.
 
 mod device;
 mod gradients;

@@ -1,4 +1,4 @@
-//! Shipped and random programs: each has a valid shader, or a reason why it has none.
+//! Shipped and random programs. Each of them has a valid shader, or an error says why it has none.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,6 +10,7 @@ use reviver_compile::start::RunStart;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Role, Shape};
 use reviver_lab::generate::Profile;
+use reviver_vm::differentiate::SeededCell;
 use reviver_vm::{CheckLevel, Machine, Program, ShownMark, Travel};
 
 use super::device::compiled;
@@ -18,10 +19,11 @@ use crate::lanes::{LaneRunKind, LanesRequest, RequestedNumber, ShaderCell, lane_
 use crate::no_shader::NoShader;
 use crate::shader::LaneShader;
 
-/// Length in bytes above which a driver's compiler takes many seconds.
+/// Maximum length, in bytes, of a shader that is compiled outside of a campaign. For longer ones, a driver's compiler
+/// takes many seconds.
 pub const LONGEST: usize = 48 << 10;
 
-/// Returns the initial state of a run, with defaults for all inputs that may be omitted.
+/// Returns the initial state of a run. Inputs that may be omitted have their defaults.
 pub fn start(program: &Arc<Program>, travel: Travel) -> RunStart {
     let machine = match travel {
         Travel::Forward => Machine::at_begin(program.clone()),
@@ -35,7 +37,7 @@ pub fn start(program: &Arc<Program>, travel: Travel) -> RunStart {
     RunStart::new(program, state).unwrap()
 }
 
-/// Returns the cells of globals with certain roles.
+/// Returns the cells of all globals with a role for which `wanted` is true.
 pub fn cells(program: &Program, wanted: impl Fn(Role) -> bool) -> Vec<ShaderCell> {
     let globals = program.module().globals.iter().enumerate();
     let wanted = globals.filter(|(_, global)| wanted(global.role) && global.shape != Shape::Stack);
@@ -46,12 +48,12 @@ pub fn cells(program: &Program, wanted: impl Fn(Role) -> bool) -> Vec<ShaderCell
     cells.collect()
 }
 
-/// Returns the shader of a whole run. Its inputs are all cells that users supply.
+/// Returns the shader of a whole run. Its inputs are all cells that the user supplies.
 pub fn whole(program: &Arc<Program>, travel: Travel, level: CheckLevel) -> Result<LaneShader, NoShader> {
     Ok(written(program, travel, level)?.shader)
 }
 
-/// Returns the same shader with its statistics.
+/// Returns the shader of [`whole`] with its statistics.
 pub fn written(program: &Arc<Program>, travel: Travel, level: CheckLevel) -> Result<EmittedShader, NoShader> {
     let takes = |role| program.takes(role, travel);
     let gives = |role: Role| match travel {
@@ -68,22 +70,35 @@ pub fn written(program: &Arc<Program>, travel: Travel, level: CheckLevel) -> Res
     lane_shader(program, &start(program, travel), &request)
 }
 
-/// Returns the shader of the gradient of a real.
+/// Returns the shader of the gradient of one loss.
 pub fn gradient(program: &Arc<Program>, loss: usize, level: CheckLevel) -> Result<LaneShader, NoShader> {
     gradients(program, &[loss], level)
 }
 
-/// Returns the shader of the gradients of several reals. Its outputs are, for each, the derivatives and then the loss.
+/// Returns the shader of the gradients of several losses. For each loss, the outputs are the derivatives, then the
+/// loss.
 pub fn gradients(
     program: &Arc<Program>,
     losses: &[usize],
     level: CheckLevel,
 ) -> Result<LaneShader, NoShader> {
+    let seeds: Vec<Vec<SeededCell>> =
+        losses.iter().map(|&loss| vec![SeededCell::loss(program, loss)]).collect();
+    seeded(program, &seeds, level)
+}
+
+/// Returns the shader of the gradients of seeded sums. Its outputs are, for each sum, the derivatives and then the
+/// values of its cells.
+pub fn seeded(
+    program: &Arc<Program>,
+    losses: &[Vec<SeededCell>],
+    level: CheckLevel,
+) -> Result<LaneShader, NoShader> {
     let inputs = cells(program, |role| program.takes(role, Travel::Forward));
     let reals = || inputs.iter().filter(|cell| cell.space == Space::Reals);
-    let outputs = (0..losses.len()).flat_map(|row| {
+    let outputs = losses.iter().enumerate().flat_map(|(row, seeds)| {
         let adjoints = reals().map(move |cell| RequestedNumber::Adjoint { row, real: cell.address });
-        adjoints.chain([RequestedNumber::Loss { row }])
+        adjoints.chain((0..seeds.len()).map(move |seeded| RequestedNumber::Value { row, seeded }))
     });
     let outputs = outputs.collect();
     let request = LanesRequest {
@@ -115,14 +130,14 @@ pub fn shipped() -> Vec<(String, Arc<Program>)> {
     runs.collect()
 }
 
-/// Returns the addresses of real results.
+/// Returns the addresses of the real cells that are results.
 pub fn losses(program: &Program) -> Vec<usize> {
     let results = cells(program, Role::is_result);
     results.iter().filter(|cell| cell.space == Space::Reals).map(|cell| cell.address).collect()
 }
 
-/// Returns the random program of a seed, if it has a shader. Its cells may begin and end with anything, because random
-/// programs seldom clear their cells.
+/// Returns the random program with this seed, if it has a shader. Its cells may have any values at the start and at
+/// the end, because random programs seldom clear their cells.
 pub fn random(seed: u64) -> Option<Arc<Program>> {
     let profile = Profile { gradient: false, steps: 300, statements: 4, ..Profile::of_seed(seed) };
     let text = reviver_lab::generate::program(seed, &profile);
@@ -130,7 +145,7 @@ pub fn random(seed: u64) -> Option<Arc<Program>> {
     whole(&program, Travel::Forward, CheckLevel::Checked).is_ok().then_some(program)
 }
 
-/// Returns the program of a source text.
+/// Assembles a source text to a program.
 pub fn program(text: &str) -> Arc<Program> {
     reviver_lab::subject::Subject::new(text).unwrap_or_else(|error| panic!("{error}")).program
 }
@@ -172,7 +187,7 @@ fn every_shipped_program_has_shaders_or_a_reason() {
     }
 }
 
-/// The shipped programs with a run that devices refuse, with parts of the expected reasons.
+/// The shipped programs that have no shader for some run, with parts of the expected reasons.
 const REFUSED: &[(&str, &[&str])] = &[
     ("collatz", &["`push`"]),
     ("dot", &["`call`"]),

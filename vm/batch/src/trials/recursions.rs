@@ -1,4 +1,5 @@
-//! Calls that are not inlined: lanes keep records and frames of open calls, and a lane that opens too many calls fails.
+//! Calls that are not inlined: the memory of a lane has records and frames for active calls. A lane that makes more
+//! nested calls than that fails.
 
 use std::sync::Arc;
 
@@ -11,11 +12,11 @@ use crate::dispatch::LaneStatus;
 use crate::no_shader::NoShader;
 use crate::testing::device;
 
-/// The sum of 1 to n, computed with n open calls.
+/// Computes the sum of 1 to n with n + 1 nested calls.
 const SUM: &str = ".inout n\n.out sum\ncall down(n, sum)\n\n.proc down(in n, inout sum)\nif n > 0\n add sum, n\n \
                    call down(n - 1, sum)\nfi n > 0\n.end\n";
 
-/// A polynomial of x: each call has its own real, and makes one call and one uncall.
+/// Computes a polynomial of x. Each call has a real in its frame, and makes one call and one uncall.
 const POLYNOMIAL: &str = ".inout n default 3\n.inout x: real default 0.75\n.out y: real\ncall nested(n, x, y)\n\n\
                           .proc nested(in n, in x: real, inout y: real)\n.ancilla t: real\nif n > 0\n \
                           call nested(n - 1, x, t)\n add y, x * t\n add y, x\n uncall nested(n - 1, x, t)\n\
@@ -26,7 +27,7 @@ const POWERS: &str = ".inout n default 3\n.inout x: real default 0.75\n.out y: r
                       .proc powers(in n, in x: real, inout y: real)\n.ancilla t: real\nif n > 0\n add t, x * x\n \
                       add y, t\n call powers(n - 1, t, y)\n sub t, x * x\nfi n > 0\n.end\n";
 
-/// Two procedures that call each other; main calls one of them, depending on the parity of n.
+/// Two procedures that call each other. Main calls one of them, depending on the parity of n.
 const MUTUAL: &str = ".inout n\n.out odd, even\nif n % 2 == 0\n call of_even(n, even)\nelse\n call of_odd(n, odd)\n\
                       fi n % 2 == 0\n\n\
                       .proc of_even(in n, inout steps)\nadd steps, 1\nif n > 0\n call of_odd(n - 1, steps)\nfi n > 0\n.end\n\n\
@@ -87,7 +88,7 @@ fn a_lane_with_too_many_open_calls_fails() {
     }
 }
 
-/// Checks that lanes of [`SUM`] with more than a thousand open calls fail.
+/// Checks that a lane of [`SUM`] fails if it makes more than a thousand nested calls.
 fn opens_so_many_calls(pipeline: &TrialPipeline) {
     let depths = [0, 1, 2, 60, 200, 5_000, 99_000, 3];
     let lanes: Vec<Vec<u64>> = depths.iter().map(|&depth| vec![depth]).collect();
@@ -109,7 +110,7 @@ fn the_limit_of_open_calls_applies_on_devices() {
     let limited = program(&format!(".limit depth 4\n{SUM}"));
     let shader = whole(&limited, Travel::Forward, CheckLevel::Checked).unwrap();
     if let Some(pipeline) = TrialPipeline::new(&shader) {
-        // Each lane opens one call more than its number.
+        // The lane with input n makes n + 1 nested calls.
         let ran = pipeline.run(&(0..6).map(|n| vec![n]).collect::<Vec<_>>(), PLENTY);
         let (arrived, failed) = (LaneStatus::Finished, LaneStatus::Failed);
         assert_eq!(ran.statuses, [arrived, arrived, arrived, arrived, failed, failed]);

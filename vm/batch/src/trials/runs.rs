@@ -1,4 +1,4 @@
-//! Compares runs of lanes with the interpreter: the same words and steps, unless the lane fails.
+//! Compares runs of lanes with the interpreter: they have the same words and steps, unless the lane fails.
 
 use std::sync::Arc;
 
@@ -18,14 +18,14 @@ use crate::dispatch::LaneStatus;
 use crate::lanes::ShaderCell;
 use crate::testing::device;
 
-/// The result of the interpreter.
+/// The result that the interpreter computes for a lane.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExpectedOutcome {
     Finished {
         words: Vec<u64>,
         steps: u64,
     },
-    /// The program traps, or leaves garbage.
+    /// The program traps or leaves garbage.
     Fails,
     /// The step limit is exceeded.
     OutOfSteps,
@@ -44,7 +44,8 @@ pub fn with_inputs(start: &State, cells: &[ShaderCell], words: &[u64]) -> State 
     state
 }
 
-/// Returns input words for lanes: the first lane has those of the start, the others similar ones.
+/// Returns input words for `count` lanes. The first lane has the inputs of the initial state, the others similar
+/// ones.
 pub fn lanes(program: &Program, start: &State, cells: &[ShaderCell], count: usize) -> Vec<Vec<u64>> {
     let mut rng = Rng::new(11);
     let (unused, system) = (64 - program.module().word.bits(), program.module().real);
@@ -63,7 +64,7 @@ pub fn lanes(program: &Program, start: &State, cells: &[ShaderCell], count: usiz
     (0..count).map(|lane| cells.iter().map(|cell| word(&mut rng, lane, cell)).collect()).collect()
 }
 
-/// Runs the interpreter from a state, with at most `most` steps.
+/// Executes the interpreter from a state, with at most `most` steps.
 fn interpreted(
     program: &Arc<Program>,
     state: State,
@@ -159,8 +160,8 @@ pub fn compared(
     let mut expected: Vec<ExpectedOutcome> =
         lanes.iter().map(|words| interpreted(program, state(words), &outputs, (travel, MOST))).collect();
     if !level.is_checked() && !program.module().real.is_exact() {
-        // Elided code isn't uncomputed, so its rounding errors differ from the interpreter's. The expected result is
-        // that of CPU code.
+        // Unchecked code restores saved values instead of uncomputing, so its rounding errors differ from the
+        // interpreter's. The expected result is that of unchecked CPU code.
         let compiled_run = CompiledRun::new(program, &Evaluator, travel, level);
         for (words, expected) in lanes.iter().zip(&mut expected) {
             if let ExpectedOutcome::Finished { words: found, .. } = expected {
@@ -171,7 +172,7 @@ pub fn compared(
     let Some(pipeline) = TrialPipeline::new(&shader) else { return [0, 0] };
     let ran = pipeline.run(&lanes, Budget { most_steps: MOST, ..PLENTY });
     let found = arrived(what, &ran, &expected, level);
-    // A lane that is suspended again and again has the same results.
+    // A lane that is suspended several times has the same results.
     let steps = |outcome: &ExpectedOutcome| match outcome {
         ExpectedOutcome::Finished { steps, .. } => *steps,
         ExpectedOutcome::Fails | ExpectedOutcome::OutOfSteps => MOST,
@@ -180,7 +181,7 @@ pub fn compared(
         for iterations in [1, 3] {
             let again = pipeline.run(&lanes, Budget { iterations, most_steps: MOST });
             assert_eq!(again.statuses, ran.statuses, "{what}, {iterations} rounds");
-            // The steps of a failed lane are undefined.
+            // The number of steps of a failed lane is undefined.
             let has_steps = |lane: &usize| ran.statuses[*lane] != LaneStatus::Failed;
             for lane in (0..lanes.len()).filter(has_steps) {
                 assert_eq!(again.steps[lane], ran.steps[lane], "{what}, {iterations} rounds, lane {lane}");
@@ -192,9 +193,9 @@ pub fn compared(
     [found, due]
 }
 
-/// Compares lanes of shipped programs in one direction: those with an index congruent to `remainder` modulo 2, or all
-/// of them. Each direction has its own test, so that they run in parallel. Compilation takes most of the time, so only
-/// a campaign runs every program in every direction.
+/// Compares lanes of shipped programs in one direction. `remainder` selects the programs with this index modulo 2, or
+/// all programs if it is `None`. Each direction has its own test, so that they run in parallel. Compilation takes
+/// most of the time, so only a campaign runs every program in every direction.
 fn compare_shipped_programs(travel: Travel, level: CheckLevel, remainder: Option<usize>) {
     let mut all = [0, 0];
     let remainder = remainder.filter(|_| std::env::var_os("REVIVER_CAMPAIGN").is_none());
@@ -237,7 +238,7 @@ fn lanes_of_random_programs_agree_with_the_interpreter() {
     assert!(device().is_none() || all[0] > 10);
 }
 
-/// A loop over 0..n; the input n of a lane is its number of iterations.
+/// A loop over 0..n. The input n is the lane's number of iterations.
 const ROUNDS: &str = ".inout n\n.out sum\nfor i in 0..n\n    add sum, i\n    xor sum, 5\nrof\n";
 
 #[test]

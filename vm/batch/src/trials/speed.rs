@@ -1,5 +1,6 @@
-//! Compares the run time of lanes with each lowering to the run time without lowering. For integers on pairs of words,
-//! checks an upper bound on the ratio; opaque results have no bound. Needs an otherwise idle machine.
+//! Compares the run time of lanes with each lowering to the run time without lowering. For integers on pairs of
+//! words, the ratio must not exceed an upper bound; opaque results have no bound. The tests need an otherwise idle
+//! machine.
 
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use super::runs::lanes;
 use crate::lowering::{LoweredIntegers, LoweredResults, Lowering};
 use crate::testing::lowerings;
 
-/// The number of lanes, enough to keep a device busy for a while.
+/// The number of lanes; it is large enough to keep a device busy for a while.
 const LANES: usize = 1 << 14;
 const ROUNDS: usize = 7;
 
@@ -50,7 +51,7 @@ for i in 0..n
 rof
 ";
 
-/// Returns the shortest run time of a program's lanes for each lowering, the identity lowering first.
+/// Returns the shortest run time of a program's lanes for each lowering. The first one is without lowering.
 fn times(program: &std::sync::Arc<Program>, level: CheckLevel) -> Vec<(Lowering, Duration)> {
     let shader = whole(program, Travel::Forward, level).unwrap();
     let takes = cells(program, |role| program.takes(role, Travel::Forward));
@@ -67,7 +68,7 @@ fn times(program: &std::sync::Arc<Program>, level: CheckLevel) -> Vec<(Lowering,
     lowerings.into_iter().zip(best).collect()
 }
 
-/// Returns the ratio of a lowering's run time to that of the identity lowering.
+/// Returns the ratio of a lowering's run time to the run time without lowering.
 fn ratio(times: &[(Lowering, Duration)], lowering: Lowering) -> f64 {
     let of =
         |wanted: Lowering| times.iter().find(|(lowering, _)| *lowering == wanted).unwrap().1.as_secs_f64();

@@ -16,16 +16,16 @@ struct GraphPath<'g> {
     lead: StatementLabel,
     /// The number of loop iterations so far.
     iterations: u32,
-    /// The behaviour at loop iterations.
+    /// The behaviour of the lane at the start of a loop iteration.
     at_rounds: AtIterations,
-    /// True if the lane has exhausted its iterations, so that it takes any path to its end.
+    /// True if the lane has exhausted its iterations. It then needn't follow the graph, but must reach an end.
     is_spent: bool,
     arm: usize,
-    /// The loop entry that the last jump to a switch has selected.
+    /// The number of the loop entry that the last jump to a switch has selected.
     chosen: Option<u32>,
 }
 
-/// The way in which a list of statements ends.
+/// The control flow after a list of statements.
 #[derive(PartialEq)]
 enum PathEnd {
     On,
@@ -38,11 +38,11 @@ enum PathEnd {
 /// The behaviour of a lane at the start of a loop iteration.
 #[derive(Clone, Copy, PartialEq)]
 enum AtIterations {
-    /// The lane always continues.
+    /// The lane always continues with the iteration.
     GoesOn,
-    /// The lane is suspended now and then.
+    /// The lane is suspended at some iterations.
     Kept,
-    /// The lane exhausts its iterations at some point.
+    /// The lane exhausts its iterations at some iteration.
     Spent,
 }
 
@@ -107,7 +107,7 @@ impl<'g> GraphPath<'g> {
         }
     }
 
-    /// Returns true if a block branches to its first arm; the block must be the last one visited.
+    /// Returns true if block `of` branches to its first arm. The block must be the last one visited.
     fn is_first_arm(&self, of: u32) -> bool {
         match self.reducible.dispatch_nodes.get(&of) {
             Some(switch) => {
@@ -237,7 +237,7 @@ fn walks_agree(graph: &BlockGraph, walks: u64) -> bool {
     !reducible.dispatch_nodes.is_empty()
 }
 
-/// Returns all possible lists of successors among some blocks.
+/// Returns all possible lists of at most two successors in a graph with `count` blocks. Block 0 has no predecessors.
 fn ends(count: u32) -> Vec<Vec<u32>> {
     let targets = 1..count;
     let pairs = targets.clone().flat_map(|a| targets.clone().map(move |b| vec![a, b]));
@@ -264,7 +264,7 @@ fn random_graphs_and_their_statements_have_the_same_paths() {
             seed = mixed(seed + 1);
             (seed >> 33) as u32 % below
         };
-        // Most graphs have local jumps, like those of programs; one of four is arbitrary.
+        // In three of four graphs, most jumps are local, as in programs. In the others they are arbitrary.
         let mut near = |n: u32| match round % 4 {
             3 => 1 + random(count - 1),
             _ => (1 + (n + random(4)).saturating_sub(random(3))).min(count - 1),

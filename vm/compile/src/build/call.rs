@@ -1,5 +1,5 @@
-//! Entry and exit of callees, inlined or out of line: arguments are computed and checked for aliasing, the frame
-//! begins zeroed and must end vacant. This module knows no other step.
+//! Entry and exit of callees, inlined or out of line: arguments are computed and checked for aliasing, the frame begins
+//! zeroed and must end vacant. Other steps are in [`super::step`].
 
 use reviver_flow::{Anchor, CallSite, Passed};
 use reviver_isa::arith::Order;
@@ -13,7 +13,7 @@ use crate::function::REFERENCE_WORDS;
 use crate::op::{OpKind, Space, SsaValue};
 
 impl StepWriter<'_> {
-    /// Enters an inlined frame.
+    /// Emits the step of a call that is inlined, and zeroes the variables of the inlined frame.
     pub fn open(self, callee: u32) {
         let called = self.inlined_frames.get(callee).and_then(|inlined_frame| inlined_frame.called);
         let Some(called) = called else { return };
@@ -23,7 +23,7 @@ impl StepWriter<'_> {
         StepWriter { inlined_frame: callee, ..self }.begin_frame();
     }
 
-    /// Computes the arguments of a call and checks them for aliasing. This is the step of the call.
+    /// Emits the step of a call: computes the arguments and checks that they don't alias.
     fn pass(self, called: CallEdge) -> Vec<ReferenceValues> {
         let Some(passes) = self.inlined_frames.call(called) else { return Vec::new() };
         let passed: Vec<ReferenceValues> =
@@ -35,7 +35,8 @@ impl StepWriter<'_> {
         passed
     }
 
-    /// Zeroes the variables of the inlined frame. In memory, all cells after the open frames are already 0.
+    /// Zeroes the variables of the inlined frame. Memory needs no zeroing, because all cells after the open frames are
+    /// already 0.
     pub fn begin_frame(self) {
         for segment in segments(self.inlined_frames, self.storages, self.inlined_frame) {
             for (anchor, class) in self.variables_of(segment) {
@@ -75,14 +76,15 @@ impl StepWriter<'_> {
         }
     }
 
-    /// Returns all words passed to an inlined frame.
+    /// Returns the words of all references passed to an inlined frame.
     pub fn all_passed(self, inlined_frame: u32) -> Vec<SsaValue> {
         (0..self.inlined_frames.arguments(inlined_frame))
             .flat_map(|n| self.passed(inlined_frame, n))
             .collect()
     }
 
-    /// Continues after an out-of-line call has returned. Requires that its arguments still refer to the same cells.
+    /// Emits the code after the return of an out-of-line call: a check that the call's arguments still refer to the
+    /// same cells.
     pub fn after_call(self, FunctionCall { called, .. }: FunctionCall) {
         let word = |n: u32, word: u32| {
             let address = self.draft.record_word(i64::from(1 + n * REFERENCE_WORDS + word));
@@ -97,8 +99,8 @@ impl StepWriter<'_> {
         }
     }
 
-    /// Returns from the scope's inlined frame to its caller. `loops` has, for each loop over cells, the repeated block
-    /// and the block after it.
+    /// Emits the return from the inlined frame: checks the arguments again, and frees the frame. `loops` has, for each
+    /// loop that frees cells, the repeated block and the block after it.
     pub fn close(self, loops: &[(u32, u32)]) {
         if let Some(called) =
             self.inlined_frames.get(self.inlined_frame).and_then(|inlined_frame| inlined_frame.called)
@@ -122,8 +124,8 @@ impl StepWriter<'_> {
         }
     }
 
-    /// Zeroes the memory of a variable that may have been stored while its frame was open: cells after the open frames
-    /// are 0.
+    /// Zeroes the memory of a variable. The variable may have been stored while its frame was open, but cells after the
+    /// open frames must be 0.
     fn store_zero(self, class: Class, anchor: Anchor) {
         for &(space, zero) in self.zeros(class).iter() {
             self.draft.op(OpKind::Store(space), [self.draft.address(anchor), zero]);
@@ -168,7 +170,7 @@ impl StepWriter<'_> {
         self.draft.enter(after);
     }
 
-    /// Frees an integer of a frame, which must be 0.
+    /// Frees an integer of a frame. Checked code requires that the integer is 0; unchecked code sets it to 0.
     fn free_int(self, cell: OperandHome) {
         if !self.level.is_checked() {
             return self.set(Space::Ints, &cell, self.draft.int(0));
@@ -178,7 +180,8 @@ impl StepWriter<'_> {
         self.draft.op(OpKind::RequireTrue, [is_zero]);
     }
 
-    /// Frees a real of a frame, which must be vacant, together with its adjoint.
+    /// Frees a real of a frame together with its adjoint. Checked code requires that the real is vacant. Both are set
+    /// to 0.
     fn free(self, cell: OperandHome, adjoint_cell: OperandHome) {
         let zero = self.draft.real(0);
         let adjoint = if self.gradient { self.value(Space::Adjoints, &adjoint_cell) } else { zero };
@@ -220,7 +223,8 @@ impl StepWriter<'_> {
                 let is_in_order = draft.op(OpKind::IntTest(Order::Le), [from, to]);
                 draft.op(OpKind::RequireTrue, [is_in_order]);
                 let length = draft.place(to, from, draft.int(-1));
-                // An empty slice refers to no cell; a fixed base makes it equal to itself.
+                // An empty slice refers to no cell. Its address is that of the array, so that two evaluations of the
+                // slice are equal.
                 let is_some = draft.op(OpKind::IntTest(Order::Gt), [length, draft.int(0)]);
                 let first = draft.place(base, from, stride);
                 [draft.op(OpKind::IntChoose, [is_some, first, base]), length, stride]
@@ -236,7 +240,7 @@ impl StepWriter<'_> {
         }
     }
 
-    /// Requires that the arguments of a call, computed again after it, are the references that the callee received.
+    /// Emits checks after a call: the arguments, computed again, must be the references that the callee received.
     fn require_same_references(self, called: CallEdge, was: impl Fn(u32) -> ReferenceValues) {
         let Some(passes) = self.inlined_frames.call(called) else { return };
         for (n, passed) in (0..).zip(&passes.arguments) {
@@ -255,7 +259,7 @@ impl StepWriter<'_> {
         }
     }
 
-    /// Requires that two arguments don't alias. The check may also fail if their cells are only interleaved.
+    /// Emits a check that two arguments don't alias. The check may also fail if their cells are only interleaved.
     fn require_distinct(self, passes: &CallSite, passed: &[ReferenceValues], first: usize, second: usize) {
         let draft = self.draft;
         let (Some(&a), Some(&b)) = (passed.get(first), passed.get(second)) else { return };

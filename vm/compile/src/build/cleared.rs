@@ -1,6 +1,6 @@
-//! Analysis of borrowed cells: cells that steps clear before any other use and leave cleared, such as loop counters
-//! and temporaries of lowering. Such a cell must be vacant, so it is unchanged afterwards. This module knows neither
-//! specializations nor values.
+//! Analysis of borrowed cells: cells that steps clear before any other use and leave cleared, such as loop counters and
+//! temporaries of lowering. Clearing requires that the cell is vacant, so the steps leave the cell unchanged. This
+//! module knows neither specializations nor values.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -37,7 +37,7 @@ fn is_left_clear(
     direction: CodeDirection,
     uses: &impl Fn(u32) -> CellUse,
 ) -> bool {
-    // Possible states of the cell before each step that is next.
+    // Possible states of the cell before each step, by the step's index.
     let mut known: HashMap<u32, CellStates> = HashMap::new();
     let first = if direction == CodeDirection::Forward { steps.start } else { steps.end.wrapping_sub(1) };
     let mut open = vec![(first, UNTOUCHED)];

@@ -24,17 +24,17 @@ pub(super) struct StepBlock {
     /// Steps in execution order.
     pub steps: Vec<u32>,
     pub end: StepBlockEnd,
-    /// True for a loop header: the target of an edge from an open step block in a depth-first traversal.
+    /// True for a loop header: the target of a back edge in a depth-first traversal.
     pub is_head: bool,
 }
 
 /// Terminator of a step block. Targets are numbers of step blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StepBlockEnd {
-    /// Falls through a join, which requires that it wasn't reached by a jump.
+    /// Continues at `to` through the join `join`, which checks that it wasn't reached by a jump.
     Fall { to: usize, join: u32 },
-    /// Branches on the condition of step `at`: taken into a step block through a join that must agree, otherwise to
-    /// `next`.
+    /// Branches on the condition of the step `at`. If the condition holds, jumps to the step block in `taken` through
+    /// the join there, whose condition must hold as well. Otherwise continues at `next`.
     Branch { at: u32, taken: (usize, u32), next: usize },
     /// Jumps through a join: a branch with a condition that always holds.
     Jump { to: usize, join: u32 },
@@ -42,13 +42,13 @@ pub(super) enum StepBlockEnd {
     Pass { to: usize },
     /// Enters an inlined callee, by the number of its inlined frame.
     Call { to: usize, callee: u32 },
-    /// Enters an out-of-line callee over the call instruction `at`, by the number of the call.
+    /// Enters an out-of-line callee by the call instruction `at`. `call` is the number of the call.
     Enter { to: usize, call: usize, at: u32 },
-    /// Returns from an inlined callee over the end of its procedure.
+    /// Returns from an inlined callee by the step `at`, at the end of its procedure.
     Return { to: usize, at: u32 },
     /// Returns from an out-of-line callee, to the code after any of its calls.
     Leave { at: u32 },
-    /// Continues at a position where a compute pair or a part of it begins or ends, which takes no step.
+    /// Continues at a position where an elided pair, or a part of it, begins or ends. No step is executed.
     Cut { to: usize },
     /// Skips the `uncompute` part of an elided pair.
     Skip { to: usize },
@@ -57,7 +57,7 @@ pub(super) enum StepBlockEnd {
 }
 
 impl StepBlockEnd {
-    /// Returns the number of steps of the terminator itself: 1 if the step block's own block counts it.
+    /// Returns 1 if the terminator executes a step that is counted in the step block's main SSA block, otherwise 0.
     pub fn steps(self) -> u32 {
         match self {
             StepBlockEnd::Fall { .. }
@@ -130,7 +130,8 @@ impl StepGraph {
     }
 }
 
-/// Returns true if a step only operates on cells, or is a bound of tasks that needs no work at run time.
+/// Returns true if a step only operates on cells. A step that begins or ends tasks counts, too, if the tasks' arguments
+/// are known to be apart.
 fn is_compiled(flow: &Flow, at: u32) -> bool {
     let Some(step) = flow.step(at) else { return false };
     match step.operation.update.action() {
@@ -155,8 +156,9 @@ fn is_compiled(flow: &Flow, at: u32) -> bool {
     }
 }
 
-/// Returns the number of steps to the next place where code may begin: the near end of a block, or after an
-/// interpreted step. Elsewhere a run may have been interrupted, and code from there would be one more copy of a loop.
+/// Returns the number of steps to the next position at which a specialization may begin: the first position of a block
+/// in the direction of execution, or the position after an interpreted step. A run may be interrupted elsewhere, but a
+/// specialization for each such position would duplicate code.
 pub(crate) fn steps_to_entry(flow: &Flow, position: u32, direction: CodeDirection) -> u64 {
     let blocks = flow.graph().blocks();
     let number = blocks.partition_point(|block| block.start <= position);
@@ -243,7 +245,8 @@ impl Paths<'_, '_> {
         })
     }
 
-    /// Returns the number of the step block that begins with a block, in the same inlined frame.
+    /// Returns the number of the step block that begins where the flow's block `block` begins, in the direction and the
+    /// inlined frame of `from`.
     fn of_block(&mut self, from: CodePlace, block: u32) -> Result<usize, BuildError> {
         let range = self.flow.graph().blocks().get(block as usize).ok_or(BuildError::Code)?;
         let position = match from.direction {
@@ -265,7 +268,7 @@ impl Paths<'_, '_> {
     /// Returns the loop around a position, if it is unrolled.
     fn counted(&mut self, CodePlace { inlined_frame, .. }: CodePlace, position: u32) -> Option<CountedLoop> {
         let found = CountedLoop::around(self.flow, self.inlined_frames, inlined_frame, position)?;
-        // Saved values of an elided pair are keyed by position, not by iteration, so loops with such pairs aren't
+        // Saved values of an elided pair are stored by position, not by iteration. So loops with such pairs aren't
         // unrolled.
         self.elisions.find(self.inlined_frames, inlined_frame);
         let is_inside = |at: u32| found.head < at && at <= found.head + found.steps;
@@ -277,8 +280,9 @@ impl Paths<'_, '_> {
         *known.or_insert_with(|| (!has_pair && budget.take(found)).then_some(found))
     }
 
-    /// Returns the iteration that contains a block, when an edge leads there from a place: the first one if the loop
-    /// is entered, the next one along the back edge. After the last unrolled iteration comes the general loop.
+    /// Returns the iteration of an unrolled loop that an edge from the place `from` reaches at a position: the first
+    /// one if the edge enters the loop, the next one along the back edge. Returns `None` for the general loop, which
+    /// follows the last unrolled iteration.
     fn iteration(&mut self, from: CodePlace, position: u32) -> Option<LoopIteration> {
         let CountedLoop { head, iterations, steps } = self.counted(from, position)?;
         let is_inside = head < from.position && from.position <= head + steps;
@@ -352,7 +356,7 @@ impl Paths<'_, '_> {
         steps.take_while(|&at| is_compiled(self.flow, at)).collect()
     }
 
-    /// Returns the terminator of a step block that ends with its block.
+    /// Returns the terminator of a step block that ends where the flow's block `block` ends.
     fn end(&mut self, from: CodePlace, block: u32) -> Result<StepBlockEnd, BuildError> {
         Ok(match self.flow.end(block, from.direction).ok_or(BuildError::Code)? {
             BlockEnd::Go { next: Edge { to, join: Some(join) } } => {
@@ -381,7 +385,7 @@ impl Paths<'_, '_> {
         })
     }
 
-    /// Enters the callee of a call, unless that is interpreted.
+    /// Returns the terminator that enters the callee of a call; `None` if the call is interpreted.
     fn call(&mut self, from: CodePlace, at: u32) -> Option<StepBlockEnd> {
         let StepLink::Call(call) = self.flow.step(at)?.link else { return None };
         match self.inlined_frames.enter(from.inlined_frame, at, call)? {
@@ -417,7 +421,7 @@ impl Paths<'_, '_> {
         Some(self.number(CodePlace { inlined_frame: by, direction, position, iteration: None }))
     }
 
-    /// Returns from an inlined frame. Main has no caller.
+    /// Returns the terminator that leaves a procedure body or an inlined frame; `None` for main, which has no caller.
     fn leave(&mut self, from: CodePlace, at: u32) -> Option<StepBlockEnd> {
         let inlined_frame = self.inlined_frames.get(from.inlined_frame)?;
         match inlined_frame.called {

@@ -1,5 +1,5 @@
-//! SSA function under construction: operations are appended to blocks, and the current value of each variable is found
-//! where it is read. This module knows no step.
+//! SSA function under construction. Operations are appended to blocks; reading a variable returns its current value.
+//! This module knows no step.
 //!
 //! M. Braun et al., "Simple and efficient construction of static single assignment form" (2013): where edges meet, a
 //! block gets a parameter (φ) for each variable that is read; its arguments are found once all blocks are written.
@@ -79,15 +79,15 @@ pub(super) struct PlannedBlock {
     /// True if all cells are in memory at the start of the block, so that no variable has a value: at the
     /// entry of an out-of-line callee, and after its return.
     pub reloads_cells: bool,
-    /// Inlined frames with their arguments in memory here, each with the offset in words from the end of the call
-    /// records.
+    /// Inlined frames whose arguments are in call records at the start of the block. Each has the offset of its
+    /// arguments, in words from the end of the call records.
     pub reloads_passed: Vec<(u32, i64)>,
 }
 
 /// Number of the entry block, which contains literals, inputs, and the initial values of variables.
 const ENTRY: u32 = 0;
 
-/// SSA function under construction. Its state is borrowed only during one operation.
+/// SSA function under construction. Each method borrows the inner state only while the method runs.
 pub(super) struct Draft {
     numbers: NumberKinds,
     inner: RefCell<Inner>,
@@ -107,9 +107,9 @@ struct Inner {
     current: u32,
     /// Instruction for which operations are made.
     at: Option<u32>,
-    /// Condition of the checks that are appended: where it is 0, they don't fail.
+    /// Guard of the operations that are appended and may fail ([`SsaOp::guard`]).
     guard: Option<SsaValue>,
-    /// Literals and inputs that have a value, once each.
+    /// Value of each literal and input that has been used, so that each is defined only once.
     known: HashMap<OpKind, SsaValue>,
     /// Frame addresses that were computed already, by block.
     of_frame: HashMap<(u32, Class, u32), SsaValue>,
@@ -121,7 +121,7 @@ struct Inner {
     cells: HashMap<u32, Vec<(u32, CellVariable)>>,
     /// Value of each variable at the end of each block, as far as the block is written.
     held: HashMap<(u32, u32), SsaValue>,
-    /// Number of values and notes so far, and its upper bound.
+    /// Number of values and of entries in `held` so far, and its upper bound.
     work: usize,
     most_work: usize,
     /// Block parameters with arguments that are still to be found, each with its variable.
@@ -129,8 +129,8 @@ struct Inner {
 }
 
 impl Draft {
-    /// Creates a draft with planned blocks. The ends of the blocks refer to each other by number. `most_work` bounds
-    /// the number of values and notes.
+    /// Creates a draft with planned blocks. The terminators of the blocks refer to blocks by number. `most_work` bounds
+    /// the number of values and recorded variable definitions.
     pub fn new(
         numbers: NumberKinds,
         planned: Vec<PlannedBlock>,
@@ -181,7 +181,7 @@ impl Draft {
         self.numbers
     }
 
-    /// Continues with another block.
+    /// Makes a block the current one, to which operations are appended.
     pub fn enter(&self, block: u32) {
         self.inner.borrow_mut().current = block;
     }
@@ -191,7 +191,7 @@ impl Draft {
         self.inner.borrow_mut().at = at;
     }
 
-    /// Returns true if the bound on values and notes is exceeded.
+    /// Returns true if the bound on values and recorded variable definitions is exceeded.
     pub fn is_too_large(&self) -> bool {
         let inner = self.inner.borrow();
         inner.work > inner.most_work
@@ -226,7 +226,7 @@ impl Draft {
         self.inner.borrow_mut().hand_over(block, block, next);
     }
 
-    /// Counts that the last step of the current block enters a call or leaves one.
+    /// Adds 1 to the number of the current block's steps that enter or leave a call.
     pub fn count_call(&self) {
         let inner = &mut *self.inner.borrow_mut();
         if let Some(block) = inner.blocks.get_mut(inner.current as usize) {
@@ -271,7 +271,7 @@ impl Draft {
         self.inner.borrow_mut().known(OpKind::Real(bits))
     }
 
-    /// Returns the address from which no call record may begin.
+    /// Returns the end of the space for call records: no record may begin at or after this address.
     pub fn records_end(&self) -> SsaValue {
         self.inner.borrow_mut().known(OpKind::Input(Input::RecordsEnd))
     }
@@ -326,7 +326,8 @@ impl Draft {
         }
     }
 
-    /// Makes the current block the entry of an out-of-line callee, with parameters for what depends on the caller.
+    /// Makes the current block the entry of an out-of-line callee. The start of the frame and the end of the call
+    /// records depend on the caller, so they become block parameters.
     pub fn begin_function(&self) {
         let inner = &mut *self.inner.borrow_mut();
         for name in [DraftName::Records, DraftName::Frame(Class::Int), DraftName::Frame(Class::Real)] {
@@ -359,8 +360,8 @@ impl Draft {
         inner.held_at_end(inner.current, number)
     }
 
-    /// Runs `write` with an additional guard: checks appended by it don't fail where `by` is 0. Returns the result of
-    /// `write`.
+    /// Runs `write` with an additional guard `by`: operations appended by `write` don't fail if `by` is 0 at run time.
+    /// Returns the result of `write`.
     pub fn guarded<T>(&self, by: SsaValue, write: impl FnOnce() -> T) -> T {
         let outer = self.inner.borrow().guard;
         let both = outer.map_or(by, |outer| self.op(OpKind::IntAnd, [outer, by]));
@@ -387,7 +388,7 @@ impl Draft {
         inner.functions.get(inner.current as usize).copied().unwrap_or(0)
     }
 
-    /// Appends a store for each live variable of the procedure body that some block writes.
+    /// Appends a store for each variable that some block of the procedure body writes and for which `is_alive` is true.
     pub fn store_variables(&self, is_alive: impl Fn(CellVariable) -> bool) {
         let function = self.function();
         let written: Vec<CellVariable> = {
@@ -519,8 +520,8 @@ impl Inner {
         self.held.insert((self.current, number), value);
     }
 
-    /// Returns the value of a variable at the end of a block, in its present state of construction. At a merge of
-    /// edges this may be a new block parameter; at the entry, and where cells are reloaded, it is a load.
+    /// Returns the value of a variable at the end of a block, as far as the block is written. If the block has several
+    /// predecessors, the value may be a new block parameter. At the entry, and where cells are reloaded, it is a load.
     fn held_at_end(&mut self, block: u32, name: u32) -> SsaValue {
         let (mut at, mut direction) = (block, Vec::new());
         let value = loop {

@@ -1,6 +1,6 @@
-//! Elision of `uncompute`: selects the pairs of a specialization for which cells are saved and restored instead, and
-//! the steps are skipped. The result is the same in unchecked code if `apply` leaves alone what `compute` reads and
-//! changes. This module knows no value.
+//! Elision of `uncompute`: selects the pairs of `compute` and `uncompute` in which `uncompute` is skipped, and saved
+//! cells are restored instead. The result is the same in unchecked code if `apply` changes no cell that `compute` reads
+//! or changes. This module knows no value.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -15,8 +15,8 @@ use super::pairs::{ComputePair, TouchedCells, begins_with_zeros, pairs};
 use super::storage::AddressedCells;
 use crate::function::{Specialization, StopPlace};
 
-/// Upper bound on saved array elements that don't hold 0 at the start of a pair. Named cells need no bound: they are
-/// at most as many as the steps that name them.
+/// Upper bound on array elements that are saved for a pair. Elements that hold 0 at the start of the pair are cleared,
+/// not saved. Named cells need no bound: they are at most as many as the steps that name them.
 const MOST_KEPT: u32 = 64;
 /// Least number of adjacent cells that are cleared by a loop.
 const SHORTEST_LOOP: u32 = 8;
@@ -56,8 +56,9 @@ pub(super) struct ClearedCells {
 /// Pair of an inlined frame with an `uncompute` that is skipped.
 #[derive(Clone, Debug)]
 pub(super) struct SkippedPair {
-    /// Positions, in the direction of execution: where the pair is entered, where its first part ends, and the skipped
-    /// range.
+    /// The pair begins at the position `enter`, its first part ends at `middle`, and the steps between `from` and `to`
+    /// are skipped. All positions are in the direction of execution: if that is backward, `enter` is the end of
+    /// `uncompute`.
     pub enter: u32,
     pub middle: u32,
     pub from: u32,
@@ -147,7 +148,7 @@ impl<'f> Elisions<'f> {
         self.skipped.get(&inlined_frame).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the pair with an `uncompute` that begins at a position of an inlined frame.
+    /// Returns the elided pair whose skipped steps begin at a position of an inlined frame.
     pub fn from(&self, inlined_frame: u32, position: u32) -> Option<&SkippedPair> {
         self.get(inlined_frame).iter().find(|pair| pair.from == position)
     }
@@ -194,7 +195,8 @@ impl<'f> Elisions<'f> {
         (kept <= MOST_KEPT).then(|| SkippedPair::of(pair, own.direction, cells))
     }
 
-    /// Returns true if the entry is inside a pair: the cells' contents before it are unknown then.
+    /// Returns true if the specialization's entry is inside a pair. The cells' contents before the pair are then
+    /// unknown.
     fn begins_inside(&self, own: &InlinedFrame, pair: &ComputePair) -> bool {
         own.called.is_none() && pair.encloses(self.specialization.position)
     }
@@ -213,7 +215,8 @@ impl<'f> Elisions<'f> {
         })
     }
 
-    /// Returns true if the changed cells of this index hold 0 at the start of the pair, because their frame is fresh.
+    /// Returns true if the changed cells of index `n` hold 0 at the start of the pair, because each new frame is
+    /// zeroed.
     fn are_zero(&self, own: &InlinedFrame, pair: &ComputePair, n: usize) -> bool {
         let Some(cells) = pair.computed.written.get(n) else { return false };
         let main = self.flow.layout().main_frame(cells.class);

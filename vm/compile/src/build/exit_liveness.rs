@@ -3,7 +3,7 @@
 use crate::function::{LiveAtExits, SsaEnd, SsaFunction};
 use crate::op::{OpKind, Space};
 
-/// Drops dead stores at exits. Stores of open calls' arguments stay, because a machine at that exit finds its cells by
+/// Drops dead stores at exits. Stores of open calls' arguments stay, because the machine's call stack is rebuilt from
 /// them.
 pub(super) fn drop_dead_stores(function: &mut SsaFunction) {
     let live_at_exits = function.specialization.live_at_exits;

@@ -120,7 +120,8 @@ pub(super) fn demands(
     demands
 }
 
-/// Returns the integer cells and real cells of the frames of some calls, and the number of calls.
+/// Returns three sums over some calls: the integer cells in their frames, the real cells in their frames, and the
+/// number of calls.
 fn taken(calls: &[OpenedCall]) -> [u32; 3] {
     let sum = |[ints, reals, depth]: [u32; 3], call: &OpenedCall| {
         [ints + call.frame_ints, reals + call.frame_reals, depth + 1]

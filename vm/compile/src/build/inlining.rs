@@ -1,8 +1,9 @@
 //! Inlining decisions, and name resolution after inlining.
 //!
-//! A callee is inlined once for each call, which makes an *inlined frame*. Otherwise it is out of line: its code exists
-//! once for each direction, and begins a new frame. An inlined frame's cells and parameters are resolved to cells of
-//! the procedure body that contains it, called its *function* here. This module knows no value.
+//! Each inlined call has its own copy of the callee's code, called an *inlined frame*. Other callees are out of line:
+//! their code exists once for each direction, and begins a new frame. The cells and parameters that an inlined frame
+//! names are resolved to cells of the procedure body that contains the inlined frame. That body is called its
+//! *function* here. This module knows no value.
 
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
@@ -28,7 +29,7 @@ const MOST_FRAME_CELLS: u32 = 1 << 13;
 /// Upper bound on arguments of a call: each pair of arguments may need an alias check.
 const MOST_ARGUMENTS: usize = 24;
 
-/// Execution of a procedure in a specialization, inlined or as the body of an out-of-line callee.
+/// Execution of a procedure in a specialization: an inlined call, or the body of an out-of-line callee.
 #[derive(Clone, Debug)]
 pub(super) struct InlinedFrame {
     pub procedure: u32,
@@ -37,7 +38,7 @@ pub(super) struct InlinedFrame {
     pub function: u32,
     /// Call at which the inlined frame is inlined; `None` if it begins a procedure body.
     pub called: Option<CallEdge>,
-    /// First cells of its frame: integers, reals.
+    /// First integer cell and first real cell of the procedure's frame.
     frame: [Anchor; 2],
     parameters: Vec<ParameterRegion>,
 }
@@ -55,7 +56,7 @@ pub(super) struct CallEdge {
     pub turns: bool,
 }
 
-/// Part of an argument that is known at compile time.
+/// Facts about a parameter's argument that are known at compile time.
 #[derive(Clone, Copy, Debug)]
 struct ParameterRegion {
     /// Region that contains the referenced cells, in names of the procedure body.
@@ -81,7 +82,7 @@ pub(super) struct FunctionCall {
     pub callee: u32,
 }
 
-/// Decision for a call.
+/// Decision to inline a callee or to call it out of line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallDecision {
     /// Inlined, as the inlined frame of this number.
@@ -146,7 +147,7 @@ impl<'f> InlinedFrames<'f> {
         self.get(number).map_or(0, |inlined_frame| inlined_frame.function)
     }
 
-    /// Returns the out-of-line calls, each at the index that is its number.
+    /// Returns the out-of-line calls, indexed by their numbers.
     pub fn calls(&self) -> &[FunctionCall] {
         &self.calls
     }
@@ -156,8 +157,8 @@ impl<'f> InlinedFrames<'f> {
         self.get(0).is_some_and(|own| own.procedure == 0)
     }
 
-    /// Returns true if variables of the frame may have been stored to memory in the middle of an inlined frame: around
-    /// an out-of-line call in it or in an inlined frame nested in it, or before the entry.
+    /// Returns true if variables of an inlined frame may be in memory before the frame ends. They are stored by
+    /// out-of-line calls in the frame or in nested inlined frames. At entry they are in memory, too.
     pub fn is_in_memory(&self, number: u32) -> bool {
         number == 0 || self.calling.contains(&number)
     }
@@ -231,7 +232,8 @@ impl<'f> InlinedFrames<'f> {
     /// Returns the first cell after an inlined frame, where frames of its callees begin.
     pub fn after_frame(&self, number: u32, class: Class) -> Anchor {
         match self.get(number) {
-            // Main's frame isn't after the constants, but among all cells that live as long as the program.
+            // Main's frame is one part of the cells that exist as long as the program. Frames of callees begin after
+            // all of these cells.
             Some(InlinedFrame { procedure: 0, called: None, .. }) => {
                 let (ints, reals) = self.flow.layout().static_cells();
                 Anchor::Fixed(if class == Class::Int { ints } else { reals } as u32)
@@ -240,8 +242,8 @@ impl<'f> InlinedFrames<'f> {
         }
     }
 
-    /// Returns the distance in cells from the start of the caller's frame to that of an out-of-line callee; 0 and
-    /// unused for main.
+    /// Returns the distance in cells from the start of the caller's frame to that of an out-of-line callee. If main
+    /// calls, the result is 0 and unused.
     pub fn frame_offset(&self, call: FunctionCall, class: Class) -> u32 {
         match self.after_frame(call.called.by, class) {
             Anchor::Frame(_, frame_offset) => frame_offset,
@@ -280,8 +282,8 @@ impl<'f> InlinedFrames<'f> {
         }
     }
 
-    /// Decides about a call: makes an inlined frame if it is inlined, or registers an out-of-line call. Returns `None`
-    /// if the call must be interpreted.
+    /// Decides whether a call is inlined or out of line. Adds the inlined frame, or registers the out-of-line call.
+    /// Returns `None` if the call must be interpreted.
     pub fn enter(&mut self, by: u32, site: u32, call: u32) -> Option<CallDecision> {
         let caller = self.get(by)?;
         let passes = self.flow.call(call)?;
@@ -292,7 +294,7 @@ impl<'f> InlinedFrames<'f> {
         };
         let direction = if turns { turned(caller.direction) } else { caller.direction };
         let callee = self.module.procedures.get(passes.procedure as usize)?;
-        // Deferred accumulation of adjoints in such a task isn't compiled.
+        // Deferred accumulation of adjoints in tasks isn't compiled.
         let accumulates_separately = self.gradient && self.flow.accumulates_separately(self.module, site);
         if accumulates_separately || !self.is_compiled(callee, passes) {
             return None;
@@ -348,9 +350,9 @@ impl<'f> InlinedFrames<'f> {
         Some(number)
     }
 
-    /// Returns true if compiled code can make a call.
+    /// Returns true if compiled code can execute a call.
     fn is_compiled(&self, callee: &Procedure, passes: &CallSite) -> bool {
-        // Mutants of the call rules must show in the interpreter.
+        // Tests of mutated call rules observe the interpreter, so calls aren't compiled under such a mutation.
         if !keeps(Rule::UncallsRunBackward)
             || !keeps(Rule::DirectionIsRestored)
             || !keeps(Rule::DepthIsLimited)
@@ -446,7 +448,7 @@ impl<'f> InlinedFrames<'f> {
         })
     }
 
-    /// Returns the pairs of arguments that must not alias, but might.
+    /// Returns the pairs of arguments that must not alias, but might, so that a check is needed at run time.
     pub fn alias_checks(&self, passes: &CallSite) -> Vec<(usize, usize)> {
         let Some(callee) = self.module.procedures.get(passes.procedure as usize) else { return Vec::new() };
         let parameters = &callee.parameters;

@@ -47,7 +47,7 @@ use crate::function::{
 use crate::op::{Input, OpKind, Space};
 use crate::order;
 
-/// Upper bound on the values of an SSA function plus the notes of what variables hold. It bounds the memory of
+/// Upper bound on the number of values and recorded variable definitions of an SSA function. It bounds the memory of
 /// construction.
 const MOST_WORK: usize = 1 << 22;
 
@@ -63,7 +63,7 @@ pub fn build(
     build_within(module, flow, specialization, MOST_WORK)
 }
 
-/// Builds the SSA function with an upper bound `most` on values plus notes of what variables hold.
+/// Builds the SSA function with an upper bound `most` on the number of values and recorded variable definitions.
 ///
 /// # Errors
 /// The specialization isn't one of the module, or exceeds the bound.
@@ -99,7 +99,7 @@ pub(crate) fn build_within(
         at: 0,
     };
     plan.functions.iter().for_each(|function| write_beginnings(scope, function));
-    // Each step block was found after one of its predecessors.
+    // Step blocks are in the order of their discovery, so each follows one of its predecessors.
     for (step_block, place) in step_graph.all.iter().zip(&plan.places) {
         if draft.is_too_large() {
             return Err(BuildError::TooLarge);
@@ -263,7 +263,7 @@ fn store(scope: StepWriter, step_block: &StepBlock, place: &StepBlockPlan) {
 }
 
 impl StepWriter<'_> {
-    /// Enters an out-of-line callee, if there is space for one more call record.
+    /// Emits the entry into an out-of-line callee, and the test whether there is space for one more call record.
     fn enter(self, place: &StepBlockPlan, number: usize) {
         let draft = self.draft;
         let (Some(direction), Some(&call)) = (&place.entering, self.inlined_frames.calls().get(number))
@@ -281,8 +281,8 @@ impl StepWriter<'_> {
         draft.enter_function(frame);
     }
 
-    /// Returns from an out-of-line callee. The record has the number of the call, and compares select the code after
-    /// that call. The first record has no number if its caller is interpreted.
+    /// Emits the return from an out-of-line callee. The call record has the number of the call, and compares select the
+    /// code after that call. In the first record the number is 0 if the caller is interpreted; the code exits then.
     fn leave(self, place: &StepBlockPlan) {
         let draft = self.draft;
         let Some(direction) = &place.leaving else { return };
@@ -330,7 +330,8 @@ impl StepWriter<'_> {
         self.require(join, true);
     }
 
-    /// Requires that the condition of a join agrees with whether the join was reached by a jump.
+    /// Emits a check that the condition of a join holds if and only if the join was reached by a jump. Unchecked code
+    /// has no such check.
     fn require(self, join: u32, was_jumped_to: bool) {
         if !self.level.is_checked() {
             return;

@@ -1,6 +1,6 @@
 //! Analysis of `compute … apply … uncompute`: finds the pairs in which `uncompute` undoes `compute` step by step, and
-//! the cells that each part touches. The structure recorded in a module only suggests where to search; the steps are
-//! the proof. This module knows neither specializations nor values.
+//! the cells that each part touches. The structure recorded in a module only suggests candidates; comparing the steps
+//! proves them. This module knows neither specializations nor values.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
@@ -22,7 +22,7 @@ pub(super) struct TouchedCells {
 
 impl TouchedCells {
     /// Returns true if these cells may alias others named by the same procedure. A changed parameter doesn't alias
-    /// another parameter, because calls check that. A frame isn't reachable by any other name.
+    /// another parameter, because calls check that. No other name reaches the cells of a frame.
     pub fn may_meet(&self, other: &TouchedCells) -> bool {
         let end = |first: u32, region: &Region| first.saturating_add(region.length);
         let (a, b) = (&self.region, &other.region);
@@ -106,7 +106,8 @@ impl ComputePair {
         self.end <= other.compute || other.end <= self.compute
     }
 
-    /// Returns true if `apply` changes nothing that `compute` reads or changes, by the names of its procedure.
+    /// Returns true if `apply` changes no cell that `compute` reads or changes, as far as the names in their procedure
+    /// show.
     fn leaves_alone(&self) -> bool {
         let touched = || self.computed.read.iter().chain(&self.computed.written);
         !self.applied.iter().any(|changed| touched().any(|touched| touched.may_meet(changed)))
@@ -120,8 +121,9 @@ pub(super) fn pairs(module: &Module, flow: &Flow) -> Vec<ComputePair> {
     blocks.filter_map(|block| search.pair(block)).collect()
 }
 
-/// Returns true if cells of the procedure's frame hold 0 at the start of a pair, provided they do at the procedure's
-/// entry. All code that changes them must be in the pair itself, or in separate pairs, which restore them.
+/// Returns true if cells of the procedure's frame hold 0 at the start of a pair, given that they hold 0 at the
+/// procedure's entry. For that, all code that changes the cells must be in the pair itself, or in other pairs, which
+/// restore the cells.
 pub(super) fn begins_with_zeros(
     module: &Module,
     flow: &Flow,
@@ -193,7 +195,8 @@ impl Search<'_> {
         })
     }
 
-    /// Checks that `undone` executed forward equals `done` executed backward, step by step, along all branches.
+    /// Returns true if executing `undone` forward executes the same steps as executing `done` backward, along all
+    /// branches.
     fn is_undone(&self, done: Range<u32>, undone: Range<u32>) -> bool {
         let mut known = HashSet::new();
         let mut open = vec![(done.end, undone.start)];
@@ -253,7 +256,8 @@ impl Search<'_> {
         step.slots.iter().map(known).eq(other.slots.iter().map(known))
     }
 
-    /// Summarizes what steps may touch, or returns `None` if that is unknown. Branches must stay within `bounds`.
+    /// Summarizes the cells that steps may touch. Returns `None` if they are unknown, or if a branch leads out of
+    /// `bounds`.
     fn effect(&mut self, steps: Range<u32>, bounds: Range<u32>) -> Option<CodeEffect> {
         let mut effect = CodeEffect { steps: Some(0), ..CodeEffect::default() };
         for at in steps {
@@ -300,7 +304,7 @@ impl Search<'_> {
         Some(effect)
     }
 
-    /// Adds the summary of a callee.
+    /// Adds the summary of a callee to the summary of its caller.
     fn add_call(&mut self, at: u32, step: &Step, effect: &mut CodeEffect) -> Option<()> {
         let StepLink::Call(call) = step.link else { return None };
         let passes = self.flow.call(call)?;

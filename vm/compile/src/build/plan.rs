@@ -35,7 +35,7 @@ pub(super) struct StepBlockPlan {
 pub(super) struct EnteringBlocks {
     /// Block that executes the call step.
     pub made: u32,
-    /// Block in which the frame and the records become the callee's.
+    /// Block that switches to the callee's frame, and to the new end of the call records.
     pub through: u32,
     /// Exit block for lack of space.
     pub full: u32,
@@ -50,7 +50,8 @@ pub(super) struct LeavingBlocks {
     pub made: u32,
     /// Last block, after the loops over cells.
     pub last: u32,
-    /// Compare blocks that select the call to return to: each tests whether the number is below its bound.
+    /// Compare blocks that select the return point. Each tests whether the call number in the record is below its
+    /// bound.
     pub chosen: Vec<(u32, i64)>,
 }
 
@@ -60,7 +61,7 @@ pub(super) struct FunctionBlocks {
     /// Inlined frame that contains the callee's entry.
     pub inlined_frame: u32,
     pub entry: u32,
-    /// Return points after its calls.
+    /// Return points after the calls of the callee.
     pub calls: Vec<ReturnPoint>,
 }
 
@@ -78,7 +79,7 @@ impl CalledFunctions {
         self.all.push(function);
     }
 
-    /// Returns the callee that an inlined frame begins, if there is a call of it.
+    /// Returns the out-of-line callee that an inlined frame begins; `None` if the callee isn't called.
     fn begun(&self, inlined_frame: u32) -> Option<&FunctionBlocks> {
         self.all.get(*self.numbers.get(&inlined_frame)?)
     }
@@ -93,7 +94,7 @@ impl CalledFunctions {
 pub(super) struct ReturnPoint {
     /// Number of the call.
     pub call: usize,
-    /// Block in which the frame and the records become the caller's again.
+    /// Block that switches back to the caller's frame, and to the previous end of the call records.
     pub landing: u32,
     /// Block that checks that the arguments still refer to the same cells.
     pub same: u32,
@@ -348,7 +349,8 @@ impl Planner<'_, '_> {
         self.end(place.body, end);
     }
 
-    /// Returns the target of a taken branch, by way of the block that checks the join if there is one.
+    /// Returns the target of a taken branch: the block that checks the join if there is one, otherwise `block`. The
+    /// checking block then jumps to `block`.
     fn through(&mut self, place: &StepBlockPlan, block: u32) -> u32 {
         let Some(taken) = place.taken else { return block };
         self.end(taken, SsaEnd::Jump(to(block)));

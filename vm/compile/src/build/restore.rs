@@ -17,8 +17,8 @@ fn space(class: Class) -> Space {
 }
 
 impl StepWriter<'_> {
-    /// Saves cells of the pairs that are entered at a position, and counts the steps of pairs that are half executed
-    /// there.
+    /// Saves the cells of pairs that are entered at a position. For pairs whose first part ends at the position,
+    /// computes the number of steps in this part.
     pub fn keep(self, pairs: &[SkippedPair], position: u32) {
         for pair in pairs.iter().filter(|pair| pair.enter == position) {
             self.kept.put(self.inlined_frame, pair.from, self.kept_of(pair));

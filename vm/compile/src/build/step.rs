@@ -89,7 +89,8 @@ impl StepWriter<'_> {
 }
 
 impl StepWriter<'_> {
-    /// Returns whether the cell at an anchor may change. An argument may be a constant.
+    /// Returns a condition that the cell at an anchor isn't a constant. For a parameter this is decided at run time,
+    /// because its argument may be a constant.
     fn is_no_constant(self, anchor: Anchor) -> Bit {
         let n = match self.inlined_frames.place(self.inlined_frame, anchor) {
             AnchorPlace::Own(Anchor::Constant(_)) => return Bit::Known(false),
@@ -116,7 +117,7 @@ pub(super) enum Bit {
     Value(SsaValue),
 }
 
-/// Step under construction. Its cells are the indices of its operands.
+/// Engine that writes one step. Its cell type is the index of an operand of the step.
 struct StepEngine<'a, const GRADIENT: bool> {
     scope: StepWriter<'a>,
     step: &'a Step,
@@ -136,7 +137,7 @@ impl<const GRADIENT: bool> StepEngine<'_, GRADIENT> {
         self.step.slots.get(cell)
     }
 
-    /// Returns an operand's value if it has this class, otherwise 0, which functions ignore.
+    /// Returns an operand's value. If the operand isn't of this class, returns 0, which functions ignore.
     fn read(&self, cell: usize, class: Class) -> SsaValue {
         match (self.slot(cell), self.operands.get(cell)) {
             (Some(slot), Some(operand)) if slot.class == class => self.scope.value(space(slot), operand),
@@ -319,7 +320,7 @@ impl<'a, const GRADIENT: bool> Engine for StepEngine<'a, GRADIENT> {
         Ok(())
     }
 
-    // The check fails if there is something to report: the interpreter makes the report.
+    // The check fails if there is something to report. The interpreter then repeats the step and reports it.
     fn converts(&mut self, source: usize) {
         if GRADIENT {
             self.is_silent(source);
@@ -364,7 +365,7 @@ impl<'a, const GRADIENT: bool> Engine for StepEngine<'a, GRADIENT> {
 }
 
 impl<const GRADIENT: bool> StepEngine<'_, GRADIENT> {
-    /// Requires that the adjoint of an operand is 0.
+    /// Emits a check that the adjoint of an operand is 0.
     fn is_silent(&self, cell: usize) {
         let zero = self.draft().real(0);
         let is_zero = self.draft().op(OpKind::Test(Order::Eq), [self.adjoint(cell), zero]);

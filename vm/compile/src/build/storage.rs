@@ -22,9 +22,10 @@ pub(super) fn space(slot: &Slot) -> Space {
 /// Cells of one class that computed addresses may reach.
 #[derive(Clone, Debug, Default)]
 struct Reached {
-    /// True if a parameter is used, which may refer to any cell that existed before the call.
+    /// True if cells of a parameter are accessed. A parameter may refer to any cell that existed before the call.
     parameters: bool,
-    /// Half-open address ranges, disjoint and in order once all are known.
+    /// Half-open ranges of addresses (`fixed`) and of offsets in the frame (`frame`). Once complete, they are disjoint
+    /// and in order.
     fixed: Vec<(u32, u32)>,
     frame: Vec<(u32, u32)>,
 }
@@ -44,8 +45,8 @@ pub(super) struct FunctionStorage(BTreeMap<u32, AddressedCells>);
 static NOTHING_REACHED: AddressedCells = AddressedCells { ints: Reached::NOTHING, reals: Reached::NOTHING };
 
 impl FunctionStorage {
-    /// Collects from three sources: the slots of a specialization, each with its inlined frame; the cells that are read
-    /// to compute call arguments; and the arguments of out-of-line calls.
+    /// Collects the addressed cells from three sources: the slots of a specialization, each with its inlined frame; the
+    /// cells that are read to compute call arguments; and the arguments of out-of-line calls.
     pub fn new<'s>(
         flow: &Flow,
         inlined_frames: &InlinedFrames,

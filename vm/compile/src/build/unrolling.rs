@@ -17,13 +17,13 @@ const MOST_STEPS_OF_ALL: u32 = 1 << 11;
 /// Iteration of an unrolled loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct LoopIteration {
-    /// First instruction of the pair around the loop.
+    /// Index of the first instruction of the branch pair around the loop's body.
     pub head: u32,
     /// Number of the iteration, from 0 on, in execution order.
     pub number: u32,
 }
 
-/// Loop with a body of one block and a known number of iterations.
+/// Loop with a body of one block, and an expected number of iterations.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CountedLoop {
     pub head: u32,

@@ -13,7 +13,8 @@ use super::saved::SavedValues;
 use super::storage::{AddressedCells, FunctionStorage, space};
 use crate::op::{OpKind, Space, SsaValue};
 
-/// Reference: the first cell, the number of cells, and their distance; for a matrix the first cell, rows and columns.
+/// Reference, as SSA values: the first cell, the number of cells, and their distance. For a matrix: the first cell, the
+/// number of rows, and the number of columns.
 pub(super) type ReferenceValues = [SsaValue; 3];
 
 /// Context in which the steps of a specialization are written.
@@ -179,12 +180,13 @@ impl<'a> StepWriter<'a> {
         }
     }
 
-    /// Returns the first cell passed for a parameter, as computed by the call.
+    /// Returns the address of the first cell passed for a parameter, as the call computed it.
     pub fn computed(self, n: u32) -> SsaValue {
         self.draft.passed(self.inlined_frame, n, 0)
     }
 
-    /// Returns an address for an element that doesn't exist, which only an inconsistent flow can name: the step fails.
+    /// Returns an address for an element that doesn't exist, and emits a check that always fails. Only an inconsistent
+    /// flow names such an element.
     fn nowhere(self) -> SsaValue {
         let zero = self.draft.int(0);
         self.draft.op(OpKind::RequireTrue, [zero]);

@@ -1,5 +1,5 @@
 //! Finiteness checks of unchecked code: only results and adjoints are checked, once, at the end of the call. An inner
-//! check stays if a jump depends on its value, because a NaN could keep a loop from ending.
+//! check stays if a jump depends on the checked value, because a NaN could keep a loop from ending.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -29,7 +29,7 @@ pub(super) fn drop_inner_checks(function: &mut SsaFunction) {
     function.blocks = blocks;
 }
 
-/// Returns the values that jumps depend on: a backward slice, in which each space is one cell.
+/// Returns the values on which jumps depend. This backward slice doesn't distinguish the cells of a space.
 fn deciding(function: &SsaFunction) -> HashSet<SsaValue> {
     let mut stored: HashMap<Space, Vec<SsaValue>> = HashMap::new();
     let mut passed: HashMap<SsaValue, Vec<SsaValue>> = HashMap::new();
@@ -67,7 +67,8 @@ fn deciding(function: &SsaFunction) -> HashSet<SsaValue> {
     found
 }
 
-/// Checks the results and the adjoints in memory, after a block. Returns the last block.
+/// Emits, after `block`, finiteness checks of the results and of the adjoints in memory. Returns the last block of the
+/// emitted code.
 pub(super) fn check_at_end(builder: &mut CallBuilder, block: u32) -> u32 {
     if matches!(builder.function.numbers.system, RealSystem::Fixed(_)) {
         return block;
@@ -75,7 +76,7 @@ pub(super) fn check_at_end(builder: &mut CallBuilder, block: u32) -> u32 {
     let rows = builder.place.rows;
     let own = builder.place.memory.own(Class::Real);
     let runs: Vec<Range<u32>> = builder.place.memory.adjoints().collect();
-    // A row's own reals are followed by those of inlined calls.
+    // In each row, adjoints of the program's own reals precede those of inlined calls.
     let of_row = |run: &Range<u32>, row: u32| {
         let first = rows.adjoint(row, 0);
         (Space::Adjoints, run.start.max(first)..run.end.min(first.saturating_add(own)))

@@ -1,4 +1,4 @@
-//! Gradient calls by compiled call functions, on memory that serves one call after the other.
+//! Gradient calls by compiled call functions, on memory that successive calls reuse.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -23,12 +23,12 @@ use crate::rows::AdjointRows;
 use crate::run::{CellMemory, CodeOutcome, Job};
 use crate::start::RunStart;
 
-/// The compiled call function of one or more seeded sums.
+/// Compiled call function for the gradients of one or more weighted sums of reals. The seeds are the weights.
 #[derive(Debug)]
 pub struct GradientCall {
     program: Program,
     plan: RunPlan,
-    /// Cells that hold 0 at each start.
+    /// Zeros that the code assumes at each start.
     zeros: ZerosAtEntry,
     /// The reals that may have a seed, each with the number of its result, in ascending order.
     seeded: Vec<(u32, usize)>,
@@ -55,13 +55,13 @@ const MOST_LEVEL_CELLS: u32 = 1 << 20;
 
 /// The reason why a call found no gradient.
 enum CallEnd {
-    /// An out-of-line call had no frame.
+    /// There was no frame for another out-of-line call. The call is repeated with more frames.
     Full,
     /// A check failed, or the reverse sweep isn't verified.
     NeedsMachine,
 }
 
-/// The report of a call; its [`CallMemory`] has the values and adjoints.
+/// Report of a successful call. The values and adjoints are in the [`CallMemory`].
 #[derive(Clone, Debug)]
 pub struct FoundGradients {
     /// Number of steps of the primal sweep.
@@ -82,10 +82,11 @@ pub struct CallMemory {
     references: Vec<i64>,
     /// The bits of the seeded cells at the turning point.
     results: Vec<u64>,
-    /// The bits of the cells of each row's seeds, row by row, and the index at which each row begins.
+    /// The bits of the seeded cells at the turning point, row by row. `value_rows` has the index at which each row
+    /// begins.
     values: Vec<u64>,
     value_rows: ArrayVec<usize, MOST_ROWS>,
-    /// The number of the program's reals, and the distance between rows of adjoints.
+    /// The number of the program's reals, and the number of cells from one row of adjoints to the next.
     own_reals: usize,
     stride: usize,
     /// Branches and freed cells, if the call was watched.
@@ -93,8 +94,9 @@ pub struct CallMemory {
 }
 
 impl GradientCall {
-    /// Compiles the gradients of `rows` sums of the `seeded` reals, each listed once, with the turning point `turn`.
-    /// Returns `None` if a sweep needs a machine, or if the sums can't share the sweeps; at most [`MOST_ROWS`] can.
+    /// Compiles a call function for the gradients of at most `rows` sums, with the turning point `turn`. `seeded` lists
+    /// the reals that the sums may contain, each once. Returns `None` if a sweep needs a machine, if the sums can't
+    /// share the sweeps, or if `rows` exceeds [`MOST_ROWS`].
     pub fn new(
         program: &Program,
         backend: &impl Backend,
@@ -107,7 +109,8 @@ impl GradientCall {
         let seeded = seeded.iter().map(|&cell| u32::try_from(cell).ok()).collect::<Option<Vec<u32>>>()?;
         let function = GradientFunction::build(program, GradientTask { turn, level, seeded: &seeded, rows })?;
         let GradientFunction { function, end, working, adjoints, rows, sweeps } = function;
-        // With the shorter records neither sweep opens more calls than there are frames.
+        // The space for records is computed with the shorter record, so that neither sweep opens more calls than there
+        // are frames.
         let record = sweeps.iter().map(|sweep| sweep.record).min().unwrap_or(0).max(1);
         let (demands, first_steps) = (function.demands, function.first_steps.into());
         let inputs = function.inputs().map(|(_, input)| input).collect();
@@ -173,7 +176,7 @@ impl GradientCall {
         (more.saturating_mul(cells) <= MOST_LEVEL_CELLS).then_some(more)
     }
 
-    /// Makes the call with frames for `wanted` out-of-line calls, or fewer if the program's limits allow fewer.
+    /// Executes the call with frames for `wanted` out-of-line calls, or fewer if the program's limits allow fewer.
     fn run_with(
         &self,
         start: &RunStart,
@@ -183,7 +186,7 @@ impl GradientCall {
         found: &mut FoundGradients,
     ) -> Result<(), CallEnd> {
         let state = start.state();
-        // The limits allow the inlined calls, as `suits` has found.
+        // `suits` has checked that the limits allow the inlined calls.
         let levels = match wanted {
             0 => 0,
             _ => frames::levels(&self.program, state, self.demands, wanted).ok_or(CallEnd::NeedsMachine)?,
@@ -232,7 +235,8 @@ impl GradientCall {
         Ok(())
     }
 
-    /// Returns the error bound of a row's sum, if the row is verified; unchecked code has no bound.
+    /// Returns `None` if the reverse sweep isn't verified for a row, otherwise the error bound of the row's sum.
+    /// Unchecked code counts as verified, and has no bound.
     fn verified(
         &self,
         memory: &CallMemory,
@@ -251,19 +255,19 @@ impl GradientCall {
         }
     }
 
-    /// Returns the number of sums that a call differentiates at most.
+    /// Returns the maximum number of sums that a call differentiates.
     pub fn rows(&self) -> usize {
         self.rows.count as usize
     }
 
-    /// Checks that a start meets the code's assumptions, and that it was compiled for the cells of the seeds.
+    /// Returns true if a start meets the code's assumptions, and the code was compiled for the cells of the seeds.
     fn suits(&self, start: &RunStart, seeds: &[&[SeededCell]]) -> bool {
         let is_seeded = (1..=self.rows.count as usize).contains(&seeds.len())
             && seeds.iter().all(|row| row.iter().all(|seed| self.result(seed.cell).is_some()));
         is_seeded && start.begins_calls(&self.program, self.zeros, self.demands)
     }
 
-    /// Returns the number of a seeded cell's result.
+    /// Returns the index of a seeded cell's value in the results.
     fn result(&self, cell: usize) -> Option<usize> {
         let cell = u32::try_from(cell).ok()?;
         let found = self.seeded.binary_search_by_key(&cell, |&(seeded, _)| seeded).ok()?;
@@ -272,7 +276,7 @@ impl GradientCall {
 }
 
 impl CallMemory {
-    /// Copies the start to working memory, and seeds the adjoints.
+    /// Copies the start state to working memory, and sets the adjoints to their seeds.
     fn begin(
         &mut self,
         call: &GradientCall,
@@ -346,7 +350,7 @@ impl CallMemory {
         }
     }
 
-    /// Returns the bits at the turning point of the cells of a row's seeds.
+    /// Returns the bits of a row's seeded cells at the turning point, in the order of the row's seeds.
     pub fn values(&self, row: usize) -> &[u64] {
         let begin = |row: usize| self.value_rows.get(row).copied().unwrap_or(self.values.len());
         self.values.get(begin(row)..begin(row + 1)).unwrap_or_default()
@@ -364,7 +368,7 @@ impl CallMemory {
     }
 }
 
-/// Copies a range of cells from a start, and zeroes the part of the range beyond the start.
+/// Copies a range of cells from `start` to `own`, and zeroes the part of the range beyond the end of `start`.
 pub(crate) fn renew<T: Copy + Default>(own: &mut [T], start: &[T], cells: Range<usize>) {
     let cells = cells.start..cells.end.min(own.len());
     let split = cells.end.min(start.len()).max(cells.start);

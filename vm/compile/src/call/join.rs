@@ -1,5 +1,5 @@
-//! Joins the two sweeps of a gradient into one function. Cells outside of memory become values from the start to the
-//! end.
+//! Joins the primal and the reverse sweep of a gradient into one SSA function. Cells that aren't in memory become SSA
+//! values that live across both sweeps.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
@@ -7,7 +7,6 @@ use std::ops::Range;
 use reviver_flow::layout::MODE;
 use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
-use reviver_isa::number::literal_bits;
 use reviver_vm::Program;
 
 use super::memory::{CellHome, MemoryCells, SpacedCell, literal_address};
@@ -19,7 +18,7 @@ use crate::passes::{PASSES, Pass, range_at_uses};
 use crate::range::IntRange;
 use crate::rows::AdjointRows;
 
-/// Minimum number of neighbouring cells for a loop; fewer cells get one set of operations each.
+/// Least number of neighbouring cells that get a loop. Fewer cells get separate operations.
 const SHORTEST_LOOP: usize = 8;
 
 /// The program of a call function, and the known properties of its cells.
@@ -37,29 +36,30 @@ pub(super) struct Place<'p> {
 pub enum LargestScan {
     /// No number is needed.
     None,
-    /// Only cells that are values. Verification then uses a lower bound of the largest magnitude.
+    /// Only cells that are SSA values. Verification then uses a lower bound of the largest magnitude.
     Values,
     /// All reals of the program that the primal sweep changes.
     All,
 }
 
-/// The needs of an engine that differ from those of native code.
+/// Options of a call function that depend on the engine. The defaults are those of native code.
 #[derive(Clone, Copy, Debug)]
 pub struct CallNeeds<'n> {
     /// The numbers whose magnitudes verification needs.
     pub largest: LargestScan,
-    /// The loss of each row, whose adjoint is 1 at the turning point; all other adjoints are 0. In memory, the caller
-    /// sets them. Without losses, the caller sets the adjoints of all seeded cells.
-    pub unit_seeds: Option<&'n [u32]>,
+    /// The seeds of each row, as addresses of reals with the bits of their adjoints at the turning point; all other
+    /// adjoints are 0. In memory, the caller sets them. `None`: the seeds differ by call, and the caller sets the
+    /// adjoints of all seeded cells.
+    pub seeds: Option<&'n [Vec<(u32, u64)>]>,
     /// Upper bounds on the integers and reals of all frames, for engines that reserve the memory of calls in advance.
     pub frames: Option<[u32; 2]>,
-    /// The passes that improve the function.
+    /// The optimization passes for the function.
     pub passes: &'n [Pass],
 }
 
 impl Default for CallNeeds<'_> {
     fn default() -> Self {
-        CallNeeds { largest: LargestScan::None, unit_seeds: None, frames: None, passes: &PASSES }
+        CallNeeds { largest: LargestScan::None, seeds: None, frames: None, passes: &PASSES }
     }
 }
 
@@ -70,8 +70,8 @@ pub(super) struct CallBuilder<'p> {
     /// The reals that may have a seed, in the order of the results.
     pub seeded: &'p [u32],
     is_seeded: HashSet<u32>,
-    /// See [`CallNeeds::unit_seeds`].
-    unit_seeds: Option<&'p [u32]>,
+    /// See [`CallNeeds::seeds`].
+    seeds: Option<&'p [Vec<(u32, u64)>]>,
     /// Operations for the beginning of the function: literals, and loads of the start.
     entry: Vec<SsaValue>,
     /// The value of each literal.
@@ -80,7 +80,7 @@ pub(super) struct CallBuilder<'p> {
     starts: HashMap<SpacedCell, SsaValue>,
     /// The final blocks of the sweep that was joined last, each with the final values of cells.
     arrivals: Vec<(u32, BTreeMap<SpacedCell, SsaValue>)>,
-    /// The last block of the turning point.
+    /// The last block of the code at the turning point.
     turn: Option<u32>,
     /// Values of cells at the turning point that differ from those at the start.
     turned: HashMap<SpacedCell, SsaValue>,
@@ -91,18 +91,18 @@ pub(super) struct CallBuilder<'p> {
 }
 
 impl<'p> CallBuilder<'p> {
-    /// Begins with a primal sweep.
+    /// Creates a builder from the SSA function of a primal sweep.
     pub fn new(
         primal: SsaFunction,
         place: Place<'p>,
-        (seeded, unit_seeds): (&'p [u32], Option<&'p [u32]>),
+        (seeded, seeds): (&'p [u32], Option<&'p [Vec<(u32, u64)>]>),
     ) -> CallBuilder<'p> {
         CallBuilder {
             function: primal,
             place,
             seeded,
             is_seeded: seeded.iter().copied().collect(),
-            unit_seeds,
+            seeds,
             entry: Vec::new(),
             literals: HashMap::new(),
             starts: HashMap::new(),
@@ -114,7 +114,8 @@ impl<'p> CallBuilder<'p> {
         }
     }
 
-    /// Replaces the cells of the primal sweep, which ends at the position `to`, by values.
+    /// Replaces loads and stores of the primal sweep by SSA values, for cells that aren't in memory. The sweep ends at
+    /// the position `to`.
     pub fn primal(&mut self, to: u32) {
         self.lower(&reached(&self.function), to, 0);
     }
@@ -140,7 +141,7 @@ impl<'p> CallBuilder<'p> {
         self.store_results();
     }
 
-    /// Records the magnitudes of the program's reals in working memory, after a block.
+    /// Emits operations after a block that record the magnitudes of the program's reals in working memory.
     fn scan_memory(&mut self, block: u32) {
         let own = self.place.memory.own(Class::Real);
         let runs: Vec<Range<u32>> = self.place.memory.working_reals().collect();
@@ -158,8 +159,7 @@ impl<'p> CallBuilder<'p> {
     }
 
     /// Stores the values of the seeded cells at the turning point as results. A loop copies neighbours in memory, so
-    /// the length of an array doesn't change that of the function. Cells with unit seeds are stored one by one, because
-    /// each belongs to another row.
+    /// the length of an array doesn't change that of the function.Cells with fixed seeds are stored one by one.
     fn store_results(&mut self) {
         let is_working =
             |own: &Self, cell: u32| own.place.memory.home((Space::Reals, cell)) == CellHome::Working;
@@ -167,7 +167,7 @@ impl<'p> CallBuilder<'p> {
         while let Some(rest) = self.seeded.get(next..).filter(|rest| !rest.is_empty()) {
             let (Some(turn), first) = (self.turn, rest[0]) else { return };
             let number = next as u32;
-            if is_working(self, first) && self.unit_seeds.is_none() {
+            if is_working(self, first) && self.seeds.is_none() {
                 let run = (first..)
                     .zip(rest)
                     .take_while(|&(cell, &seeded)| cell == seeded && is_working(self, cell));
@@ -216,7 +216,7 @@ impl<'p> CallBuilder<'p> {
         self.lower(&order, to, exits);
     }
 
-    /// Ends the reverse sweep in a new block. Returns the block, and the values of cells there.
+    /// Adds the block at which the reverse sweep ends. Returns the block, and the values of cells there.
     pub fn arrive(&mut self) -> (u32, HashMap<SpacedCell, SsaValue>) {
         let (block, mut cells) = self.meet();
         for (&cell, &value) in &self.turned {
@@ -226,8 +226,8 @@ impl<'p> CallBuilder<'p> {
         (block, cells)
     }
 
-    /// Ends the function after a block with the stores of adjoints. `checks` adds finiteness checks of them. Also
-    /// returns the number of the exit at the end.
+    /// Ends the function: stores the adjoints after the block `last`, and adds the exit. If `checks` is true, checks
+    /// that the adjoints are finite. Returns the function and the number of its exit.
     pub fn finish(
         mut self,
         (last, checks): (u32, bool),
@@ -247,7 +247,8 @@ impl<'p> CallBuilder<'p> {
         (self.function, end)
     }
 
-    /// Stores the adjoints of the program's named reals that are values.
+    /// Stores to memory those adjoints of globals that the function holds in SSA values. If `checks` is true, each of
+    /// them must be finite.
     fn store_adjoints(&mut self, (block, checks): (u32, bool), cells: &HashMap<SpacedCell, SsaValue>) {
         let layout = self.place.program.flow().layout();
         let (frame, constants) = (layout.main_frame(Class::Real), layout.constants(Class::Real));
@@ -267,8 +268,9 @@ impl<'p> CallBuilder<'p> {
         }
     }
 
-    /// Adds operations for each of some neighbouring cells in memory, after a block. Cells that only literal addresses
-    /// reach get separate operations, so that engines may hold them in variables. Returns the last block.
+    /// Emits, after a block, the operations that `put` adds for each of some neighbouring cells in memory. Cells that
+    /// computed addresses reach may get a loop. All others get separate operations with literal addresses, so that
+    /// engines may hold these cells in variables. Returns the last block.
     pub fn each_in_memory(
         &mut self,
         block: u32,
@@ -288,8 +290,8 @@ impl<'p> CallBuilder<'p> {
         })
     }
 
-    /// Adds operations for each of some neighbouring cells, in ascending order, after a block: a loop if they are many.
-    /// Returns the last block.
+    /// Emits, after a block, the operations that `put` adds for each of some neighbouring cells, in ascending order. At
+    /// least [`SHORTEST_LOOP`] cells get a loop. Returns the last block.
     pub fn each_cell(
         &mut self,
         block: u32,
@@ -318,7 +320,7 @@ impl<'p> CallBuilder<'p> {
         after
     }
 
-    /// Adds a block that all final blocks of a sweep lead to, and returns it with the values of cells there.
+    /// Adds a block to which all final blocks of a sweep jump, and returns it with the values of cells there.
     fn meet(&mut self) -> (u32, HashMap<SpacedCell, SsaValue>) {
         let arrivals = std::mem::take(&mut self.arrivals);
         let cells: BTreeSet<SpacedCell> =
@@ -412,7 +414,8 @@ impl<'p> CallBuilder<'p> {
         value
     }
 
-    /// Returns the value of a cell at the turning point, or at the start as long as there is no turning point.
+    /// Returns the value of a cell at the turning point. Before the turning point is added, returns the value at the
+    /// start.
     fn at_turn(&mut self, cell: SpacedCell) -> SsaValue {
         let Some(turn) = self.turn else { return self.at_start(cell) };
         if let Some(&known) = self.turned.get(&cell) {
@@ -420,9 +423,9 @@ impl<'p> CallBuilder<'p> {
         }
         let value = match cell {
             (Space::Ints, mode) if mode as usize == MODE => self.bits(Space::Ints, 1),
-            (Space::Adjoints, address) if self.has_unit_seed(address) => {
-                let one = literal_bits(self.place.program.module().real, 1.0);
-                self.bits(Space::Adjoints, one)
+            (Space::Adjoints, address) if self.seeds.is_some() => {
+                let seed = self.fixed_seed(address);
+                self.bits(Space::Adjoints, seed)
             }
             (Space::Adjoints, address) if self.may_have_seed(address) => {
                 let address = self.literal(OpKind::Int(address.into()));
@@ -434,25 +437,25 @@ impl<'p> CallBuilder<'p> {
         value
     }
 
-    /// Returns true if an adjoint is 1 at the turning point.
-    fn has_unit_seed(&self, adjoint: u32) -> bool {
+    /// Returns the bits of an adjoint at the turning point, if seeds are fixed.
+    fn fixed_seed(&self, adjoint: u32) -> u64 {
         let rows = self.place.rows;
-        let mut seeds = (0..).zip(self.unit_seeds.unwrap_or_default());
-        seeds.any(|(row, &loss)| rows.adjoint(row, loss) == adjoint)
+        let seeds = (0..).zip(self.seeds.unwrap_or_default());
+        let mut seeds =
+            seeds.flat_map(|(row, seeds)| seeds.iter().map(move |&(real, seed)| (row, real, seed)));
+        let found = seeds.find(|&(row, real, _)| rows.adjoint(row, real) == adjoint);
+        found.map_or(0, |(_, _, seed)| seed)
     }
 
     /// Returns true if the caller may seed an adjoint.
     fn may_have_seed(&self, adjoint: u32) -> bool {
-        if self.unit_seeds.is_some() {
-            return false;
-        }
         let AdjointRows { count, stride } = self.place.rows;
         let (row, real) = if count > 1 { (adjoint / stride, adjoint % stride) } else { (0, adjoint) };
         row < count && self.is_seeded.contains(&real)
     }
 
-    /// Replaces cells outside of memory by values in all blocks of a sweep, given in postorder. Notes the final blocks
-    /// of the sweep, with the final values of cells. Drops operations that only count.
+    /// Replaces loads and stores by SSA values in all blocks of a sweep, for cells that aren't in memory. Records the
+    /// final blocks of the sweep, with the final values of cells. Drops operations that only count.
     fn lower(&mut self, postorder: &[u32], to: u32, first_exit: u32) {
         let mut arrivals = Vec::new();
         for &number in postorder.iter().rev() {
@@ -530,7 +533,7 @@ impl<'p> CallBuilder<'p> {
     }
 }
 
-/// Returns the space of a class's cells at the start.
+/// Returns the space of the start state that corresponds to a space of working memory.
 pub(super) fn start_space(space: Space) -> Space {
     match space.class() {
         Class::Int => Space::StartInts,

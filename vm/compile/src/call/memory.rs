@@ -1,6 +1,6 @@
-//! Assigns the cells of a call function to values and memory. Cells with computed addresses, and cells that are stored
-//! before the end of a sweep, are in memory; all others are values. Memory that no sweep changes is read from the
-//! start.
+//! Decides for each cell of a call function whether it is an SSA value or in memory. Cells with computed addresses, and
+//! cells that are stored before the end of a sweep, are in memory; all others are values. Memory that no sweep changes
+//! is read from the start state.
 
 use std::ops::Range;
 
@@ -28,20 +28,20 @@ struct MemoryRun {
 /// The location of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CellHome {
-    /// A value, outside of memory.
+    /// An SSA value: the cell isn't in memory.
     Value,
     /// Working memory, in the cell's space.
     Working,
-    /// The memory of the start, because no sweep changes the cell.
+    /// The memory of the start state, because no sweep changes the cell.
     Start,
 }
 
 /// The cells of a call function that are in memory.
 #[derive(Debug)]
 pub(super) struct MemoryCells {
-    /// Disjoint ranges that don't touch each other.
+    /// Ranges of cells in memory, which neither overlap nor touch each other.
     runs: Vec<MemoryRun>,
-    /// The number of the program's own integers and reals.
+    /// Numbers of the program's own integers and reals: all cells that exist without open calls.
     own: [u32; 2],
     /// Cells that computed addresses reach, disjoint and in order. A real whose adjoint a computed address reaches
     /// counts, too.
@@ -49,7 +49,7 @@ pub(super) struct MemoryCells {
 }
 
 impl MemoryCells {
-    /// Finds the cells in memory of two sweeps of a program.
+    /// Decides which cells of two sweeps of a program are in memory.
     pub fn of(
         sweeps: [&SsaFunction; 2],
         program: &Program,
@@ -73,7 +73,8 @@ impl MemoryCells {
             };
             run.is_changed = is_stored || !is_own;
         }
-        // Verification reads the adjoints of changed reals in memory at the addresses of the reals.
+        // If a changed real is in memory, its adjoint must be, too: verification loads the adjoint at the real's
+        // address.
         let changed = runs.iter().filter(|run| run.is_changed && run.space == Space::Reals);
         let of_row = |row: u32, cells: &Range<u32>| {
             // Verification reads the program's own cells only.
@@ -99,7 +100,7 @@ impl MemoryCells {
         }
     }
 
-    /// Returns the location of the cells in a range of addresses.
+    /// Returns the location of the cells that a computed address may reach, given the range of the address.
     pub fn home_of(&self, space: Space, range: IntRange) -> CellHome {
         let Ok(first) = u32::try_from(range.low.max(0)) else { return CellHome::Working };
         match self.home((space, first)) {
@@ -108,7 +109,8 @@ impl MemoryCells {
         }
     }
 
-    /// Splits a range of cells into parts that computed addresses reach, and parts that only literal addresses do.
+    /// Splits a range of cells into parts. A part's flag is true if computed addresses reach its cells, and false if
+    /// only literal addresses do.
     pub fn parts(&self, space: Space, cells: Range<u32>) -> Vec<(Range<u32>, bool)> {
         let mut parts = Vec::new();
         let mut next = cells.start;
@@ -161,8 +163,7 @@ fn own_cells(program: &Program) -> [u32; 2] {
     [ints, reals].map(|count| u32::try_from(count).unwrap_or(u32::MAX))
 }
 
-/// Returns reals that a sweep stores before its end, if no operation of either sweep reaches them by a computed
-/// address.
+/// Returns reals that a sweep stores before its end, and that neither sweep accesses at a computed address.
 pub(super) fn promotable(
     sweeps: [&SsaFunction; 2],
     program: &Program,
@@ -181,7 +182,7 @@ pub(super) fn promotable(
     cells
 }
 
-/// Finds what two sweeps load and store, apart from loads at literal addresses. The program has `own` integers and
+/// Returns the accesses of two sweeps to memory, except loads at literal addresses. The program has `own` integers and
 /// reals.
 fn all_accesses(
     sweeps: [&SsaFunction; 2],
@@ -202,8 +203,8 @@ fn all_accesses(
     sweeps.iter().flat_map(|function| accesses(function, [ints, reals, adjoints])).collect()
 }
 
-/// Returns the cells that computed addresses reach. A real also counts if a computed address reaches its adjoint in a
-/// row.
+/// Returns the cells that computed addresses reach. A real also counts if a computed address reaches one of its
+/// adjoints (one for each loss).
 fn computed(accesses: &[MemoryAccess], rows: AdjointRows) -> Vec<MemoryRun> {
     let is_computed = |access: &&MemoryAccess| matches!(access.kind, AccessKind::Load | AccessKind::Store);
     let mut found: Vec<(Space, Range<u32>)> =

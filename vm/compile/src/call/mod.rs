@@ -11,8 +11,8 @@
 //!
 //! The sweeps are built separately ([`crate::build()`]) and joined at the *turning point*, where the primal sweep
 //! ends. Cells without a computed address are values from the start to the end, so the passes see both sweeps at once.
-//! *Working memory* holds the other cells that code changes. A failed check, or an exit other than the end, means that
-//! a machine has to make the call.
+//! *Working memory* holds the other cells that code changes. After a failed check, or an exit other than the end, a
+//! machine has to execute the call.
 
 mod finite;
 mod gradient;
@@ -41,8 +41,8 @@ use crate::op::Input;
 use crate::passes::optimized;
 use crate::rows::{AdjointRows, with_rows};
 
-/// Upper bound on the steps of a reverse sweep beyond those of the primal sweep. Steps that report lost adjoints need
-/// some.
+/// Upper bound on the additional steps of a reverse sweep, compared with the primal sweep. For example, steps that
+/// report discarded adjoints are additional.
 const SLACK: u32 = 1 << 16;
 
 /// The parameters of a gradient's call function.
@@ -81,7 +81,7 @@ pub struct GradientFunction {
 pub struct SweepCalls {
     /// Words of a call record; 0 if the sweep makes no such call.
     pub record: u32,
-    /// The calls. The call of number n in a record is at index n - 1.
+    /// The out-of-line calls. A record with the call number n refers to index n - 1.
     pub calls: Vec<OutOfLineCall>,
 }
 
@@ -120,7 +120,7 @@ impl GradientFunction {
         needs: CallNeeds,
     ) -> Option<GradientFunction> {
         let (first_steps, demands) = (primal.first_steps, primal.demands.max(reverse.demands));
-        // Rows have a fixed distance, so the number of frames must be bounded.
+        // The distance between rows is fixed, so the number of frames must be bounded.
         if task.rows > 1 && demands.record > 0 && needs.frames.is_none() {
             return None;
         }
@@ -128,8 +128,9 @@ impl GradientFunction {
         let frame_reals = needs.frames.map_or(demands.frame_reals, |[_, reals]| reals);
         let rows = AdjointRows { count: task.rows, stride: reals.checked_add(frame_reals)? };
         let mut reverse = with_rows(reverse, rows)?;
-        // Without verification, the reverse sweep restores no real that partial derivatives don't need. As values, such
-        // reals are dead. In checked code all of them are needed, and a processor has registers for a few only.
+        // Without verification, the reverse sweep needs a real only if a partial derivative needs it. Other reals are
+        // dead once they are SSA values. Checked code needs all reals, and a processor doesn't have enough registers
+        // for them.
         if !task.level.is_checked() && demands.record == 0 {
             let cells = memory::promotable([&primal, &reverse], program, (rows, needs.frames));
             promote::promote(&mut primal, &cells);
@@ -143,7 +144,7 @@ impl GradientFunction {
         exits.extend(reverse.exits.iter().cloned());
         let zeros = primal.specialization.zeros;
         let place = Place { program, zeros, memory: &memory, rows };
-        let mut builder = CallBuilder::new(primal, place, (task.seeded, needs.unit_seeds));
+        let mut builder = CallBuilder::new(primal, place, (task.seeded, needs.seeds));
         builder.primal(task.turn);
         builder.turn(slack, needs.largest);
         builder.reverse(reverse, program.begin());
@@ -179,15 +180,16 @@ impl GradientFunction {
     }
 }
 
-/// Builds one sweep of a gradient, unless it needs more of a machine than cells.
+/// Builds one sweep of a gradient. Returns `None` if the sweep needs more of a machine than its cells.
 fn sweep(program: &Program, plan: &RunPlan) -> Option<SsaFunction> {
     let function = plan.function(program, LiveAtExits::AllOnReturn)?;
-    // The only input that a caller supplies is the end of the call records.
+    // A caller of the function supplies only one input: the end of the space for call records.
     let is_alone = function.inputs().all(|(_, input)| input == Input::RecordsEnd);
     is_alone.then_some(function)
 }
 
-/// Returns the specialization of a call function: that of its reverse sweep, with only adjoints live at the end.
+/// Returns the specialization of a call function: that of its reverse sweep, but with other zeros at entry, and with
+/// all memory live at returns.
 fn specialization(reverse: &Specialization) -> Specialization {
     let zeros = ZerosAtEntry { cells: false, adjoints: false, no_adjoint_is_negative: true };
     Specialization { zeros, live_at_exits: LiveAtExits::AllOnReturn, ..reverse.clone() }

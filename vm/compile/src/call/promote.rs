@@ -16,10 +16,11 @@ use crate::passes::replacements::Replacements;
 /// Upper bound on promoted cells of a call function: one bit each of a [`CellSet`].
 pub(super) const MOST_PROMOTED: usize = 64;
 
-/// A set of promoted cells, by their numbers.
+/// Set of promoted cells: bit n is the cell of number n.
 type CellSet = u64;
 
-/// Promotes cells, of which no operation of the sweep has a computed address. At most [`MOST_PROMOTED`] are.
+/// Promotes the first [`MOST_PROMOTED`] of the given cells. The caller ensures that no computed address of the sweep
+/// reaches these cells.
 pub(super) fn promote(function: &mut SsaFunction, cells: &[SpacedCell]) {
     let cells = &cells[..cells.len().min(MOST_PROMOTED)];
     if cells.is_empty() {
@@ -87,7 +88,7 @@ impl Promotion<'_> {
         live
     }
 
-    /// Replaces loads by values, drops stores, and passes values along the edges to blocks with several of them.
+    /// Replaces loads by SSA values, drops stores, and adds block parameters to blocks with several incoming edges.
     fn rewrite(&self, function: &mut SsaFunction, order: &[u32], is_live: &[CellSet]) {
         let mut edges = vec![0_u32; function.blocks.len()];
         for &number in order {

@@ -1,4 +1,5 @@
-//! The regions of a function's blocks: a run has one, the call function of a gradient three.
+//! The regions of a function's blocks. A run has one region; the call function of a gradient has three: the primal
+//! sweep, the reverse sweep and verification.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,7 +22,7 @@ pub enum Region {
 }
 
 impl Region {
-    /// Returns the index of the sweep among those of the function.
+    /// Returns the index of the sweep: 0 for a run or a primal sweep, 1 for a reverse sweep with its verification.
     pub fn sweep(self) -> usize {
         match self {
             Region::Forward | Region::Backward => 0,
@@ -66,7 +67,7 @@ pub fn regions(function: &SsaFunction) -> HashMap<u32, Region> {
     (0..function.blocks.len() as u32).map(|block| (block, region(block))).collect()
 }
 
-/// Returns the blocks that some blocks lead to, directly or indirectly.
+/// Returns the blocks that are reachable from some blocks by at least one edge.
 fn successors(function: &SsaFunction, mut open: Vec<u32>) -> HashSet<u32> {
     let mut found = HashSet::new();
     while let Some(block) = open.pop() {

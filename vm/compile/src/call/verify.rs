@@ -1,5 +1,5 @@
-//! Emits the verification of a reverse sweep: it must restore the cells of the start. Differences of floats become
-//! evidence, on which [`SweepEvidence`](reviver_vm::differentiate::evidence::SweepEvidence) gives the verdict.
+//! Emits the verification of a reverse sweep: the sweep must have restored the cells of the start. Differences of
+//! floats become evidence, from which [`SweepEvidence`](reviver_vm::differentiate::evidence::SweepEvidence) decides.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -13,8 +13,8 @@ use super::join::{CallBuilder, start_space};
 use super::memory::{CellHome, SpacedCell};
 use crate::op::{OpKind, Space, SsaValue};
 
-/// Compares all cells that either sweep changes, after a block. `cells` has the cells that are values. Returns the last
-/// block.
+/// Emits, after `block`, a comparison with the start for each cell that either sweep changes. `cells` has the cells
+/// that are SSA values. Returns the last block.
 pub(super) fn put(builder: &mut CallBuilder, block: u32, cells: &HashMap<SpacedCell, SsaValue>) -> u32 {
     let mut values: Vec<(SpacedCell, SsaValue)> = cells.iter().map(|(&cell, &value)| (cell, value)).collect();
     values.sort_unstable();
@@ -58,7 +58,7 @@ fn at_start(builder: &mut CallBuilder, block: u32, cell: SpacedCell) -> SsaValue
     }
 }
 
-/// Returns the adjoint of a real that isn't a value of either sweep: from memory, or 0.
+/// Returns the adjoint of a real, for adjoints that aren't SSA values: a load from memory, or 0.
 fn adjoint_in_memory(builder: &mut CallBuilder, block: u32, cell: u32) -> SsaValue {
     match builder.place.memory.home((Space::Adjoints, cell)) {
         CellHome::Value => builder.literal(OpKind::Real(0)),
@@ -69,7 +69,8 @@ fn adjoint_in_memory(builder: &mut CallBuilder, block: u32, cell: u32) -> SsaVal
     }
 }
 
-/// Compares a cell with the start.
+/// Emits a comparison of a cell's numbers at the start and after the reverse sweep, `from` and `to`. A different float
+/// becomes evidence. A different integer or fixed-point real makes the call fail.
 fn compare(
     builder: &mut CallBuilder,
     block: u32,
@@ -95,7 +96,7 @@ fn compare(
     }
 }
 
-/// Compares the cell at an address with the start.
+/// Emits a comparison of the cell at an address with the same cell of the start state.
 fn compare_at(builder: &mut CallBuilder, block: u32, class: Class, address: SsaValue) {
     let space = space_of(class);
     let from = builder.put(block, OpKind::Load(start_space(space)), &[address]);

@@ -1,4 +1,4 @@
-//! Gradient calls of a group of lanes, on memory that serves one call after the other.
+//! Gradient calls of a SIMD group of lanes, on memory that successive calls reuse.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::start::RunStart;
 
 use super::divergence::GroupFunction;
 
-/// The compiled call function of a group of lanes.
+/// Compiled call function for a SIMD group of lanes.
 #[derive(Debug)]
 pub struct GroupCall {
     program: Program,
@@ -48,7 +48,7 @@ struct MemoryToken;
 pub enum GroupEnd {
     /// All lanes have their gradients.
     Done,
-    /// Lanes diverged: the number of leading lanes that take another branch than the next lane.
+    /// Lanes diverged. Holds the number of leading lanes that branch like lane 0.
     Diverged(usize),
     /// The lanes have to be called one by one.
     GivenUp,
@@ -75,7 +75,7 @@ impl GroupGradient<'_> {
 pub struct GroupMemory {
     made_for: Arc<MemoryToken>,
     inputs: Vec<(Class, usize)>,
-    /// The greatest magnitude at the start of the reals that aren't inputs.
+    /// Largest magnitude, at the start, of the reals that aren't inputs of lanes.
     largest: f64,
     start_ints: Vec<InGroup<i64>>,
     start_reals: Vec<InGroup<u64>>,
@@ -88,8 +88,9 @@ pub struct GroupMemory {
 }
 
 impl GroupCall {
-    /// Compiles the gradients of the seeded cells of at most [`MOST_ROWS`] rows, with the turning point `turn`, for
-    /// lanes with these inputs. Returns `None` if a group can't execute them.
+    /// Compiles a call function for the gradients of at most [`MOST_ROWS`] rows, with the turning point `turn`. `rows`
+    /// has the seeded cells of each row, and `inputs` the cells of the lanes' inputs. Returns `None` if a group can't
+    /// execute the function.
     pub fn new(
         program: &Program,
         backend: &impl Backend,
@@ -130,8 +131,9 @@ impl GroupCall {
         self.rows.len()
     }
 
-    /// Creates memory for lanes that begin like `start` except for their inputs. `seeds` has the seeds of each row, for
-    /// the cells that the call was compiled for. Returns `None` if lanes can't begin there.
+    /// Creates memory for lanes that begin with the state `start`, except for their inputs. `seeds` has each row's
+    /// seeds, for the cells for which the call was compiled. Returns `None` if the cells are others, or if the code
+    /// can't begin with this state.
     ///
     /// # Errors
     /// There is no memory for it.
@@ -147,8 +149,8 @@ impl GroupCall {
         if is_own && begins { GroupMemory::new(self, start, seeds).map(Some) } else { Ok(None) }
     }
 
-    /// Makes the call with at most `most_steps` steps of the primal sweep. `each` receives the gradient of each row,
-    /// with its number.
+    /// Executes the call with at most `most_steps` steps of the primal sweep. `each` receives each row's number and
+    /// gradient. `memory` must be memory that this call created.
     pub fn run(
         &self,
         memory: &mut GroupMemory,
@@ -231,7 +233,7 @@ impl GroupMemory {
         }
     }
 
-    /// Copies the starts to working memory, and seeds the adjoints.
+    /// Copies the lanes' start states to working memory, and sets the adjoints to their seeds.
     fn begin(&mut self, call: &GroupCall) {
         for (class, cells) in &call.working {
             let cells = cells.start as usize..cells.end as usize;
@@ -278,7 +280,7 @@ impl GroupMemory {
         self.results.get(first..first + count).unwrap_or_default()
     }
 
-    /// Returns the greatest magnitude of each lane's reals at the start.
+    /// Returns, for each lane, the largest magnitude of a real at the start.
     fn largest(&self) -> InGroup<f64> {
         let reals = self.inputs.iter().filter(|(class, _)| *class == Class::Real);
         let inputs = reals.filter_map(|&(_, cell)| self.start_reals.get(cell));
@@ -288,7 +290,7 @@ impl GroupMemory {
     }
 }
 
-/// Returns the greatest magnitude of the reals that aren't inputs of lanes.
+/// Returns the largest magnitude of the reals that aren't inputs of lanes.
 fn largest_but(inputs: &[(Class, usize)], reals: &[u64]) -> f64 {
     let others = reals.iter().enumerate().filter(|&(cell, _)| !inputs.contains(&(Class::Real, cell)));
     others.fold(0.0, |most, (_, &bits)| f64::from_bits(bits).abs().max(most))

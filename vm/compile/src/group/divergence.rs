@@ -148,7 +148,8 @@ impl GroupFunction {
         is_further
     }
 
-    /// Returns true if all lanes skip the same steps, and the function has no out-of-line calls.
+    /// Returns true if a group can execute the function: all lanes skip the same number of steps, and there are no
+    /// out-of-line calls.
     fn is_possible(&self) -> bool {
         let fits = |op: &SsaOp| {
             !matches!(
@@ -168,7 +169,7 @@ impl GroupFunction {
     }
 }
 
-/// By block, true if a group executes it.
+/// Returns for each block whether a group executes it.
 fn followed(function: &SsaFunction, end: u32) -> Vec<bool> {
     let mut is_followed = vec![false; function.blocks.len()];
     for number in reached(function) {

@@ -1,5 +1,5 @@
-//! Finiteness-check sinking for arrays: drops checks of floats that loops accumulate in arrays. An infinite or NaN
-//! cell stays so if everything stored to it is computed from its old content, as a sum is. Such cells are checked once
+//! Finiteness-check sinking for arrays: drops checks of floats that loops accumulate in arrays. A cell that is infinite
+//! or NaN stays so if each store computes the new content from the old one, as a sum does. Such cells are checked once
 //! at exits, instead of in each iteration. Which check fails doesn't matter, because the interpreter finds the exact
 //! trap. This pass knows no other check.
 
@@ -28,7 +28,8 @@ const MOST_AT_ONCE: i64 = 8;
 const MOST_CHECK_LOOPS: usize = 64;
 /// Upper bound on stores to a region of cells that is analyzed.
 const MOST_STORES: usize = 256;
-/// Upper bound on the depth of operations that are analyzed to see that a cell's new content depends on its old one.
+/// Upper bound on the depth of operations that are analyzed to find whether a cell's new content depends on the old
+/// one.
 const MOST_DEPTH: u32 = 6;
 
 /// Drops repeated checks of accumulated cells, and adds checks at exits.
@@ -59,11 +60,11 @@ pub(super) fn drop_repeated(function: &mut SsaFunction) {
     }
 }
 
-/// Region of adjacent cells, with all stores that may change one of them; these stores change no other cell.
+/// Region of adjacent cells, with all stores that may change a cell of the region. These stores change no other cell.
 struct AccumulatedCells {
     space: Space,
     addresses: IntRange,
-    /// Stores by block, and index in the block.
+    /// For each store, its block, and its index among the block's operations.
     stores: Vec<(u32, usize)>,
 }
 
@@ -151,8 +152,8 @@ impl<'f> StoredCell<'f> {
         Some(StoredCell { function, ops, place, space, address, stored })
     }
 
-    /// Returns true if a value is finite only if the cell's content just before the store is. `unaliased` is the index
-    /// of an earlier store that might alias the cell, but is known not to.
+    /// Returns true if a finite `value` implies that the cell's content just before the store is finite, too.
+    /// `unaliased` is the index of an earlier store that might alias the cell, but is known not to.
     fn depends_on_cell(&self, value: SsaValue, unaliased: Option<usize>, depth: u32) -> bool {
         let Some(depth) = depth.checked_sub(1) else { return false };
         if self.is_stored_before(value, unaliased) {
@@ -196,8 +197,8 @@ impl<'f> StoredCell<'f> {
         same.next_back().is_some_and(|(place, _)| self.is_unchanged(place, unaliased))
     }
 
-    /// Returns the index of an earlier store of a value through another address, if a condition says that it is the
-    /// same cell.
+    /// Returns the index of an earlier store of `stored` through another address, if `condition` tests that this
+    /// address is equal to the cell's.
     fn other_name(&self, condition: SsaValue, stored: SsaValue) -> Option<usize> {
         let test = self.function.op(condition).filter(|op| op.kind == OpKind::IntTest(Order::Eq))?;
         let other = match *test.operands.as_slice() {
@@ -210,7 +211,7 @@ impl<'f> StoredCell<'f> {
     }
 }
 
-/// Adds checks of cells before an exit.
+/// Adds finiteness checks of cells before an exit.
 fn look(function: &mut SsaFunction, exit: u32, all: &[AccumulatedCells]) {
     let Some(end) = function.blocks.get(exit as usize).map(|block| block.end.clone()) else { return };
     let mut then = end;

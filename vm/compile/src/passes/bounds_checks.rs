@@ -1,11 +1,11 @@
-//! Bounds-check hoisting: checks the extreme index of a counted loop once, before the loop. The extreme index is that
-//! of the last or of the first iteration. Only loops with a body of one block are transformed. Ranges known from the
-//! dropped checks disappear with them, so no later pass may ask for ranges.
+//! Bounds-check hoisting: checks the largest index of a counted loop once, before the loop. Only loops with a body of
+//! one block are transformed. Ranges known from the dropped checks disappear with them, so no later pass may ask for
+//! ranges.
 //!
-//! A loop that counts up from 0 has one iteration for each number below n, but at least one. A loop that counts down
-//! from n has one for each number down to 0. So all indices are below a length if the index max(n, 1) - 1, or n - 1,
-//! is. The hoisted check fails only if the check of an iteration would. That matters for C text, which has no
-//! interpreter to decide. An index that is the same in all iterations is checked before the loop too.
+//! In a loop that counts up from 0 to n, the indices are 0 to max(n, 1) - 1, because the body is executed at least
+//! once. In a loop that counts down from n, they are n - 1 to 0. All indices are below a length if the largest one is.
+//! The hoisted check fails only if the check of an iteration would. That matters for C text, which has no interpreter
+//! to decide. An index that is the same in all iterations is checked before the loop, too.
 
 use std::collections::HashMap;
 
@@ -31,7 +31,8 @@ pub(super) fn hoist(function: &mut SsaFunction) {
     replacements.apply(function);
 }
 
-/// Moves checks of loop-invariant indices before a loop. Its body is executed at least once.
+/// Moves checks of loop-invariant indices before a loop. That adds no check to a run, because the body of the loop is
+/// executed at least once.
 fn hoist_invariant(function: &mut SsaFunction, found: &SmallLoop) {
     let body = function.blocks.get(found.body as usize).map(|block| block.ops.as_slice()).unwrap_or_default();
     let is_invariant = |value: &SsaValue| {
@@ -45,11 +46,11 @@ fn hoist_invariant(function: &mut SsaFunction, found: &SmallLoop) {
     }
 }
 
-/// Loop counter that takes each value from 0 to a bound - 1 once, in ascending or descending order.
+/// Loop counter that takes each value from 0 to `bound` - 1 once, in ascending or descending order.
 struct Counter {
     number: SsaValue,
     bound: SsaValue,
-    /// True if the loop counts up; an iteration with 0 is then executed for any bound.
+    /// True if the loop counts up. The iteration with 0 is then executed even if `bound` is less than 1.
     goes_up: bool,
 }
 
@@ -127,7 +128,8 @@ impl Counter {
         (iteration_count, vec![one, is_more, iteration_count])
     }
 
-    /// Returns the loop-invariant length that an index operation checks the counter against, if it does nothing else.
+    /// Returns the length of an index operation that only checks the counter against a loop-invariant length; `None`
+    /// for any other operation.
     fn length(&self, function: &SsaFunction, found: &SmallLoop, value: SsaValue) -> Option<SsaValue> {
         let op = plain(function, value).filter(|op| op.kind == OpKind::Index { offset: 0 })?;
         let &[index, length] = op.operands.as_slice() else { return None };

@@ -26,15 +26,15 @@ fn has_effect(function: &SsaFunction, op: &SsaOp) -> bool {
     let is_read = matches!(op.kind, OpKind::Load(_) | OpKind::Clock { .. });
     // Engines find an input by its position among all inputs, so no input is dropped.
     let is_given = matches!(op.kind, OpKind::Input(_));
-    // Index checks always stay, because other checks were dropped in reliance on them. So do integer requirements:
-    // indices rely, for example, on slices with a length of at least 0.
+    // Index checks always stay, because passes have dropped other checks that these imply. Checks of integers stay,
+    // too: indices rely, for example, on slices with a length of at least 0.
     let is_looked_at = function.specialization.level.is_checked() || matches!(op.kind, OpKind::Index { .. });
     let is_asked = is_looked_at && op.kind.may_fail(function.numbers.system);
     is_given || is_asked || op.kind.facts().is_placed && !is_read && !is_for_its_value(function, op)
 }
 
-/// Returns true if an operation is a check that only protects its operand's value. The check of a load protects what
-/// memory holds.
+/// Returns true if an operation is a finiteness check that is needed only if its operand is used. Checked code needs
+/// every check. Unchecked code always needs the checks of loaded values, which also check what memory holds.
 fn is_for_its_value(function: &SsaFunction, op: &SsaOp) -> bool {
     let is_loaded = |value: &SsaValue| matches!(function.op(*value).map(|op| op.kind), Some(OpKind::Load(_)));
     !function.specialization.level.is_checked()

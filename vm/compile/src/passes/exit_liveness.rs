@@ -10,12 +10,13 @@ use crate::function::{LiveAtExits, SsaEnd, SsaFunction};
 use crate::op::{OpKind, SsaOp, SsaValue};
 use crate::order::reached;
 
-/// Returns true if a budget ends loops that a NaN keeps going, or if there are no such loops.
+/// Returns true if a NaN can't keep a loop going: the step budget ends the loop, or no branch depends on reals.
 pub(super) fn terminates_for_all_floats(function: &SsaFunction) -> bool {
     function.specialization.live_at_exits == LiveAtExits::All || !are_jumps_real(function)
 }
 
-/// Returns true if an integer depends on reals, other than as the condition of a select between reals or of a check.
+/// Returns true if an integer or a jump may depend on reals. Comparisons that only select between reals, or that are
+/// only checked, don't count.
 fn are_jumps_real(function: &SsaFunction) -> bool {
     let ops = || function.blocks.iter().flat_map(|block| &block.ops).filter_map(|&value| function.op(value));
     let is_real = |value: SsaValue| {

@@ -40,7 +40,7 @@ pub(super) fn drop_implied(function: &mut SsaFunction) {
     }
 }
 
-/// Returns true if a check is implied by what later code finds finite.
+/// Returns true if a check is redundant, because the checks in later code imply that the checked value is finite.
 fn is_needless_check(
     function: &SsaFunction,
     value: SsaValue,
@@ -53,7 +53,7 @@ fn is_needless_check(
         || op.guard.is_some_and(|guard| chosen.0.contains(&(guard, real)))
 }
 
-/// Values found finite in a block under a condition, each with that condition.
+/// Pairs of a condition and a value that later code of the block requires to be finite where the condition holds.
 #[derive(Default)]
 struct ChosenValues(HashSet<(SsaValue, SsaValue)>);
 
@@ -90,8 +90,8 @@ fn checked(function: &SsaFunction, value: SsaValue) -> Option<(SsaValue, OpKind)
     }
 }
 
-/// Checks a select in place of its chosen value, if the check has the select's condition as its guard. The other
-/// choice is a cell's content, which is finite.
+/// Replaces a guarded check of `x` by an unguarded check of `select(c, x, y)`, if the guard is `c`. That is equivalent,
+/// because `y` is a cell's content, which is finite.
 fn check_what_is_chosen(function: &mut SsaFunction) {
     let mut chosen: HashMap<(SsaValue, SsaValue), SsaValue> = HashMap::new();
     let mut blocks = std::mem::take(&mut function.blocks);
@@ -123,7 +123,8 @@ fn check_what_is_chosen(function: &mut SsaFunction) {
     function.blocks = blocks;
 }
 
-/// Adds checks at exits of stored values that loops check or pass on.
+/// Adds checks at exits. The checked values are those that the exit stores, and that a loop checks or passes to its
+/// next iteration.
 fn check_at_exits(function: &mut SsaFunction) {
     let is_repeated = in_loops(function, &dominators(function));
     let mut wanted: HashSet<SsaValue> = HashSet::new();
@@ -197,7 +198,7 @@ impl ValueSet {
     }
 }
 
-/// For each block, the values that every path from its start finds finite; `None` represents all values.
+/// For each block, the values that are known to be finite on every path from its start; `None` represents all values.
 struct FiniteAhead {
     of: Vec<Option<ValueSet>>,
     /// Exits at which no fact is required, because the caller doesn't read memory there.
@@ -247,7 +248,7 @@ impl FiniteAhead {
         ahead
     }
 
-    /// Returns the values that every path from the end of a block finds finite.
+    /// Returns the values that are known to be finite on every path from the end of a block.
     fn at_end(&self, function: &SsaFunction, block: u32) -> Option<ValueSet> {
         let end = &function.blocks.get(block as usize)?.end;
         if let SsaEnd::Exit { .. } = end {
@@ -260,7 +261,7 @@ impl FiniteAhead {
         edges.reduce(|known, other| known.common(&other))
     }
 
-    /// Returns the values that are found finite after a jump, in terms of values before it.
+    /// Returns the values that are known to be finite after a jump, in terms of values before the jump.
     fn along(&self, function: &SsaFunction, jump: &Jump) -> Option<ValueSet> {
         let target = self.of.get(jump.to as usize)?.as_ref()?;
         let mut here = target.clone();
@@ -290,8 +291,8 @@ fn step(function: &SsaFunction, value: SsaValue, finite: &mut ValueSet) {
     finite.remove(value);
 }
 
-/// Returns the tested value of a select that is finite only if this value is: either the value is 0, or it is part of
-/// the chosen value.
+/// Returns t for `select(t != 0, y, n)` if y is finite only if t is. A finite result then implies that t is finite:
+/// either t is 0, or the result is y.
 fn tested_part(function: &SsaFunction, choice: &SsaOp) -> Option<SsaValue> {
     let (OpKind::Choose, &[condition, yes, _]) = (choice.kind, choice.operands.as_slice()) else {
         return None;

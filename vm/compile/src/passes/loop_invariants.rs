@@ -1,7 +1,7 @@
-//! Loop-invariant inference: finds what holds at the start of each iteration. A cell that is computed and uncomputed
-//! in the loop is 0 each time, and a counter stays between two bounds. The pass assumes this of every candidate that
-//! has the property in the first iteration. It drops candidates that a later iteration contradicts, until all
-//! remaining ones are confirmed. It knows no operation but those of counters.
+//! Loop-invariant inference: finds properties that loop parameters have at the start of each iteration. For example, a
+//! cell that is computed and uncomputed in the loop is 0 each time, and a counter stays between two bounds. The pass
+//! first assumes every property that holds in the first iteration. It drops assumptions that a later iteration
+//! contradicts, until all remaining ones are confirmed. The pass knows no operations except those of counters.
 //!
 //! The assumptions hold by induction: the first iteration that violates one would follow an iteration in which all
 //! held.

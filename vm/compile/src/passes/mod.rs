@@ -1,6 +1,6 @@
 //! Optimization passes. Each pass is a file. A function that a pass has transformed gives the same state, steps and
 //! counts. It fails nowhere that it didn't fail before, with two exceptions: where the interpreter traps anyway, and
-//! (`choices.rs`) where an unneeded partial derivative overflows. This module knows no engine.
+//! (`select_folding.rs`) where an unneeded partial derivative overflows. This module knows no engine.
 
 mod array_finiteness;
 mod bounds_checks;
@@ -30,8 +30,8 @@ use crate::range::IntRange;
 /// Optimization pass: its name, and the function that transforms an SSA function.
 pub type Pass = (&'static str, fn(&mut SsaFunction));
 
-/// Passes in order of execution. `exits` relies on an entry block that only loads variables, so it must precede
-/// `straighten`.
+/// Passes in order of execution. `unchanged_cells` relies on an entry block that only loads variables, so it must
+/// precede `simplify_cfg`.
 pub const PASSES: [Pass; 19] = [
     ("trivial phis", trivial_phis::drop_trivial),
     ("value numbering", value_numbering::number),

@@ -14,7 +14,7 @@ pub(super) trait KnownRanges {
     /// Returns a range known from another source, such as a check or a branch.
     fn noted_range(&self, value: SsaValue) -> Option<IntRange>;
 
-    /// Returns true if guarded operations may be assumed not to have failed, even where their guard is 0.
+    /// Returns true if the analysis may assume that guarded checks pass, even where the guard is 0.
     fn guards_hold(&self) -> bool {
         false
     }
@@ -125,7 +125,7 @@ fn made_of<K: KnownRanges + ?Sized>(known: &K, op: &SsaOp, depth: u32) -> IntRan
 }
 
 /// Matches the address of an element of a slice: (base + x) + index, with an index below (length - x). Returns the
-/// base, if it isn't 0, and the length. Their sum is an upper bound of the address.
+/// base, if it isn't 0, and the length. The sum of both is greater than the address.
 fn span_end(
     function: &SsaFunction,
     base: SsaValue,

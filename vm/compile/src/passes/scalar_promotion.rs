@@ -1,9 +1,9 @@
 //! Scalar promotion: a memory cell that each iteration of a loop reads and may change, such as a sum, is kept in a
-//! register. It is loaded before the loop, and stored where the loop ends or exits, if it was changed. Only loops with
-//! a body of one block are transformed. This pass knows no arithmetic.
+//! register. The cell is loaded before the loop. If it is changed, it is stored where the loop ends or exits. Only
+//! loops with a body of one block are transformed. This pass knows no arithmetic.
 //!
-//! The load before the loop precedes the checks of the iterations. So the address must be valid regardless of their
-//! outcome.
+//! The load is executed before the checks in the iterations. So the address must be valid even if these checks would
+//! fail.
 
 use super::ranges::{FunctionRanges, KnownRanges};
 use super::replacements::Replacements;
@@ -128,8 +128,8 @@ impl SmallLoop {
         edit(function, self.exit, |block| drop(block.ops.splice(0..0, last.iter().copied())));
     }
 
-    /// Removes the loads and the store of an iteration: a load before the store becomes the passed value, a later one
-    /// the stored value.
+    /// Removes the loads and the store of an iteration. A load before the store is replaced by the value from the
+    /// previous iteration, and a load after the store by the stored value.
     fn replace_loads(
         &self,
         function: &mut SsaFunction,

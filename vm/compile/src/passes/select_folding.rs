@@ -1,6 +1,6 @@
 //! Select folding: replaces `select(x != 0, s + x*f, s)` by `s + x*f` where the bits are equal. Gradient steps emit
-//! such selects to skip zero adjoints. Only floats are transformed, because a product in fixed point may overflow.
-//! This pass knows no step.
+//! such selects to skip zero adjoints. Only floats are transformed, because a product in fixed point may overflow. This
+//! pass knows no step.
 //!
 //! With t = ±0 and a finite f:
 //!
@@ -8,13 +8,13 @@
 //! |---|---|
 //! | s + t·f = s | s is never -0 |
 //! | s - t·f = s | s is never -0, or t·f isn't |
-//! | s - (0 - t) = s | always; elsewhere it is s + t |
+//! | s - (0 - t) = s | always; for any other t it equals s + t |
 //!
-//! If another name of the cell may have changed s just before, the other choice is s + t·f too; with t = ±0 it is
-//! unchanged.
+//! The step may have added to s just before, through an address that may be that of the same cell. Then the select's
+//! other choice is s, and the sum begins with `select(a == b, s + t·g, s)`. With t = ±0 both are equal.
 //!
-//! A factor that may be infinite prevents the folding, and the sum that a product is added to must be checked. The
-//! check was guarded by the condition before. It may now fail without need, where a factor overflows that isn't
+//! A factor f that may be infinite prevents the folding. If a product is added, the sum must have a check that the
+//! condition guards. Folding makes this check unconditional, so it may fail because of an overflowing factor that isn't
 //! needed.
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -28,7 +28,7 @@ use super::simplification::{finite_operands, is_finite_literal};
 use crate::function::{Definition, SsaBlock, SsaFunction};
 use crate::op::{OpKind, Space, SsaOp, SsaValue};
 
-/// Folds selects that have the same bits under both conditions.
+/// Folds selects whose two choices have the same bits where the condition is 0.
 pub(super) fn drop_needless(function: &mut SsaFunction) {
     if matches!(function.numbers.system, RealSystem::Fixed(_)) {
         return;
@@ -159,7 +159,7 @@ impl NeedlessChoices<'_> {
         (vanishing == Vanishing::Surely || is_checked).then_some(((condition, yes), always))
     }
 
-    /// Returns the replacement of a select between `yes`, where `tested` isn't 0, and `no`, where it is.
+    /// Returns the replacement of `select(tested != 0, yes, no)`, if there is one.
     fn always(&mut self, yes: SsaValue, no: SsaValue, tested: SsaValue) -> Option<(Vanishing, Always)> {
         if self.is_zero(no) && self.is_never_negative_zero(yes) {
             return Some((self.vanishing(yes, tested, MOST_DEPTH)?, Always::Chosen));
@@ -222,9 +222,9 @@ impl NeedlessChoices<'_> {
         self.function.op(value).is_some_and(|op| op.kind == OpKind::Real(0))
     }
 
-    /// Returns true if `value` equals `held`, the content of a cell, where `tested` is 0. Either they are the same
-    /// value, or an alias check selects between `held` and a sum stored at another address: that sum adds a multiple
-    /// of `tested`.
+    /// Returns true if `value` equals `held`, the content of a cell, where `tested` is 0. There are two cases. Both may
+    /// be the same value. Or `value` is `select(a == b, sum, held)`, which tests whether two addresses are equal, and
+    /// `sum` adds a multiple of `tested` to the content at the other address.
     fn is_then(&mut self, value: SsaValue, held: SsaValue, tested: SsaValue) -> bool {
         if self.is_one(value, held) {
             return true;
@@ -269,7 +269,7 @@ impl NeedlessChoices<'_> {
         [value, now].iter().any(|value| self.is_never_negative_zero.get(value.0 as usize) == Some(&true))
     }
 
-    /// Returns whether a value is ±0 where `with` is ±0.
+    /// Returns the certainty that a value is ±0 where `with` is ±0; `None` if that is unknown.
     fn vanishing(&mut self, value: SsaValue, with: SsaValue, depth: u32) -> Option<Vanishing> {
         if self.is_one(value, with) {
             return Some(Vanishing::Surely);
@@ -291,8 +291,8 @@ impl NeedlessChoices<'_> {
         }
     }
 
-    /// Returns true if a value is finite unless an operation overflows: cells hold finite reals, and operations other
-    /// than division keep them finite.
+    /// Returns true if a value is finite unless an operation overflows. Cells hold finite reals, and operations other
+    /// than division give finite results without an overflow.
     fn is_tame(&mut self, value: SsaValue, depth: u32) -> bool {
         let value = self.replacements.find(value);
         if self.finite.contains(&value)

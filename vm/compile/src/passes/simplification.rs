@@ -6,7 +6,7 @@
 //! | (a ± e) ∓ e = a | for integers, which wrap, and for fixed point, where a ± e didn't overflow |
 //! | e - e = 0, (0 ± e) ∓ e = 0 | also for floats, where e is finite; a check of the sum has established that |
 //! | a - 0 = a | for floats; a + 0 differs from a if a is -0 |
-//! | s ± (0 + p) = s ± p, s - (0 - p) = s + p, s + (0 - p) = s - p | for floats, if s is never -0: otherwise the sign of a zero would show |
+//! | s ± (0 + p) = s ± p, s ± (0 - p) = s ∓ p | for floats, if s is never -0; else the sign of a zero might differ |
 //! | a + -b = a - b, a - -b = a + b; a·1 = a, a·-1 = -a, a/1 = a | for floats |
 //! | a⁰ = 1, a¹ = a, a² = a·a | for floats, with powers defined in this way |
 //! | a·sign a is a or -a | for floats; in fixed point the product may overflow |
@@ -304,7 +304,7 @@ fn real_sum(known: &impl Known, kind: OpKind, a: SsaValue, b: SsaValue) -> Simpl
     }
 }
 
-/// Simplifies s ± (0 ± p) where the sign of a zero result doesn't show.
+/// Simplifies s ± (0 ± p) if the sign of a zero can't change the result.
 fn sum_of_sum(known: &impl Known, kind: OpKind, a: SsaValue, b: SsaValue) -> Simplified {
     let from_zero = |value: SsaValue| {
         let op = known.op(value).filter(|op| op.guard.is_none())?;

@@ -1,12 +1,13 @@
-//! CFG simplification: merges blocks that always follow each other. This pass knows no operations but those that
-//! depend on the number of steps before them.
+//! CFG simplification: merges two blocks if the edge between them is the only one out of the first block and the only
+//! one into the second. The only operations that this pass knows are those that depend on the number of steps before
+//! them.
 
 use super::replacements::Replacements;
 use crate::function::{Definition, SsaEnd, SsaFunction};
 use crate::op::{OpKind, SsaOp};
 use crate::order::postorder;
 
-/// Merges each block with its only predecessor, if it is that block's only successor.
+/// Merges each block into its only predecessor, if the block is the predecessor's only successor.
 pub(super) fn merge_blocks(function: &mut SsaFunction) {
     let mut entries = vec![0_u32; function.blocks.len()];
     for jump in function.blocks.iter().flat_map(|block| block.end.jumps()) {

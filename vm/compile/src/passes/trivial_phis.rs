@@ -6,7 +6,7 @@ use super::replacements::Replacements;
 use crate::function::{Jump, SsaFunction};
 use crate::op::SsaValue;
 
-/// Replaces block parameters that always receive the same value from elsewhere.
+/// Replaces block parameters that receive only one value, apart from themselves, and removes these parameters.
 pub(super) fn drop_trivial(function: &mut SsaFunction) {
     let mut replacements = Replacements::of(function);
     let jumps = function.blocks.iter().flat_map(|block| block.end.jumps());

@@ -1,5 +1,6 @@
-//! Unchanged cells: drops a store at an exit of the value that was loaded at entry. No other access reaches such a
-//! cell, unless it is also stored where an out-of-line callee is entered or left. This pass knows no other store.
+//! Unchanged cells: drops a store at an exit if the stored value is the one that was loaded from the same cell at
+//! entry. Between entry and exit, such a cell is stored only where an out-of-line callee is entered or left; cells
+//! stored there are excluded. This pass knows no other store.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,5 +1,5 @@
 //! Global value numbering (GVN): reuses the result of an equal operation that was executed on every path to a place.
-//! Facts that checks and branches establish hold after them. Arithmetic rules aren't here, but in [`super::facts`].
+//! Facts that checks and branches establish hold after them. Arithmetic identities are in [`super::simplification`].
 //!
 //! P. Briggs, K. Cooper and L. T. Simpson, "Value numbering" (1997), along the dominator tree.
 
@@ -59,7 +59,8 @@ pub(super) fn number_with(function: &mut SsaFunction, known: &HashMap<SsaValue, 
     passed
 }
 
-/// Returns for each block its incoming edge, if it has exactly one: the source, and whether its condition holds.
+/// Returns for each block its incoming edge, if it has exactly one: the source block, and true if this is the source's
+/// first edge, which is taken if its condition holds.
 fn sole_entries(function: &SsaFunction, order: &[u32]) -> Vec<Option<(u32, bool)>> {
     let mut entries: Vec<(u32, Option<(u32, bool)>)> = vec![(0, None); function.blocks.len()];
     for &from in order {
@@ -90,7 +91,7 @@ struct Numbering<'f> {
     /// Ranges known from branches, checks and other facts.
     ranges: HashMap<SsaValue, IntRange>,
     passed: PassedRanges,
-    /// Signed-zero facts of the values that existed at first.
+    /// For each value that existed before the pass, true if it is never -0.
     is_never_negative_zero: Vec<bool>,
     undo: Vec<Note>,
     /// Literals that were added.
@@ -283,7 +284,7 @@ impl Numbering<'_> {
         }
     }
 
-    /// Records the result of the negated comparison.
+    /// Records the known result of the negated comparison, so that later operations can reuse it.
     fn remember_opposite(&mut self, kind: OpKind, operands: [SsaValue; 2], holds: bool) {
         let opposite = SsaOp { kind, operands: operands.into_iter().collect(), guard: None };
         let known = self.literal(OpKind::Int((!holds).into()));
@@ -300,7 +301,7 @@ impl Numbering<'_> {
         self.function.op(value).is_some_and(|op| matches!(op.kind, OpKind::IntTest(_) | OpKind::Test(_)))
     }
 
-    /// Assumes that two integers are equal: a literal replaces the other one.
+    /// Assumes that two integers are equal. If one of them is a literal, it replaces the other one.
     fn are_equal(&mut self, a: SsaValue, b: SsaValue) {
         let (a, b) = (self.find(a), self.find(b));
         match (self.int(a), self.int(b)) {
@@ -342,7 +343,7 @@ impl Numbering<'_> {
         (block.ops, block.end) = (kept, end);
     }
 
-    /// Simplifies an operation in its place. Returns false if the operation isn't needed there.
+    /// Simplifies an operation. Returns false if the operation isn't needed at its place.
     fn is_kept(&mut self, value: SsaValue) -> bool {
         let Some(mut op) = self.function.op(value).cloned() else { return true };
         op.operands.iter_mut().chain(&mut op.guard).for_each(|operand| *operand = self.find(*operand));
@@ -354,14 +355,15 @@ impl Numbering<'_> {
             Some(_) => op.guard = None,
             None => {}
         }
-        // An index that was checked before is reused. Its range is known better since; simplifying it again would make
-        // another value of it, and another address of the same cell.
+        // The result of an equal index check is reused without simplification. The index's range may have become
+        // narrower since then, so simplification could give another value, and another address for the same cell.
         if let Some(&looked_at) = self.made.get(&op).filter(|_| matches!(op.kind, OpKind::Index { .. })) {
             self.stand_for(value, looked_at);
             return false;
         }
         let mut found = simplified(self, &op);
-        // A guarded operation has any result where its guard is 0. A check that always passes does so with any guard.
+        // Where the guard is 0, the result of a guarded operation is arbitrary, so the operation isn't simplified to a
+        // value. But a check that always passes is redundant with any guard.
         if op.guard.is_some() && found != Simplified::Nothing {
             found = Simplified::Itself;
         }

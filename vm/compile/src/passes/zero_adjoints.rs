@@ -11,8 +11,9 @@
 //! | (+0) + z = +0, (+0) - z = +0 | always |
 //! | s + z = s, s - z = s | s is never -0 |
 //!
-//! The interpreter evaluates no product with an adjoint of 0. A check that vanishes with such a product must not be the
-//! reason why another check was dropped. So its factor is a cell's content, or was checked before, or has no other use.
+//! The interpreter evaluates no product with an adjoint of 0, so folding also drops the check of such a product. But
+//! another pass may have dropped the check of the factor f, because the check of the product implied it. So a product
+//! is folded only if f is a cell's content, was checked before, or has no other use.
 
 use std::collections::HashSet;
 
@@ -34,7 +35,7 @@ const MOST_REGIONS: usize = 128;
 /// Upper bound on the depth of operations of a factor.
 const MOST_DEPTH: u32 = 4;
 
-/// A set of regions, by their numbers.
+/// Set of regions: bit n is the region of number n.
 type RegionSet = u128;
 
 /// Folds operations on adjoints that are 0 in every run.
@@ -134,7 +135,7 @@ fn store(function: &SsaFunction, value: SsaValue) -> Option<(SsaValue, SsaValue)
     }
 }
 
-/// The regions of frames of inlined calls, in ascending order. They adjoin each other.
+/// The regions of frames of inlined calls: adjacent ranges of addresses, in ascending order.
 struct Regions(Vec<IntRange>);
 
 impl Regions {
@@ -177,7 +178,7 @@ impl Regions {
         self.which(|region| !region.is_apart(range))
     }
 
-    /// Returns true if all adjoints in a range are +0 when those of a set are.
+    /// Returns true if all adjoints in a range are +0, given that the adjoints of the regions `now` are.
     fn are_zero(&self, range: IntRange, now: RegionSet) -> bool {
         let ends = self.0.first().zip(self.0.last());
         let is_inside = ends.is_some_and(|(first, last)| range.is_within(first.hull(*last)));
@@ -239,7 +240,8 @@ impl ZeroAnalysis<'_> {
         has_changed
     }
 
-    /// Withdraws what is assumed of a value, down to `zero`.
+    /// Weakens the assumption about a value to `zero`, unless it is weaker already. Returns true if the assumption
+    /// changed.
     fn weaken(&mut self, value: SsaValue, zero: Zero) -> bool {
         let Some(slot) = self.zeros.get_mut(value.0 as usize) else { return false };
         let now = zero.max(*slot);
@@ -278,7 +280,8 @@ impl ZeroAnalysis<'_> {
 }
 
 impl ZeroAnalysis<'_> {
-    /// Returns true if no dropped check depends on a product with this factor.
+    /// Returns true if a product with this factor can be folded, because no other check was dropped in reliance on the
+    /// product's.
     fn can_vanish(&self, factor: SsaValue, checked: &HashSet<SsaValue>, depth: u32) -> bool {
         let function = self.function;
         let Some(op) = function.op(factor) else {
@@ -345,8 +348,8 @@ fn is_cell(function: &SsaFunction, sum: SsaValue, by: SsaValue) -> bool {
     sum != by && function.op(by).is_some_and(|op| op.kind == OpKind::Load(Space::Adjoints))
 }
 
-/// Replaces values that are +0 by a literal, and folds sums with zeros. Drops stores of +0 where there is +0, and
-/// checks of zeros.
+/// Replaces values that are +0 by a literal, and folds sums with zeros. Drops checks of zeros, and stores of +0 to
+/// cells that hold +0 already.
 fn rewrite(function: &mut SsaFunction, order: &[u32], found: &Found) {
     let is_never_negative_zero = never_negative_zero(function);
     let is_never_negative = |value: SsaValue| is_never_negative_zero.get(value.0 as usize) == Some(&true);
@@ -382,7 +385,7 @@ fn rewrite(function: &mut SsaFunction, order: &[u32], found: &Found) {
                     Some(no)
                 }
                 (OpKind::RequireAdmitted, &[real]) if zero(real) != Zero::Unknown => continue,
-                // Of a cell's content plus 0 nothing has to be checked.
+                // A cell's content plus 0 needs no check.
                 (OpKind::RequireAdmitted, &[real]) if is_cell(function, real, replacements.find(real)) => {
                     continue;
                 }

@@ -11,11 +11,11 @@ use crate::fixed_functions;
 use crate::functions::FloatFunction;
 use crate::numbers::double;
 
-/// Emits the lines of an operation.
+/// Emits the C lines of an operation.
 pub(super) fn write(w: &mut BodyWriter, value: SsaValue, op: &SsaOp) {
     w.region = w.region.after(op.kind);
     match op.kind {
-        // Literals are written where they are used.
+        // Literals are expressions at their use. A function that begins in main has no inputs.
         OpKind::Int(_) | OpKind::Real(_) | OpKind::Input(_) => {}
         OpKind::IntAdd
         | OpKind::IntSub
@@ -81,7 +81,7 @@ pub(super) fn write(w: &mut BodyWriter, value: SsaValue, op: &SsaOp) {
                 Region::Forward => format!("(clock + {here})"),
                 _ => format!("({here} - clock)"),
             };
-            // Not inlined, because the step counter changes.
+            // The expression isn't inlined, because the step counter changes.
             w.made(value, text, false);
         }
         OpKind::Store(space) => w.store(space, op),
@@ -90,7 +90,8 @@ pub(super) fn write(w: &mut BodyWriter, value: SsaValue, op: &SsaOp) {
         }
         OpKind::CountErased(_) | OpKind::CountDiscarded | OpKind::CountDropped => w.count(op),
         OpKind::Jumped => {
-            // In either direction, the preceding step is the one that jumped.
+            // The step counter already counts the step that jumped. So the step's number is `clock - 1` in a forward
+            // sweep, and `clock` in a reverse sweep, where the counter counts down.
             let text = match w.region {
                 Region::Forward => "path += rv_mark(clock - 1);",
                 _ => "path -= rv_mark(clock);",
@@ -122,8 +123,8 @@ pub(super) fn write(w: &mut BodyWriter, value: SsaValue, op: &SsaOp) {
     }
 }
 
-/// Returns the result of comparing a number with itself. The comparison isn't written, because compilers warn of it;
-/// the `(void)` avoids a warning about an unused variable.
+/// Returns the result `holds` of comparing `a` with itself. The comparison isn't emitted, because compilers warn of
+/// it. The `(void)` avoids a warning about an unused variable.
 fn known(a: &str, holds: bool) -> String {
     if a.starts_with(|sign: char| sign.is_ascii_digit()) {
         return i32::from(holds).to_string();
@@ -132,7 +133,7 @@ fn known(a: &str, holds: bool) -> String {
 }
 
 impl BodyWriter<'_> {
-    /// Returns the name of a helper function for the program's integers.
+    /// Returns the name of a helper function for the program's word size.
     fn of_word(&self, name: &str) -> String {
         format!("rv_{name}{}", self.numbers.0.word.bits())
     }
@@ -160,7 +161,7 @@ impl BodyWriter<'_> {
         self.made(value, text, true);
     }
 
-    /// Emits a quotient, remainder or power, with a check of the divisor or exponent unless that is a valid literal.
+    /// Emits a quotient, a remainder or a power. The divisor or exponent is checked, unless it is a valid literal.
     fn divided(&mut self, value: SsaValue, op: &SsaOp) {
         let [a, b] = self.operands(op);
         let (name, fails, status) = match op.kind {
@@ -183,8 +184,8 @@ impl BodyWriter<'_> {
         }
     }
 
-    /// Returns an operand of a comparison. If it is a comparison itself, it is wrapped in `rv_bit`, because compilers
-    /// warn of nested comparisons.
+    /// Returns the expression of a comparison's operand. An operand that is a comparison itself is wrapped in
+    /// `rv_bit`, because compilers warn of nested comparisons.
     fn compared(&self, operand: SsaValue) -> String {
         let kind = self.ssa.op(self.plan.resolved(operand)).map(|op| op.kind);
         let text = self.value(operand);
@@ -196,8 +197,8 @@ impl BodyWriter<'_> {
         }
     }
 
-    /// If a comparison with the end of the records tests for memory for one more call, returns that test in
-    /// C, or its negation.
+    /// A comparison with the end of the call records tests whether there is memory for one more call. Returns that
+    /// test in C, or its negation. Returns `None` for other comparisons.
     fn has_memory(&self, order: Order, op: &SsaOp) -> Option<String> {
         let [word, _] = self.operands(op);
         let _ = op.operands.get(1).filter(|&&end| self.is_end_of_records(end))?;
@@ -210,7 +211,7 @@ impl BodyWriter<'_> {
         }
     }
 
-    /// Returns a comparison of integers.
+    /// Returns the expression that compares two integers.
     fn compared_integers(&self, order: Order, op: &SsaOp) -> String {
         if let Some(text) = self.has_memory(order, op) {
             return text;
@@ -226,7 +227,7 @@ impl BodyWriter<'_> {
         }
     }
 
-    /// Returns a comparison of reals. A float compared with itself becomes a test for NaN.
+    /// Returns the expression that compares two reals. A float compared with itself becomes a test for NaN.
     fn tested(&self, order: Order, op: &SsaOp) -> String {
         let [a, b] = self.operands(op);
         match (a == b, self.numbers.is_fixed()) {
@@ -265,14 +266,14 @@ impl BodyWriter<'_> {
         self.made(value, text, false);
     }
 
-    /// Emits the conversion of a float to an integer, with a range check.
+    /// Emits the conversion of a float to an integer. A check returns a status if the float is out of range.
     fn integer_of(&mut self, value: SsaValue, op: &SsaOp, a: &str) {
         let suffix = self.numbers.suffix();
         self.fail(&format!("!rv_has_integer_{suffix}({a})"), op.guard, CheckStatus::OutOfRange);
         self.within_word(value, op, &format!("rv_integer_{suffix}({a})"));
     }
 
-    /// Emits the conversion of a 64-bit integer to a word, with a range check.
+    /// Emits the conversion of a 64-bit integer to a word. A check returns a status if the integer is out of range.
     fn within_word(&mut self, value: SsaValue, op: &SsaOp, text: &str) {
         let bits = self.numbers.0.word.bits();
         if bits < 64 {
@@ -325,7 +326,8 @@ impl BodyWriter<'_> {
         self.fixed_call(value, op, &format!("rv_fixed_{call}"));
     }
 
-    /// Emits a call of a function that may fail and stores its result through a pointer.
+    /// Emits a call of a helper function that returns 1 if it fails, and stores its result through a pointer. `call`
+    /// is the expression up to the pointer.
     fn fixed_call(&mut self, value: SsaValue, op: &SsaOp, call: &str) {
         let name = match self.plan.uses(value) {
             0 => "unused".to_owned(),
@@ -340,7 +342,7 @@ impl BodyWriter<'_> {
             self.line(format!("int64_t {name};"));
         }
         self.fail(&format!("{call}&{name})"), None, CheckStatus::OutOfRange);
-        // The call precedes the guard in the condition, so that the result is assigned in any case.
+        // In the condition, the call precedes the guard, so that the result is assigned even if the guard is 0.
         if let (Some(guard), Some(last)) = (op.guard, self.lines.len().checked_sub(3)) {
             let indent = "    ".repeat(self.depth);
             let guard = self.value(guard);
@@ -379,11 +381,11 @@ impl BodyWriter<'_> {
 
     fn require(&mut self, op: &SsaOp) {
         let [a, b] = self.operands(op);
-        // A nonzero literal always holds.
+        // A literal other than 0 is true, so it needs no check.
         if op.kind == OpKind::RequireTrue && a.parse::<u32>().is_ok_and(|value| value != 0) {
             return;
         }
-        // Verification continues, because other evidence decides the status.
+        // Verification doesn't return here, because other evidence also decides the status.
         if op.kind == OpKind::RequireTrue && self.region == Region::Verification {
             self.counts.insert("changed");
             return self.line(format!("changed |= !{a};"));
@@ -399,7 +401,7 @@ impl BodyWriter<'_> {
                 let tolerance = double(self.numbers.0.tolerance);
                 (format!("!rv_is_vacant_{suffix}({a}, {tolerance})"), CheckStatus::NotVacant)
             }
-            // In fixed point every number is admitted.
+            // In fixed point every number may be stored.
             _ if self.numbers.is_fixed() => return,
             _ => (format!("!rv_is_finite_{suffix}({a})"), CheckStatus::NotFinite),
         };

@@ -1,12 +1,12 @@
-//! Functions of fixed point. Those that may fail return 1 if they do, otherwise 0.
+//! Helper functions of fixed point. A function that may fail returns 1 if it does, otherwise 0.
 
-/// Returns the text of the function with this name, such as `rv_fixed_mul`.
+/// Returns the text of the function with this name, such as `rv_fixed_mul`; `None` if there is none.
 pub(super) fn text(name: &str) -> Option<String> {
     ALL.iter().find(|(known, _)| *known == name).map(|(_, text)| (*text).to_owned())
 }
 
-/// The functions by their names. They rely on compilers' arithmetic right shift of negative 128-bit integers, and on
-/// wrapping conversions.
+/// The name and the text of each function. The texts assume that compilers shift negative 128-bit integers
+/// arithmetically, and that conversions to smaller types wrap.
 const ALL: &[(&str, &str)] = &[
     ("rv_int128", "__extension__ typedef __int128 rv_int128;\n"),
     ("rv_uint128", "__extension__ typedef unsigned __int128 rv_uint128;\n"),

@@ -1,8 +1,9 @@
-//! Functions of floats that aren't elementary: bits, conversions, checks, and the marks that verify a gradient.
+//! Helper functions of floats that aren't elementary functions: bits, conversions, checks, and the hash of jumps that
+//! verifies a gradient.
 
 use crate::float_evaluation::{CFloat, DOUBLE, SINGLE};
 
-/// Returns the text of the function with this name, such as `rv_bits_f64`.
+/// Returns the text of the function with this name, such as `rv_bits_f64`; `None` if there is none.
 pub(super) fn text(name: &str) -> Option<String> {
     if name == "rv_mark" {
         return Some(MARK.to_owned());
@@ -61,7 +62,7 @@ pub(super) fn text(name: &str) -> Option<String> {
     })
 }
 
-/// The mark of a jump, the same as the interpreter's.
+/// The hash of a jump's step number. The interpreter computes the same hash.
 const MARK: &str = "\
 /* The finalizer of SplitMix64 (Steele, Lea and Flood, 2014). */
 static inline uint64_t rv_mark(int64_t step) {

@@ -1,6 +1,7 @@
-//! Functions of integers: words of the program, sign-extended. They use unsigned arithmetic, which wraps.
+//! Helper functions of integers. Integers are words of the program, sign-extended to 64 bits. Arithmetic is unsigned,
+//! so that it wraps.
 
-/// Returns the text of the function with this name, such as `rv_add8`.
+/// Returns the text of the function with this name, such as `rv_add8`; `None` if there is none.
 pub(super) fn text(name: &str) -> Option<String> {
     if name == "rv_bit" {
         return Some(BIT.to_owned());
@@ -81,14 +82,14 @@ static inline int64_t rv_bit(int64_t a) {
 }
 ";
 
-/// A width of integers.
+/// Writer of the helper functions for one word size.
 struct WordText {
     bits: u32,
 }
 
 impl WordText {
-    /// Returns the function that wraps a number to a word. C types of exact width are two's complement, and compilers
-    /// convert to them by dropping the high bits.
+    /// Returns the function that wraps an integer to the word size. C types of exact width are two's complement, and
+    /// compilers convert to them by dropping the high bits.
     fn wrap(&self) -> String {
         let bits = self.bits;
         let made = if bits == 64 { "(int64_t)a".to_owned() } else { format!("(int{bits}_t)(uint{bits}_t)a") };

@@ -1,5 +1,5 @@
-//! Compares every fixed-point function with the interpreter, at edge cases and in between: the same bits, or a status
-//! where it traps.
+//! Compares every fixed-point function with the interpreter, at edge cases and at numbers between them. The results
+//! have the same bits; if the interpreter traps, the C function returns a status.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ fn texts(system: &str) -> Vec<String> {
     lines.chain(others).map(text).collect()
 }
 
-/// Returns edge cases and numbers in between, for a number of fraction bits.
+/// Returns edge cases and numbers between them, for a number of fraction bits.
 fn arguments(frac: u32) -> Vec<i64> {
     let one = 1_i64 << frac;
     let near = [0, one / 32, one / 2, one, one + one / 2, 2 * one, 3 * one, 6 * one + one / 5, 16 * one]

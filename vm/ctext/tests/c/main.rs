@@ -1,5 +1,5 @@
-//! Compares C text with the interpreter: the same states, statuses, steps and counters, to the last bit, in both
-//! directions and for gradients. Without a C compiler the tests are skipped with a note.
+//! Compares C text with the interpreter, in both directions and for gradients. States, statuses, steps and counters
+//! must be the same to the last bit. Without a C compiler the tests are skipped with a note.
 
 mod fixed_point;
 mod recursions;

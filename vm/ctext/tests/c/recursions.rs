@@ -1,5 +1,5 @@
-//! Calls that are not inlined: frames, records and gradients are the same as the interpreter's at any depth. Without
-//! memory for one more call, a status says whether the program's own limit is reached.
+//! Calls that are not inlined. Frames, records and gradients are the same as the interpreter's at any depth. If there
+//! is no memory for one more call, the status says whether the program's own limit is reached.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use reviver_vm::{CheckLevel, Machine, Program, Travel};
 use super::runs::{Candidate, compare_by};
 
 /// Recursions of all kinds: direct, mutual, and with `uncall`. Their parameters are spans, rows and elements. Their
-/// frames have variables and arrays, and callees name main's own cells.
+/// frames have scalars and arrays, and the callees name main's own cells.
 const OF_ALL_KINDS: &str = "\
 .inout n default 3
 .out A[8] = {7, 1, 6, 2, 5, 3, 4, 0}, M[3,4], moves, sum: real, evens, told
@@ -95,7 +95,7 @@ uncall even(moves, n)
 .end
 ";
 
-/// A program with a loss that a recursion computes, for any number system.
+/// A program with a loss that a recursion computes. It is valid in any number system.
 const WITH_GRADIENT: &str = "\
 .in x: real = 0.5, n = 6, W[3]: real = {0.25, 0.5, 0.125}
 .out y: real
@@ -118,7 +118,7 @@ fn program(text: &str) -> Arc<Program> {
     Subject::new(text).unwrap_or_else(|error| panic!("{error:?}")).program
 }
 
-/// Returns candidates of several texts, at each level, all with gradients.
+/// Returns some texts with gradients, at each check level.
 fn candidates() -> Vec<Candidate> {
     let systems = ["f64", "f32", "fixed", "fixed 16"];
     let gradients = systems.map(|system| format!(".real {system}\n{WITH_GRADIENT}"));
@@ -147,7 +147,8 @@ fn recursions_agree() {
     }
 }
 
-/// A recursion with cells of all kinds in its frames. After a call that fails they aren't 0 when the next one begins.
+/// A recursion with cells of all kinds in its frames. These cells aren't 0 after a run that fails, but must be 0 when
+/// the next run begins.
 const WITH_FRAMES: &str = "\
 .limit depth 40
 .inout n default 3
@@ -169,13 +170,13 @@ call down(n, s, r)
 .end
 ";
 
-/// Returns the same program with an inlined call in each frame, which is the deepest call.
+/// Returns [`WITH_FRAMES`] with an additional inlined call in each frame. The deepest call is then an inlined one.
 fn with_leaf() -> String {
     let text = WITH_FRAMES.replace("    fi n > 0\n", "        call leaf(s)\n    fi n > 0\n");
     text + ".proc leaf(inout s)\n    add s, 1\n.end\n"
 }
 
-/// Returns the number of a status, read from the header.
+/// Returns the number of the status with this name, read from the header.
 fn status(text: &str, name: &str) -> i64 {
     let start = format!("_{name} = ");
     let found = text.split_once(&start).and_then(|(_, rest)| rest.split(',').next());
@@ -235,8 +236,8 @@ fn exhausted_memory_has_its_own_status() {
     }
 }
 
-/// An inlined call isn't counted while it runs, so the last call may be refused although the program would allow it;
-/// never the other way round.
+/// An inlined call isn't counted while it is active. So the last call may be refused for lack of memory although the
+/// program's limit permits it. A call that the limit forbids is always refused.
 #[test]
 fn inlined_calls_are_within_the_limit() {
     let program = program(&with_leaf());

@@ -1,4 +1,5 @@
-//! Shipped programs, random ones, each instruction row, and edge cases: both directions, and their gradients.
+//! Compares shipped programs, random programs, each instruction row, and edge cases: runs in both directions, and
+//! gradients.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use reviver_lab::{corners, specimens};
 use reviver_vm::differentiate::{self, gradient};
 use reviver_vm::{CheckLevel, Machine, Program, Travel};
 
-/// Step limit of compared runs, because nothing ends a run in C.
+/// Step limit of the compared runs. Runs that exceed it are left out, because no limit ends a run in C.
 const MOST_STEPS: u64 = 2_000_000;
 
 /// A program with its C text.
@@ -35,10 +36,11 @@ impl Candidate {
         Candidate::at(CheckLevel::Checked, what, program, number)
     }
 
-    /// Generates the text of a program at a check level, with the gradient of its first real result if that has a text.
+    /// Generates the text of a program at a check level, with the gradient of its first real result if that is
+    /// possible.
     ///
     /// # Errors
-    /// Fails if there is no text.
+    /// Fails if there is no text even without a gradient.
     pub fn at(
         level: CheckLevel,
         what: &str,
@@ -50,7 +52,7 @@ impl Candidate {
         let with_loss = CText::of(&program, &name, loss.as_deref().map(CGradient::Loss), level);
         let (text, loss) = match with_loss {
             Ok(text) => (text, loss),
-            // Perhaps only its gradient has no text.
+            // Perhaps there is a text without the gradient.
             Err(_) => (CText::of(&program, &name, None, level)?, None),
         };
         Ok(Candidate { what: what.to_owned(), program, loss, level, text })
@@ -72,17 +74,17 @@ fn loss(program: &Program) -> Option<String> {
     results.next().map(|(n, _)| program.cell_name(n, 0))
 }
 
-/// The expected answer to a question.
+/// The answer that is expected for a question.
 #[derive(Clone, Debug)]
 enum Expected {
     Same(CAnswer),
-    /// A failure status: the interpreter traps, or recomputes the gradient with a history.
+    /// The answer is a failure status: the interpreter traps, or recomputes the gradient with a history.
     Status,
-    /// The answer or a failure status, because the interpreter warns of discarded cotangents.
+    /// Either this answer, or a failure status, because the interpreter warns of discarded cotangents.
     Warned(CAnswer),
 }
 
-/// Returns questions about a program, each with its expected answer.
+/// Returns questions about a program, each with the expected answer.
 fn questions(candidate: &Candidate, number: usize) -> Vec<(CQuestion, Expected)> {
     let program = &candidate.program;
     let mut found = Vec::new();
@@ -134,7 +136,7 @@ fn questions(candidate: &Candidate, number: usize) -> Vec<(CQuestion, Expected)>
     found
 }
 
-/// Clears main's frame, because a backward run begins with 0 there, without rounding errors of the forward run.
+/// Clears main's frame. A backward run begins with 0 there, so without the rounding errors of the forward run.
 fn clear_frame(machine: &mut Machine) {
     let program = machine.program().clone();
     let layout = program.flow().layout();
@@ -157,12 +159,12 @@ fn answer(machine: &Machine) -> CAnswer {
     }
 }
 
-/// Compiles programs and compares their answers. Returns the number of questions.
+/// Compiles programs and compares their answers with the expected ones. Returns the number of questions.
 fn compare(candidates: &[Candidate], level: &str) -> usize {
     compiler().map_or(usize::MAX, |compiler| compare_by(&compiler, candidates, &[level]))
 }
 
-/// Does the same with a given compiler and options.
+/// Compiles programs with a given compiler and options, and compares their answers. Returns the number of questions.
 ///
 /// # Panics
 /// Panics if an answer differs from the expected one.
@@ -238,7 +240,7 @@ fn shipped_programs_agree() {
         println!("{what}: {error}");
     }
     assert!(candidates.len() > 20, "only {} programs have a text", candidates.len());
-    // A few are compiled as users do, which takes several times as long.
+    // A few texts are compiled with the options that users choose, which takes several times as long.
     let (few, most) = candidates.split_at(10);
     assert!(compare(few, "-O3") > 15);
     assert!(compare(most, "-O1") > 60);
@@ -261,7 +263,7 @@ fn every_row_agrees() {
     assert!(compare(&candidates, "-O1") > 500);
 }
 
-/// Programs with edge cases for which careless C has undefined behaviour.
+/// Tests programs with edge cases for which careless C code has undefined behaviour.
 #[test]
 fn edges_of_the_rules_are_defined_in_c() {
     let options = ["-O1", "-fsanitize=undefined,address", "-fno-sanitize-recover=all"];
@@ -283,8 +285,8 @@ fn edges_of_the_rules_are_defined_in_c() {
     assert!(compare_by(&compiler, &candidates, &options) > 100);
 }
 
-/// Programs with sums that overflow. They must return a status, although an overflow may keep a loop going, and sums
-/// may be checked only at the end.
+/// Programs with sums that overflow. They must return a status, although an overflow may prolong a loop, and sums may
+/// be checked only at the end.
 const TOO_LARGE: [&str; 4] = [
     ".inout a: real, b: real, n\nadd b, 1e300\nfrom n == 0\n add a, b * 1e7\n add n, 1\nuntil a < 0.0\n",
     ".inout x[3]: real, y: real\nadd y, 1e307\nfor t in 0..50\n for i in 0..3\n  add x[i], y\n rof\nrof\n",
@@ -320,8 +322,8 @@ fn sums_that_are_too_large_are_reported() {
     }
 }
 
-/// Bounds checks of indices that count with a loop are hoisted before it. In a loop that always has a first iteration,
-/// the first index is checked for any bound.
+/// Bounds checks of loop counters are hoisted before the loop. If the loop always has a first iteration, the first
+/// index is checked whatever the bound is.
 #[test]
 fn hoisted_bounds_checks_fail_like_iterations() {
     let loops = (0..8).map(|n| {
@@ -334,17 +336,17 @@ fn hoisted_bounds_checks_fail_like_iterations() {
     });
     let (candidates, refused) = candidates(loops);
     assert!(refused.is_empty());
-    // Both directions are asked, except for the one that exceeds its array.
+    // Both directions are compared, except for the run that exceeds its array.
     assert!(compare(&candidates, "-O1") >= 8 + 7);
 }
 
-/// The number of the status of this name.
+/// The number of the status `NOT_FINITE`.
 const NOT_FINITE: i64 = 4;
 
 #[test]
 fn random_programs_agree() {
-    // Stacks, tapes and mode switches have no text. So three of four programs have no mode switches, and every fourth
-    // one also has no procedures.
+    // Stacks, tapes and mode switches have no C text. So three of four programs have no mode switches, and every
+    // fourth one also has no procedures.
     let subjects = (0..6000).map(|seed| {
         let profile = Profile::of_seed(seed);
         let plain = Profile { gradient: false, ..profile.clone() };

@@ -1,4 +1,4 @@
-//! Gradients of seeded sums: values and derivatives have the bits of the interpreter's, for any seeds.
+//! Gradients of seeded sums. Values and derivatives have the same bits as the interpreter's, for any seeds.
 
 use std::fmt::Write as _;
 use std::process::Command;
@@ -17,7 +17,7 @@ use reviver_vm::{CheckLevel, Machine, Program};
 const TEXTS: [&str; 3] = [
     // Straight-line code.
     ".in x[3]: real\n.out y[2]: real, z: real\nadd y[0], x[0]*x[1]\nsub y[1], x[1]*x[2]\nadd z, sin(x[0]) * y[1]\n",
-    // Addresses are computed, and intermediate values are restored.
+    // Addresses are computed, and intermediate values are uncomputed.
     ".in x[3]: real\n.out y[2]: real, z: real\nfor i in 0..3\n    compute\n        local s = x[i] * 0.5 + 1\n    apply\n        \
      add y[i % 2], s * s\n        add z, s / 4\n    uncompute\nrof\nadd z, y[1]\n",
     // Rounding in the reverse sweep may change the sum: a small term after a large one.
@@ -122,7 +122,7 @@ fn seeded_sums_have_the_interpreters_derivatives() {
                 assert_eq!(&words, wanted, "{name}: {line}");
                 verified += 1;
             }
-            // Unchecked code doesn't verify its reverse sweep.
+            // Unchecked code doesn't verify the reverse sweep.
             "0" => {}
             _ => assert!(wanted.is_empty(), "{name}: {line}, expected {wanted:x?}"),
         }

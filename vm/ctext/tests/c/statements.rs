@@ -1,5 +1,5 @@
-//! Comments with statements: each names the program's statement that the following lines execute, in the order of
-//! execution.
+//! Comments with statements. Each comment shows the program's statement that the following lines execute, and
+//! comments are in the order of execution.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ fn module() -> Module {
     assemble("p.rasm", TEXT.into(), &files).module.unwrap()
 }
 
-/// Returns the comments with line numbers in the function of this name.
+/// Returns the comments with line numbers in the C function with this name.
 fn comments(module: Module, function: &str) -> Vec<String> {
     let program = Arc::new(Program::new(module, 0).unwrap());
     let source = CText::of(&program, "p", None, CheckLevel::Checked).unwrap().source();
@@ -60,9 +60,9 @@ fn lines_name_their_statement() {
     ] {
         assert!(found.iter().any(|comment| comment == expected), "{expected} in {found:#?}");
     }
-    // A statement isn't named repeatedly while it is executed.
+    // While a statement is executed, its comment isn't repeated.
     assert!(found.windows(3).all(|three| three[0] != three[1] || three[1] != three[2]), "{found:#?}");
-    // In the backward direction, a comment has the original statement, not its inverse.
+    // In the backward direction, a comment shows the statement of the source, not its inverse.
     let back = comments(module(), "run_backward");
     assert!(back.iter().any(|comment| comment == "/* line 6: add y, A[i%2] * 0.5 + 1.0 */"), "{back:#?}");
 }

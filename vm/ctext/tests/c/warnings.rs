@@ -1,5 +1,5 @@
-//! Compiles the text as users do. No available compiler warns of it at its highest level, with all functions, in each
-//! number system, and with any names of cells. No compiler fuses or reorders operations on floats.
+//! Compiles the text in the same way as users. No compiler at hand may warn at its highest level, with all functions,
+//! in each number system, and with any names of cells. No compiler may fuse or reorder operations on floats.
 
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
@@ -32,7 +32,7 @@ fn is_there(compiler: &str) -> bool {
     asked.is_ok_and(|status| status.success())
 }
 
-/// Returns the compilers that are installed.
+/// Returns the C compilers that are installed.
 fn compilers() -> impl Iterator<Item = &'static str> {
     ["gcc", "clang"].into_iter().filter(|compiler| {
         let found = is_there(compiler);
@@ -59,7 +59,7 @@ fn compilers_give_no_warnings() {
             let options = ["-O3", "-c", "-Wshadow"];
             compile(compiler, &options, &source, &library)
                 .unwrap_or_else(|said| panic!("{compiler}: {said}"));
-            // The header is included alone, before and after the source's own copy of it.
+            // The header is included before and after the C file, which contains a copy of the header.
             let user = folder.path().join("user.c");
             std::fs::write(
                 &user,
@@ -72,7 +72,8 @@ fn compilers_give_no_warnings() {
     }
 }
 
-/// Returns all words of a text that are valid names of cells, but only the first ones of those with large numbers.
+/// Returns the words of a text that are valid names of cells. Of words with large numbers, only the first are
+/// included.
 fn words(text: &str) -> BTreeSet<String> {
     let is_part = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';
     let words =
@@ -82,7 +83,7 @@ fn words(text: &str) -> BTreeSet<String> {
     others.into_iter().chain(numbered.into_iter().take(40)).map(str::to_owned).collect()
 }
 
-/// Returns a program with cells of these names, all of which are read and changed.
+/// Returns a program with cells of these names; the program reads and changes all of them.
 fn called(names: &BTreeSet<String>) -> String {
     let names: Vec<&String> = names.iter().collect();
     let declared: String = names
@@ -113,7 +114,7 @@ fn cells_may_have_the_names_of_identifiers_in_the_text() {
     let first =
         CText::of(&subject.program, "functions", Some(CGradient::Loss("y")), CheckLevel::Checked).unwrap();
     let mut names = words(&first.source());
-    // C keywords that the text doesn't contain, and macros of compilers and headers.
+    // These are C keywords that the text doesn't contain, and macros of compilers and headers.
     names.extend(words(
         "asm auto bool class delete double_t errno fmax linux long M_PI M_PI_2 new nullptr NULL register restrict signed this \
          UINT64_MAX union unix volatile functions_begin functions_there FUNCTIONS_DONE rv_exp_f64 I complex",
@@ -132,7 +133,7 @@ fn cells_may_have_the_names_of_identifiers_in_the_text() {
         ],
         &["size_t_", "DBL_MAX_", "a__"],
     ];
-    // The second round uses the identifiers that these names become.
+    // The second iteration uses the identifiers that the text derives from these names.
     for (round, expected) in expected.iter().enumerate() {
         assert!(expected.iter().all(|name| names.contains(*name)), "{names:?}");
         let subject = Subject::new(&called(&names)).unwrap_or_else(|error| panic!("{error:?}"));
@@ -189,7 +190,7 @@ fn operations_are_neither_fused_nor_reordered() {
                 text.matches("fmadd").count() + text.matches("fmsub").count() + text.matches("fnmadd").count()
             })
         };
-        // First a check that the compiler fuses code without pragmas.
+        // First, a text without the pragmas shows that the compiler does fuse operations.
         let options = ["-mfma", "-ffp-contract=fast"];
         match build(&one, &options) {
             Some(1..) if compiler == "gcc" => assert_eq!(build(&source, &options), Some(0)),

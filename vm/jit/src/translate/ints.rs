@@ -1,4 +1,4 @@
-//! Integers: words of the program, sign-extended to 64 bits.
+//! Translation of integer operations. Integers are words of the program, sign-extended to 64 bits.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, types};

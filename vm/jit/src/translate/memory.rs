@@ -1,4 +1,4 @@
-//! Memory cells, inputs of the call, and counters.
+//! Translation of operations on memory cells, inputs, counters and evidence.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self, AliasRegion, InstBuilder, MemFlags, types};
@@ -46,8 +46,8 @@ impl Translation<'_> {
     /// Loads the base address of each space: at entry, and again before each loop. The reload keeps base addresses in
     /// registers within loops, even if other code needs the registers elsewhere.
     pub(super) fn find_memories(&mut self) -> Option<()> {
-        // Stores to cells don't change these fields. With flags that say so, Cranelift would reuse the addresses
-        // loaded before, possibly from the stack.
+        // Stores to cells don't change these fields, but the flags don't say so. Otherwise, Cranelift would reuse
+        // addresses that were loaded earlier, possibly from the stack.
         let flags = flags(Space::Reals);
         for (space, field) in [
             (Space::Ints, ContextField::INTS),
@@ -183,8 +183,8 @@ impl Translation<'_> {
         self.hold(ContextField::MARKS, marks)
     }
 
-    /// Turning point: the budget of the reverse sweep replaces that of the primal sweep, and marks of branches count
-    /// down.
+    /// Translates the turning point. The budget of the reverse sweep replaces that of the primal sweep. The sum of the
+    /// primal sweep's marks is negated, so that equal marks of the reverse sweep cancel it.
     pub(super) fn turn(&mut self, slack: u32) -> Option<()> {
         let budget = self.load(types::I64, ContextField::BUDGET)?;
         let left = self.held(ContextField::LEFT)?;
@@ -210,7 +210,7 @@ impl Translation<'_> {
         Some(())
     }
 
-    /// Updates the largest magnitude of reals at the turning point.
+    /// Raises the recorded largest magnitude to that of a real, if the real's is greater.
     pub(super) fn largest(&mut self, op: &SsaOp) -> Option<()> {
         let [value] = self.operands(op)?;
         let value = self.in_double(value);
@@ -220,7 +220,8 @@ impl Translation<'_> {
         self.store(after, ContextField::LARGEST)
     }
 
-    /// Fails if the reverse sweep restored a real to different bits, and rounding doesn't explain the difference.
+    /// Emits a check that fails if the reverse sweep restored a real to different bits, and rounding doesn't explain
+    /// the difference.
     pub(super) fn missed(&mut self, op: &SsaOp, row: u32) -> Option<()> {
         let reals: [ir::Value; 3] = self.operands(op)?;
         let [from, to] = [reals[0], reals[1]].map(|real| self.bits_of(Class::Real, real));
@@ -292,7 +293,7 @@ impl Translation<'_> {
         Some(())
     }
 
-    /// Returns true if a freed number changes other fields than the error, as defined by
+    /// Emits the condition that a freed number changes other fields than the error, as defined by
     /// [`reviver_vm::watch::FreedSoFar`].
     fn is_reported(&mut self, value: ir::Value) -> Option<ir::Value> {
         let magnitude = self.builder.ins().fabs(value);

@@ -1,4 +1,4 @@
-//! Reals: floats of the processor, or fixed point in integers.
+//! Translation of operations on reals. Reals are floats of the processor, or fixed-point numbers in integers.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::immediates::{Ieee32, Ieee64};
@@ -148,7 +148,7 @@ impl Translation<'_> {
         self.within_word(op, whole)
     }
 
-    /// Fails if an integer isn't a word.
+    /// Emits a check that an integer is a word of the program.
     fn within_word(&mut self, op: &SsaOp, whole: ir::Value) -> ir::Value {
         if self.kinds.word != Word::W64 {
             let wrapped = self.wrap(whole);
@@ -176,7 +176,8 @@ impl Translation<'_> {
         }
     }
 
-    /// Translates a sum or difference; fails on overflow, which the signs of operands and result show.
+    /// Translates a fixed-point sum or difference, with a check that fails on overflow. The signs of the operands and
+    /// the result show an overflow.
     fn fixed_sum(&mut self, op: &SsaOp, a: ir::Value, b: ir::Value) -> ir::Value {
         let is_sum = op.kind == OpKind::Add;
         let made = if is_sum { self.builder.ins().iadd(a, b) } else { self.builder.ins().isub(a, b) };

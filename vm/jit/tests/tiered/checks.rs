@@ -56,7 +56,8 @@ fn late_traps_equal_those_of_the_interpreter() {
     }
 }
 
-/// A float that is too large is carried around a loop, and leaves it through memory before the loop ends.
+/// An infinite float is passed from iteration to iteration, and is stored in memory before the loop ends. Its check
+/// must fail.
 #[test]
 fn overflow_carried_around_a_loop_is_detected() {
     for (position, system) in [(0, "f64"), (7, "f32"), (30, "f64"), (58, "f64"), (59, "f32")] {

@@ -1,4 +1,4 @@
-//! Places to stop at, and observers of runs.
+//! Stop places, and observers of runs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ fn a_run_stops_at_every_stop() {
     }
 }
 
-/// Returns every n-th instruction of a program from a first one on, in both directions, like many breakpoints.
+/// Returns stop places in both directions, like many breakpoints: each `every`-th position, beginning with `first`.
 fn scattered(program: &Program, first: u32, every: usize) -> Stops {
     let instructions = program.module().code.len() as u32;
     let both = |position| [false, true].map(|backward| Node { position, backward });

@@ -18,7 +18,7 @@ pub(crate) struct ResolvedCall {
     pub callee: u32,
     /// The callee's derivative rule, if it has one.
     pub rule: Option<u32>,
-    /// The known reference of each argument; none if cells must be read to find it.
+    /// The known reference of each argument; `None` if cells must be read to find it.
     pub known: Vec<Option<KnownReference>>,
     /// The numbers of the arguments with references that depend on cells.
     pub computed: Vec<u32>,
@@ -34,7 +34,8 @@ pub(crate) enum KnownReference {
     Fixed(Reference),
     /// A reference with a base relative to the frame's first cell of the class.
     Frame(Class, Reference),
-    /// The argument that was passed to the caller for this parameter.
+    /// The caller passes on its own parameter with this index. The reference is the argument that the caller
+    /// received for that parameter.
     Parameter(u32),
 }
 

@@ -69,7 +69,7 @@ pub(crate) fn with_activity(code: &[Vec<Op>; 2], activity: &Activity) -> [Vec<Op
 #[derive(Clone, Copy, Default)]
 struct Numbered {
     operands: [u32; 3],
-    /// The lookup in the window; none if the operands are addresses.
+    /// The lookup in the window; `None` if the operands are addresses.
     lookup: Option<Lookup>,
 }
 
@@ -152,8 +152,8 @@ impl Emitter<'_> {
         code
     }
 
-    /// Emits the bound that a call passes on entry to the block, if there is one, then the block's steps, and
-    /// the gate at its end.
+    /// Emits a block: the entry or exit at which a call enters the block, if there is one, then the block's steps, and
+    /// the gate at the block's end.
     fn block(&self, block: usize, code: &mut Vec<Op>) {
         let Some(own) = self.flow.graph().blocks().get(block).cloned() else { return };
         let near = match self.direction {
@@ -251,8 +251,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Returns the op of a call, which is the same in both directions: the callee is entered at its near end.
-    /// `verify` rejects calls without a procedure, or with several.
+    /// Returns the op of a call, which is the same in both directions. `verify` rejects calls without a procedure, or
+    /// with several.
     fn call(&self, at: u32) -> Op {
         let step = self.flow.step(at);
         let turns =
@@ -283,7 +283,7 @@ impl Emitter<'_> {
         Op { flags: op.flags | marked | orderings << op::ORDERINGS, c: lands, ..op }
     }
 
-    /// Returns the index of a block's first op in the code of this direction.
+    /// Returns the index, in the code of this direction, of the first op of the block that an edge leads to.
     fn landing(&self, edge: Edge) -> u32 {
         let steps = self.flow.steps().len() as u32;
         let block = self.flow.graph().blocks().get(edge.to as usize);
@@ -295,7 +295,7 @@ impl Emitter<'_> {
     }
 }
 
-/// Marks each jumping half with the way in which its partner's condition is evaluated.
+/// Sets the flags of each jumping half that select how its partner's condition is evaluated.
 fn with_landings(mut code: Vec<Op>) -> Vec<Op> {
     for at in 0..code.len() {
         let op = code[at];
@@ -306,9 +306,8 @@ fn with_landings(mut code: Vec<Op>) -> Vec<Op> {
     code
 }
 
-/// Adds the evaluation of the partner's condition to a jumping half. The unconditional jump to the head of a
-/// loop has no condition, so it takes over the partner's condition and operands, unless those need an element
-/// lookup.
+/// Sets the flags of a jumping half that select how the condition of its partner `join` is evaluated. An unconditional
+/// jump has no condition, so it takes over the partner's condition and operands, unless these need an element lookup.
 fn landing(op: Op, join: Op) -> Op {
     let flag = match join {
         Op { function: Function::Always, .. } => op::LANDS_ALWAYS,

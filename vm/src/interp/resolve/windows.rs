@@ -8,10 +8,10 @@ use reviver_flow::{Anchor, ArrayElement, ArrayIndex, Flow, Locus, Matrix, Step};
 
 use crate::interp::window::{Entry, Indexing, Lookup};
 
-/// The windows of a program under construction.
+/// Builder of the windows of all procedures. A window lists the addresses of a procedure's operands in one call.
 pub(super) struct Windows<'f> {
     flow: &'f Flow,
-    /// The address of the constant 0, used as the index cell of an index without one.
+    /// The address of the constant 0. An index that depends on no cell uses this constant as its cell.
     zero: u32,
     procedures: Vec<Numbers>,
     indexings: Vec<Indexing>,
@@ -136,7 +136,8 @@ impl Finder<'_> {
         Size { length, stride }
     }
 
-    /// Adds an indexing from a base on, and returns the window index of its result.
+    /// Adds an indexing, which computes the address of an element from the address in window entry `base`. Returns the
+    /// index of the window entry that receives the result.
     fn index(&mut self, base: u32, size: Size, (dimension, subscript): (u8, ArrayIndex)) -> u32 {
         let out = self.numbers.of(Entry::Found(self.operand));
         let cell = self.numbers.of_anchor(subscript.cell.unwrap_or(Anchor::Constant(self.zero)));

@@ -1,7 +1,6 @@
-//! Histories of tasks that run in parallel. Each task has its own history, with records numbered as if the
-//! tasks ran one after the other. Away from the start, the numbers are corrected when the histories are
-//! joined. Toward the start, the number of steps of each task must be known in advance. The module knows no
-//! thread.
+//! Histories of tasks that run in parallel. Each task has its own history, with records numbered as if the tasks ran
+//! one after the other. In a run away from the start, the numbers are corrected when the histories are joined. In a run
+//! toward the start, the number of steps of each task must be known in advance. The module knows no thread.
 
 use std::sync::Arc;
 
@@ -19,7 +18,8 @@ pub(super) struct StepsOfTasks {
     tasks: usize,
 }
 
-/// Upper bound on the tasks that are remembered. Earlier ones run on a single thread in a backward run.
+/// Upper bound on the tasks that are remembered. Beyond it, all earlier ones are forgotten, and a backward run executes
+/// them on a single thread.
 const MOST_TASKS: usize = 1 << 20;
 
 impl StepsOfTasks {
@@ -44,7 +44,7 @@ impl StepsOfTasks {
 pub(super) enum TaskHistory<'m, B> {
     /// No history is kept.
     Unkept,
-    /// Losses of the tasks are recorded, in histories like this one.
+    /// Losses of the tasks are recorded. Each task has a new history of the same kind as this one.
     Recorded(&'m Residues<B>),
     /// Losses are restored from `records`. `steps` are the numbers of steps of each task, in the current
     /// order of execution.

@@ -18,8 +18,8 @@ use crate::travel::{Interval, Track, Travel};
 type TaskOfThread<'f, B> = (usize, &'f FinishedTask<B>);
 
 impl<B: Interpreted> Machine<B> {
-    /// Moves the machine to the closing bound of the tasks, and returns the number of steps. On failure
-    /// nothing is changed.
+    /// Combines the results of the threads: moves the machine to the closing bound of the tasks, and returns the number
+    /// of steps. On failure nothing is changed.
     pub(super) fn put_together(
         &mut self,
         fork: &TaskFork,
@@ -58,7 +58,7 @@ impl<B: Interpreted> Machine<B> {
         Ok(steps)
     }
 
-    /// Returns the adjoints that several tasks may have added to, with all shares added.
+    /// Returns the adjoints to which several tasks may have added, each with the shares of all tasks added.
     fn joined_adjoints(&self, made: &[TaskOfThread<'_, B>]) -> Result<BTreeMap<u32, B>, Unfinished> {
         let mut joined = BTreeMap::new();
         let Some(own) = &self.state.adjoints else { return Ok(joined) };
@@ -118,7 +118,7 @@ impl<B: Interpreted> Machine<B> {
         residues.reserve(records.map(Residues::len).sum()).map_err(|_| Unfinished::ByOneThread)?;
         let (mut all, mut by_thread) = (0, BTreeMap::new());
         for &(thread, task) in made {
-            // Within its thread's numbering, tasks of other threads took no steps.
+            // In the step numbers of a thread, tasks of other threads took no steps.
             let own = by_thread.entry(thread).or_insert(0);
             if let Some(records) = &task.records {
                 residues.append(records, sign * (all - *own));

@@ -213,9 +213,10 @@ impl<B: Interpreted> Machine<B> {
             && self.can_part_history()
     }
 
-    /// Returns true if a task may add to an adjoint that an earlier task has changed. With the mode off, this
-    /// needs a program that names adjoints. In gradient mode, it needs exact numbers, with adjoints that
-    /// aren't deferred. An intermediate exact sum may overflow in one order only.
+    /// Returns true if a task may add to an adjoint that an earlier task has changed. Even in exact numbers the order
+    /// may matter then, because an intermediate sum may overflow in one order only. With gradient mode off, this needs
+    /// a program that names adjoints. With gradient mode on, it needs an exact number system, because only there
+    /// adjoints aren't deferred.
     fn adjoints_depend_on_order(&self, fork: &TaskFork) -> bool {
         let (flow, module) = (self.program.flow(), self.program.module());
         let are_direct =

@@ -1,6 +1,6 @@
-//! A worker thread for parallel tasks. It runs from one bound of the region to the other, executes each task
-//! that no other thread has begun, and skips the calls of the others. So it needs to know neither the number
-//! of tasks nor their length. The module knows no other thread.
+//! A worker thread for parallel tasks. It runs from one bound of the region to the other, executes each task that no
+//! other thread has begun, and skips the calls of the others. So a worker needs to know neither the number of tasks nor
+//! their length. The module knows no other thread.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -173,8 +173,8 @@ impl<B: Interpreted> Worker<'_, B> {
         Ok(())
     }
 
-    /// Removes the deferred adjoints of the current task, and returns them for each cell that it only reads.
-    /// The thread doesn't add shares to them.
+    /// Removes the deferred adjoints of the current task from the machine. Returns one for each cell that the task only
+    /// reads; it is 0 if none was deferred. So the thread doesn't add shares to them: joining does.
     fn take_waiting(
         &self,
         machine: &mut Machine<B>,

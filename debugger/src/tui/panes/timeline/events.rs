@@ -39,7 +39,7 @@ fn style(kind: EventKind, theme: &Theme) -> Style {
     }
 }
 
-/// The events above one column of the bar.
+/// The sign that is shown above one column of the bar: that of one kind of event, or of several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ColumnEvents {
     One(EventKind),
@@ -83,8 +83,9 @@ fn has(column: &Column, kind: EventKind) -> bool {
     }
 }
 
-/// Returns the events above a column: first a trap, then the user's items. A run usually has stopped where
-/// the user sets an item, so stops are shown only without other events.
+/// Returns the sign above a column. A trap is the most important event. Marks, fences and forks, which the
+/// user sets, are next. A stop is shown only in a column without these, because a run usually has stopped
+/// where the user sets an item.
 fn event(column: &Column) -> Option<ColumnEvents> {
     if column.trap {
         return Some(ColumnEvents::One(EventKind::Trap));
@@ -106,7 +107,7 @@ pub(super) fn draw(context: &Context<'_>, columns: &[Column], label: Rect, bar: 
         let Some(event) = event(column) else { continue };
         Pen::new(Rect { x, width: 1, ..bar }, buffer).write(event.sign(), event.style(theme));
     }
-    // Names of marks use the free room to the right of their signs.
+    // The name of a mark is written to the right of its sign, if there is room.
     for (n, column) in columns.iter().enumerate() {
         let Some(name) = column.marks.first() else { continue };
         let next = columns.iter().skip(n + 1).position(|column| event(column).is_some());

@@ -1,5 +1,5 @@
-//! The plots below the timeline bar: one band of rows for each cell. Each column of a band extends from the
-//! minimum to the maximum of its values.
+//! The plots below the timeline bar: one band of rows for each cell. In each column, a band is filled from
+//! the minimum to the maximum of the cell's values.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -11,7 +11,7 @@ use crate::session::{Sample, SampleRange};
 use crate::tui::panes::Context;
 use crate::tui::panes::text::{Pen, cut};
 
-/// Draws one band of rows for each plotted cell, and one for the call depth, as many as fit.
+/// Draws a band of rows for each plotted cell and one for the call depth, as many bands as fit.
 pub(super) fn draw(context: &Context<'_>, areas: Areas, buffer: &mut Buffer) {
     let plots = &context.choices.plots;
     if areas.bar.height == 0 || plots.cells.is_empty() {
@@ -35,15 +35,15 @@ pub(super) fn draw(context: &Context<'_>, areas: Areas, buffer: &mut Buffer) {
     }
     bands.truncate(areas.bar.height.into());
     let count = bands.len().max(1) as u16;
-    // Remaining rows are given to the first bands.
+    // If the rows can't be divided equally, the first bands have one row more.
     let start = |n: u16| (areas.bar.height * n).div_ceil(count);
     for (n, band) in (0..).zip(&bands) {
         band.draw(context, areas, start(n), start(n + 1) - start(n), buffer);
     }
 }
 
-/// Describes what is missing from the plots in the given number of rows: values that weren't sampled, or
-/// whole cells.
+/// Returns a text about what the plots lack: values that weren't sampled, or cells for which there is no room
+/// in `rows` rows.
 pub(super) fn missing(context: &Context<'_>, rows: u16) -> String {
     let plots = &context.choices.plots;
     let is_sampled = !plots.samples.columns.is_empty() && !plots.samples.is_exact;
@@ -55,8 +55,8 @@ pub(super) fn missing(context: &Context<'_>, rows: u16) -> String {
     }
 }
 
-/// Returns the range of samples in each column of the bar. A column without a step has the values of the
-/// step before it.
+/// Returns the range of values in each column of the bar. If there are more columns than steps, a column
+/// without a step has the values of the step before it.
 fn ranges(
     context: &Context<'_>,
     width: usize,
@@ -92,7 +92,7 @@ struct Band<'a> {
 /// Characters for eighths of a row.
 const EIGHTHS: [&str; 9] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 
-/// Character for the part below all values.
+/// Character for the part of a column below its minimum.
 const BELOW: &str = "░";
 
 impl Band<'_> {
@@ -117,7 +117,7 @@ impl Band<'_> {
         }
     }
 
-    /// Draws the name at the top, and the maximum and the minimum.
+    /// Draws the name of the band at its top, with the maximum and the minimum of all values.
     fn draw_label(
         &self,
         context: &Context<'_>,
@@ -144,8 +144,8 @@ impl Band<'_> {
     }
 }
 
-/// Returns the character of a row for the values between two levels in eighths. Rows are counted from the
-/// lowest one.
+/// Returns the character for one row of a column that is filled from level `low` to level `high`. Levels are
+/// in eighths of a row. Rows are counted from the bottom.
 fn part(low: u32, high: u32, row: u16) -> &'static str {
     let below = u32::from(row) * 8;
     match high.saturating_sub(below).min(8) {
@@ -154,7 +154,7 @@ fn part(low: u32, high: u32, row: u16) -> &'static str {
     }
 }
 
-/// Returns the height of a value in eighths of a row; at least one, so that the minimum is visible.
+/// Returns the level of a value in eighths of a row. It is at least 1, so that the minimum is visible, too.
 fn eighths(value: f64, whole: SampleRange, height: u16) -> u32 {
     let most = f64::from(height) * 8.0;
     let part = (value - whole.low) / (whole.high - whole.low);

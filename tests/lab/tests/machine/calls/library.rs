@@ -1,4 +1,4 @@
-//! Engines that answer calls through the library: single lanes of native code, SIMD groups, and shaders on a device.
+//! Engines that call the library: single lanes in native code, SIMD groups, and shaders on a device.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -14,18 +14,18 @@ use reviver_isa::module::RealSystem;
 use reviver_lab::calls::subject::{CallKind, CallSubject, LaneWords, MOST_STEPS};
 use reviver_lab::calls::{CallAnswers, CallEngine, CallOutcome, CallResult, ReadyCalls, TrapSeen};
 
-/// Maximum number of instructions of programs with shaders outside of campaigns. A software device's compiler takes
-/// many seconds for longer ones.
+/// Maximum number of instructions in a program for shaders, except in campaigns. The compiler of a software device
+/// takes many seconds for longer programs.
 const MOST_INSTRUCTIONS: usize = 100;
 
-/// Part of the library that answers calls.
+/// Part of the library that an engine tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LibraryPart {
-    /// Batch of single lanes in native code.
+    /// Batches whose lanes run alone, in native code.
     Native,
-    /// Derivatives of lanes in SIMD groups.
+    /// Batches of derivatives whose lanes run in SIMD groups.
     Groups,
-    /// Lanes on a device.
+    /// Batches on a device, which executes shaders.
     Shaders,
 }
 
@@ -52,7 +52,7 @@ impl CallEngine for LibraryCalls {
 
 impl LibraryCalls {
     fn ready<'s>(&self, subject: &'s CallSubject) -> Option<Box<dyn ReadyCalls + 's>> {
-        // Groups only support 64-bit floats.
+        // SIMD groups support only binary64.
         if self.part == LibraryPart::Groups && subject.program.module().real != RealSystem::F64 {
             return None;
         }
@@ -85,7 +85,7 @@ struct LibraryReady<'s> {
     subject: &'s CallSubject,
     executable: Executable,
     batch: Batch,
-    /// Batches by kind of call; `None` if the device refuses one.
+    /// Prepared batch for each kind of call that was requested; `None` if the device refuses it.
     prepared: RefCell<BTreeMap<CallKind, Option<Rc<PreparedBatch>>>>,
 }
 
@@ -129,7 +129,8 @@ impl LibraryReady<'_> {
         let task = match kind {
             CallKind::Forward => LaneTask::Run,
             CallKind::Backward => LaneTask::Back,
-            // A batch for a single gradient would sum its loss over all lanes, which may overflow.
+            // A gradient would also be summed over all lanes, which may overflow. A Jacobian with one loss isn't
+            // summed.
             CallKind::Gradient | CallKind::Jacobian => {
                 let losses = self.subject.losses_of(kind);
                 let module = &self.subject.program;
@@ -144,14 +145,14 @@ impl LibraryReady<'_> {
         let columns: Vec<&str> = self.subject.given(kind).iter().map(|cell| cell.name.as_str()).collect();
         match self.batch.prepare(task, &columns, &LaneInputs::default()) {
             Ok(prepared) => Some(Rc::new(prepared)),
-            // An inverse program with a stack lacks the values on it.
+            // The inverse of a program with a stack needs values on it, which a batch can't give.
             Err(Error::Device(_) | Error::Stack { .. }) => None,
             Err(error) => panic!("{kind:?}: {error}"),
         }
     }
 }
 
-/// Executes lanes as one block.
+/// Executes all lanes as one block, and returns the outcome of each.
 fn carried_out(prepared: &PreparedBatch, lanes: &[LaneWords]) -> (Vec<CallOutcome>, BlockOutcome) {
     let cells = prepared.plan().inputs.len();
     let inputs: Vec<Vec<u64>> =

@@ -16,7 +16,7 @@ use reviver_lab::campaign::seeds;
 
 use library::{LibraryCalls, LibraryPart};
 
-/// Number of programs for an engine, and lower bounds on its answers.
+/// Number of programs for an engine, and lower bounds on the comparisons.
 struct Expected {
     /// Number of programs outside of campaigns.
     programs: u64,
@@ -24,9 +24,9 @@ struct Expected {
     each: usize,
     /// Minimum percentage of programs that the engine accepts.
     ready: usize,
-    /// Minimum percentage of calls that the engine answers by itself, of those that complete without a remark.
+    /// Minimum percentage of calls that the engine executes itself, among those that complete without a remark.
     own: usize,
-    /// Minimum number of laws with comparisons on this engine.
+    /// Minimum number of laws that compare at least one call on this engine.
     laws: usize,
 }
 
@@ -35,7 +35,7 @@ fn hold(engine: &dyn CallEngine, expected: &Expected) {
     let is_large = seeds.end.saturating_sub(seeds.start) >= expected.programs;
     let tally = verify_laws(engine, seeds, expected.each);
     println!("{}: {tally:#?}", engine.name());
-    // Bounds don't apply to a few programs.
+    // With few programs, the bounds may not be reached.
     if !is_large {
         return;
     }
@@ -80,8 +80,8 @@ fn shaders() {
     hold(&engine, &Expected { programs: 24, each: 4, ready: 30, own: 90, laws: 4 });
 }
 
-/// Returns the device of `REVIVER_DEVICE`, a part of its name. `None` if the variable isn't set, unless
-/// `REVIVER_NEEDS_DEVICE` requires a device.
+/// Returns the device whose name contains `REVIVER_DEVICE`. If only `REVIVER_NEEDS_DEVICE` is set, returns the best
+/// GPU; if neither is, `None`. Panics if there is no such device.
 fn device() -> Option<Device> {
     let named = std::env::var("REVIVER_DEVICE").ok();
     if named.is_none() && std::env::var_os("REVIVER_NEEDS_DEVICE").is_none() {

@@ -1,5 +1,5 @@
-//! Bit reproducibility on all platforms. Final numbers of each program with reals, in f64 and f32, are recorded as a
-//! digest for each release. So are the numbers after the backward run with adjoints.
+//! Bit reproducibility on all platforms. For each release, digests of final numbers are recorded for each program
+//! with reals, in f64 and f32. Others are recorded for the state after a backward run with adjoints.
 //!
 //! `UPDATE_BITS=1 cargo test --workspace --test machine programs::bits` records them for the version in Cargo.toml.
 
@@ -25,8 +25,8 @@ fn path() -> PathBuf {
     in_tree(&format!("tests/lab/tests/machine/programs/bits/{version}.txt"))
 }
 
-/// Returns the words of the runs in a program's header, except those with an error before the start, and those that
-/// set a number system.
+/// Returns the words of each run in a program's header, except runs with an error before the start, and runs that set
+/// a number system.
 fn runs(text: &str) -> Vec<Vec<&str>> {
     let lines = text.lines().filter_map(|line| line.strip_prefix(";! run "));
     let begun = lines.filter_map(|line| line.split_once("->"));
@@ -35,7 +35,8 @@ fn runs(text: &str) -> Vec<Vec<&str>> {
     words.filter(|words| !words.iter().any(|word| word.starts_with("real="))).collect()
 }
 
-/// Returns the digests at the end of a run and of the backward run, or notes of traps.
+/// Returns the digests at the end of a forward run, and at the end of the backward run after it. A digest at a trap
+/// is marked.
 fn digests(engine: Engine, module: &Module, words: &[&str], system: &str) -> String {
     let real = format!("real={system}");
     let words = words.iter().copied().filter(|word| *word != GivenWords::EXACT).chain([real.as_str()]);
@@ -51,13 +52,13 @@ fn digests(engine: Engine, module: &Module, words: &[&str], system: &str) -> Str
     format!("{there} {back}")
 }
 
-/// Returns the digest at the end of a run, or at its trap.
+/// Runs in one direction, and returns the digest at the end or at a trap.
 fn segment(machine: &mut Machine, travel: Travel) -> String {
     let trapped = arrives(machine, travel).is_err();
     format!("{}{}", if trapped { "trapped:" } else { "" }, state_digest(machine.state()))
 }
 
-/// Step limit, above the steps of any example.
+/// Step limit of runs, which no program reaches.
 const STEP_LIMIT: u64 = 200_000_000;
 
 fn arrives(machine: &mut Machine, travel: Travel) -> Result<(), Trap> {
@@ -70,7 +71,7 @@ fn arrives(machine: &mut Machine, travel: Travel) -> Result<(), Trap> {
     Ok(())
 }
 
-/// Switches gradient mode on, with adjoints of 1 for all globals.
+/// Switches gradient mode on, and sets the adjoint of every real global to 1.
 fn carry(machine: &mut Machine) {
     let program = machine.program().clone();
     let Ok(Value::Real(one)) = program.parse(Class::Real, "1.0") else { panic!("1.0 is a real") };

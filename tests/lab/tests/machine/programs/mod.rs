@@ -1,6 +1,5 @@
-//! Every program in `programs/` meets the expectations in its header, forward and backward, on every engine.
-//!
-//! `docs/test.md` explains the lines; the crate `reviver-expectations` checks them.
+//! Every program in `programs/` meets the expectations in its header, on every engine. The crate
+//! `reviver-expectations` runs the programs forward and backward; `docs/test.md` describes the lines.
 
 mod bits;
 mod strategies;

@@ -4,12 +4,14 @@ use reviver_expectations::assessment::Mismatch;
 use reviver_vm::differentiate::{DifferentiateError, Gradient, Subject, Variable, gradient};
 use reviver_vm::strategy::{Retention, Strategy};
 
-/// Number of leaves of a run; large enough that each number of slots has its own schedule.
+/// Number of leaves of a run (parts between snapshots). It is so large that each number of snapshots gives another
+/// schedule.
 const LEAVES: u64 = 40;
-/// Gradients with more steps than this are only tried with some numbers of slots, and fewer leaves.
+/// Number of steps above which a gradient is tried with fewer numbers of snapshots, and with fewer leaves.
 const LONG: u64 = 300_000;
 
-/// Compares a gradient with that of other strategies. If it had no complete history, first recomputes it with one.
+/// Recomputes a gradient with a complete history, and compares the result with that of other strategies. Returns a
+/// mismatch if one differs.
 pub fn disagreement(subject: &Subject, loss: &Variable, found: &Gradient) -> Option<Mismatch> {
     let is_long = found.steps > LONG;
     let leaves = if is_long { LEAVES / 8 } else { LEAVES };
@@ -34,7 +36,7 @@ fn gradient_by(
     gradient(&Subject { runner, retention, ..plain }, loss)
 }
 
-/// Formats everything of a gradient that mustn't depend on the strategy, or the error.
+/// Formats the parts of a gradient that don't depend on the strategy, or the error.
 fn reported(gradient: Result<Gradient, DifferentiateError>) -> String {
     match gradient {
         Ok(Gradient { values, adjoints, steps, turned, steps_back, drops, verification_report, .. }) => {

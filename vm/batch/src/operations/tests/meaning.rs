@@ -1,4 +1,4 @@
-//! The expected result of each operation, computed on the CPU by the arithmetic of the instruction rows.
+//! The expected result of each operation. The CPU computes it with the arithmetic that defines the instruction set.
 
 use reviver_compile::function::NumberKinds;
 use reviver_compile::op::{Coordinate, OpKind};
@@ -13,7 +13,7 @@ pub enum ExpectedMeaning {
     Value(u64),
     Holds,
     Fails,
-    /// The operation involves more than values.
+    /// The operation involves more than values, so it isn't tested.
     Other,
 }
 

@@ -1,4 +1,4 @@
-//! Compares every operation on a device and on the CPU: the same bits, and the same failures.
+//! Executes every operation on a device and on the CPU. Both must have the same bits, and the same failures.
 
 mod meaning;
 mod operands;
@@ -63,7 +63,8 @@ fn kinds(system: RealSystem, word: Word) -> NumberKinds {
     NumberKinds { word, system, tolerance: 1e-9 }
 }
 
-/// Returns the shader of an operation. Its inputs are three operands; its outputs are the value and a failure flag.
+/// Returns the shader of an operation; `None` if the operation involves more than values. The inputs are three
+/// operands, and the outputs are the value and a failure flag.
 fn shader(numbers: NumberKinds, kind: OpKind) -> Option<LaneShader> {
     let mut operations = Operations::new(numbers);
     let facts = kind.facts();
@@ -108,7 +109,7 @@ fn shader(numbers: NumberKinds, kind: OpKind) -> Option<LaneShader> {
     })
 }
 
-/// Returns true if two words are the same number; all NaNs are the same.
+/// Returns true if two words denote the same number. All NaNs count as the same.
 fn is_same(numbers: NumberKinds, kind: OpKind, a: u64, b: u64) -> bool {
     let is_nan = |bits: u64| match (kind.facts().result, numbers.system) {
         (Some(Class::Real), RealSystem::F64) => f64::from_bits(bits).is_nan(),
@@ -118,8 +119,8 @@ fn is_same(numbers: NumberKinds, kind: OpKind, a: u64, b: u64) -> bool {
     a == b || is_nan(a) && is_nan(b)
 }
 
-/// Returns true if an operation is left to the CPU for these operands: trigonometric functions of huge angles, which
-/// are rare.
+/// Returns true if the shader leaves an operation with these operands to the CPU: a trigonometric function of a huge
+/// angle, or of NaN.
 fn is_left(numbers: NumberKinds, kind: OpKind, operands: [u64; 3]) -> bool {
     let angle = match kind {
         OpKind::Elementary(Elementary::Sin | Elementary::Cos | Elementary::Tan) => operands[0],
@@ -135,7 +136,7 @@ fn is_left(numbers: NumberKinds, kind: OpKind, operands: [u64; 3]) -> bool {
     angle.is_nan() || angle.abs() >= most
 }
 
-/// Describes the results of an operation that differ from the CPU's.
+/// Returns a description of the results that differ from the CPU's; `None` if there are none.
 fn differences(
     device: &BatchDevice,
     numbers: NumberKinds,
@@ -196,7 +197,7 @@ fn check(numbers: NumberKinds, kinds: impl IntoIterator<Item = OpKind>, lanes: u
 #[test]
 fn integers_of_every_width() {
     for word in [Word::W8, Word::W16, Word::W32, Word::W64] {
-        // The reals are of a type that devices without 64-bit floats have, too.
+        // Devices without 64-bit floats have these types, too.
         check(kinds(RealSystem::F32, word), integers(word), 1 << 14);
     }
 }
@@ -212,8 +213,8 @@ fn pairs_are_exact_where_results_are_decorated() {
     }
 }
 
-/// Tests each implementation of 32-bit floats except the native one, if its probe is exact: few software devices fuse
-/// multiply-adds.
+/// Tests each implementation of 32-bit floats except the native one. An implementation is skipped if its probe isn't
+/// exact, because few software devices fuse multiply-adds.
 #[test]
 fn every_exact_implementation_of_singles_is_right() {
     let numbers = kinds(RealSystem::F32, Word::W64);

@@ -20,13 +20,13 @@ impl Random {
         (self.next() % end as u64) as usize
     }
 
-    /// Returns a number in [0, 1).
+    /// Returns a random number in [0, 1).
     fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 }
 
-/// Wraps an integer to the program's word.
+/// Wraps an integer to the size of the program's words.
 pub fn wrapped(numbers: NumberKinds, value: i64) -> i64 {
     let above = 64 - numbers.word.bits();
     value << above >> above
@@ -42,7 +42,7 @@ fn integer(numbers: NumberKinds, random: &mut Random) -> i64 {
         _ => random.next() as i64,
     };
     let most = numbers.word.bits() - 1;
-    // One of eight is an end of the word's range.
+    // One of eight operands is the smallest or the largest word.
     match random.below(16) {
         0 => -1 << most,
         1 => !(-1 << most),
@@ -136,7 +136,7 @@ fn fixed(fraction: u8, random: &mut Random) -> u64 {
     value as u64
 }
 
-/// Returns the bits of an operand.
+/// Returns the bits of a random operand.
 pub fn operand(numbers: NumberKinds, class: Class, random: &mut Random) -> u64 {
     match (class, numbers.system) {
         (Class::Int, _) => integer(numbers, random) as u64,

@@ -1,4 +1,5 @@
-//! Checks, and the evidence for verification: the turning point, freed cells and differences from the start.
+//! Translation of checks, and of the evidence for verification: the turning point, freed cells and differences from the
+//! start.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self, InstBuilder, types};
@@ -74,7 +75,7 @@ impl GroupTranslation<'_> {
         Some(())
     }
 
-    /// Returns bits other than 0 in each lane that is infinite or NaN, otherwise 0.
+    /// Returns a vector whose bits are 0 in each finite lane, and other than 0 in each lane that is infinite or NaN.
     pub(super) fn bits_unless_finite(&mut self, a: ir::Value) -> ir::Value {
         // The difference is NaN in such a lane, otherwise 0.
         let difference = self.lane.builder.ins().fsub(a, a);

@@ -1,4 +1,5 @@
-//! Cells of a group in memory. A cell is a number for each lane, side by side; each row of adjoints has separate cells.
+//! Cells of a group in memory. A cell has a number for each lane, stored side by side. Each row of adjoints has
+//! separate cells.
 
 use std::collections::HashSet;
 
@@ -13,7 +14,7 @@ use super::{GroupTranslation, IN_VECTOR, VECTOR_BYTES, unaligned, vector_type};
 use crate::translate::memory::CELL;
 
 impl GroupTranslation<'_> {
-    /// Returns vector `n` of a steady load. The load is emitted at its first use in the current block.
+    /// Returns vector `n` of a steady load (see [`steady`]). The load is emitted at its first use in the current block.
     pub(super) fn loaded(&mut self, value: SsaValue, n: usize) -> Option<ir::Value> {
         if let Some(&known) = self.known.get(&SharedVector::Load(value, n)) {
             return Some(known);
@@ -43,7 +44,7 @@ impl GroupTranslation<'_> {
         Some(())
     }
 
-    /// Returns the bytes from a cell to the next one. Words of call records are the same for all lanes.
+    /// Returns the number of bytes from a cell to the next one. A word of a call record is stored once for all lanes.
     fn distance(&self, space: Space) -> i64 {
         if space == Space::References { CELL } else { CELL * GROUP as i64 }
     }

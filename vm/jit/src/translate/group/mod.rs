@@ -121,9 +121,9 @@ struct GroupTranslation<'a> {
     /// Masks of each value that is the result of a comparison: a lane has all bits set if the comparison holds,
     /// otherwise none.
     masks: Vec<Vec<Option<ir::Value>>>,
-    /// Vectors that each block makes at their first use, so that they occupy no registers before. Code on
-    /// only one of two paths through a block never makes such a vector first, because it would be undefined
-    /// after the other path.
+    /// Vectors that the current block emits at their first use, so that they occupy no registers before. Code on only
+    /// one of two paths through a block must not emit such a vector first, because the vector would be undefined on the
+    /// other path.
     known: HashMap<SharedVector, ir::Value>,
     /// Spaces to which only the blocks at the function's end store.
     unchanged: Vec<Space>,
@@ -185,7 +185,7 @@ impl GroupTranslation<'_> {
         Some(())
     }
 
-    /// Returns the number of vectors of a value with this spread, or `None` if the value is the same for all lanes.
+    /// Returns the number of vectors of a value with this uniformity, or `None` if the value is the same for all lanes.
     fn count(&self, uniformity: Uniformity) -> Option<usize> {
         match uniformity {
             Uniformity::Uniform => None,

@@ -1,4 +1,4 @@
-//! Results of operations on numbers as vectors, by a vector instruction or lane after lane.
+//! Translation of operations on vectors of numbers, by a vector instruction or lane after lane.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self, BlockArg, InstBuilder, types};
