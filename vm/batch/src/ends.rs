@@ -65,11 +65,20 @@ pub(crate) enum Compared {
     Words { expected: WordRun, closeness: Closeness },
 }
 
+/// A seeded real, whose value at the turning point is a result.
+#[derive(Clone, Debug)]
+pub(crate) struct SeededResult {
+    /// The rows in which it has a seed, with the magnitude of the seed.
+    pub rows: Vec<(usize, f64)>,
+    /// The output words that receive its value.
+    pub words: Vec<u32>,
+}
+
 /// Data for the losses of a gradient and its verification.
 #[derive(Clone, Debug)]
 pub(crate) struct LaneGradient {
-    /// For each result, the rows with the magnitude of its seed there, and the output words that receive it.
-    pub results: Vec<(Vec<(usize, f64)>, Vec<u32>)>,
+    /// The seeded reals, in the order of the function's results.
+    pub results: Vec<SeededResult>,
     /// The largest magnitude of a seed in each row.
     pub largest_seeds: Vec<f64>,
     /// Upper bound on the absolute values that reals have at the start, inputs excepted.
@@ -186,7 +195,7 @@ impl Ends<'_> {
             let rows = rows.map(|(row, &(_, seed))| (row, self.magnitude(seed))).collect();
             let words =
                 (0..).zip(requested).filter(|(_, requested)| **requested == RequestedWord::Value(result));
-            (rows, words.map(|(word, _)| word).collect())
+            SeededResult { rows, words: words.map(|(word, _)| word).collect() }
         });
         let others = self.start.state.reals.iter().enumerate();
         let others = others.filter(|(n, _)| !self.start.inputs.contains_key(&(Space::Reals, *n as u32)));

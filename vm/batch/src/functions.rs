@@ -4,7 +4,7 @@
 use reviver_compile::BuildError;
 use reviver_compile::bounded::{BoundedCalls, bounded};
 use reviver_compile::build;
-use reviver_compile::call::{CallNeeds, GradientFunction, GradientTask, LargestScan};
+use reviver_compile::call::{CallNeeds, GradientFunction, GradientTask, LargestScan, RowSeeds};
 use reviver_compile::compiled_run::RunPlan;
 use reviver_compile::foreign::check_exits;
 use reviver_compile::function::{LiveAtExits, Specialization, SsaFunction};
@@ -50,7 +50,7 @@ pub(crate) fn whole(start: &RunStart, travel: Travel, level: CheckLevel) -> Resu
 /// Fails if the program does something that devices can't, or if the losses can't share a reverse sweep.
 pub(crate) fn gradient(
     start: &RunStart,
-    losses: &[Vec<(u32, u64)>],
+    losses: &[RowSeeds],
     level: CheckLevel,
 ) -> Result<LaneFunction, NoShader> {
     let program = start.program();
@@ -84,7 +84,7 @@ pub(crate) fn gradient(
 }
 
 /// Returns the seeded cells of all rows without repetitions, in the order of the results of a gradient.
-pub(crate) fn results(losses: &[Vec<(u32, u64)>]) -> Vec<u32> {
+pub(crate) fn results(losses: &[RowSeeds]) -> Vec<u32> {
     let mut found: Vec<u32> = losses.iter().flatten().map(|&(cell, _)| cell).collect();
     found.sort_unstable();
     found.dedup();

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use reviver_compile::call::RowSeeds;
 use reviver_compile::call::region::{Region, regions};
 use reviver_compile::emit_plan::EmitPlan;
 use reviver_compile::function::{SsaEnd, SsaFunction};
@@ -26,7 +27,7 @@ pub(crate) enum CellHome {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LossRows {
     /// The seeds of each row: addresses of reals, with the bits of their adjoints at the turning point.
-    pub losses: Vec<Vec<(u32, u64)>>,
+    pub losses: Vec<RowSeeds>,
     /// The layout of the adjoints of all rows; `None` for a plain run.
     pub rows: Option<AdjointRows>,
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use reviver_compile::call::RowSeeds;
 use reviver_compile::op::Space;
 use reviver_compile::start::RunStart;
 use reviver_vm::differentiate::SeededCell;
@@ -135,7 +136,7 @@ pub(crate) fn lane_shader(
 
 /// Returns the seeds of a gradient, for each row: addresses of reals, with the bits of their adjoints at the turning
 /// point.
-fn losses(program: &Program, request: &LanesRequest) -> Result<Vec<Vec<(u32, u64)>>, NoShader> {
+fn losses(program: &Program, request: &LanesRequest) -> Result<Vec<RowSeeds>, NoShader> {
     let LaneRunKind::Gradient { losses } = &request.run_kind else { return Ok(Vec::new()) };
     if losses.is_empty() || losses.iter().any(Vec::is_empty) {
         return Err(NoShader::NoLoss);

@@ -3,9 +3,9 @@
 //! The arcsine is a polynomial up to 1/2. Above 1/2 it is π/2 - 2·asin √((1 - x)/2): W. J. Cody and W. Waite,
 //! "Software Manual for the Elementary Functions" (1980).
 //!
-//! The arctangent of a/b is atan c + atan t, where c is a number of few digits near a/b, and t = (a - c·b)/(b
-//! + c·a). An estimate of a/b from the bits of both numbers selects c, so only the division for t is needed:
-//! J.-M. Muller, "Elementary Functions: Algorithms and Implementation", 3rd edition (2016), chapter 6. The
+//! The arctangent of a/b is atan c + atan t, where c is a number of few digits near a/b, and t is
+//! (a - c·b)/(b + c·a). An estimate of a/b from the bits of both numbers selects c, so only the division for t is
+//! needed: J.-M. Muller, "Elementary Functions: Algorithms and Implementation", 3rd edition (2016), chapter 6. The
 //! estimate is that of J. N. Mitchell's logarithms, "Computer multiplication and division using binary
 //! logarithms", IRE Transactions on Electronic Computers 11 (1962).
 

@@ -9,7 +9,7 @@ use reviver_vm::watch::{MARK_FACTOR, MARK_ROUNDS, MARK_SHIFT, Rounding};
 
 use super::Writer;
 use crate::cells::literal;
-use crate::ends::{Closeness, Compared, LaneEnd, LossTerms};
+use crate::ends::{Closeness, Compared, LaneEnd, LossTerms, SeededResult};
 use crate::lane_run::CellHome;
 use crate::operations::{FloatType, ZERO};
 use crate::shader::KernelKind;
@@ -43,7 +43,7 @@ impl Writer<'_> {
         let (Some(gradient), &[_, loss]) = (&self.text.gradient, operands) else { return };
         let result = literal(&self.text.lane_run.function, op)
             .and_then(|result| gradient.results.get(result as usize));
-        let Some((rows, words)) = result else { return self.line("failed = true;") };
+        let Some(SeededResult { rows, words }) = result else { return self.line("failed = true;") };
         let bits = self.to_word(Some(Class::Real), loss);
         words.iter().for_each(|word| self.line(format!("set_output({word}u, {bits});")));
         if self.text.is_watched() {

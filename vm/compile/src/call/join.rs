@@ -42,6 +42,9 @@ pub enum LargestScan {
     All,
 }
 
+/// The seeds of a row: addresses of reals, with the bits of their adjoints at the turning point.
+pub type RowSeeds = Vec<(u32, u64)>;
+
 /// Options of a call function that depend on the engine. The defaults are those of native code.
 #[derive(Clone, Copy, Debug)]
 pub struct CallNeeds<'n> {
@@ -50,7 +53,7 @@ pub struct CallNeeds<'n> {
     /// The seeds of each row, as addresses of reals with the bits of their adjoints at the turning point; all other
     /// adjoints are 0. In memory, the caller sets them. `None`: the seeds differ by call, and the caller sets the
     /// adjoints of all seeded cells.
-    pub seeds: Option<&'n [Vec<(u32, u64)>]>,
+    pub seeds: Option<&'n [RowSeeds]>,
     /// Upper bounds on the integers and reals of all frames, for engines that reserve the memory of calls in advance.
     pub frames: Option<[u32; 2]>,
     /// The optimization passes for the function.
@@ -71,7 +74,7 @@ pub(super) struct CallBuilder<'p> {
     pub seeded: &'p [u32],
     is_seeded: HashSet<u32>,
     /// See [`CallNeeds::seeds`].
-    seeds: Option<&'p [Vec<(u32, u64)>]>,
+    seeds: Option<&'p [RowSeeds]>,
     /// Operations for the beginning of the function: literals, and loads of the start.
     entry: Vec<SsaValue>,
     /// The value of each literal.
@@ -95,7 +98,7 @@ impl<'p> CallBuilder<'p> {
     pub fn new(
         primal: SsaFunction,
         place: Place<'p>,
-        (seeded, seeds): (&'p [u32], Option<&'p [Vec<(u32, u64)>]>),
+        (seeded, seeds): (&'p [u32], Option<&'p [RowSeeds]>),
     ) -> CallBuilder<'p> {
         CallBuilder {
             function: primal,

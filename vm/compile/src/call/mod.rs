@@ -24,7 +24,7 @@ mod verify;
 
 pub(crate) use gradient::renew;
 pub use gradient::{CallMemory, FoundGradients, GradientCall};
-pub use join::{CallNeeds, LargestScan};
+pub use join::{CallNeeds, LargestScan, RowSeeds};
 
 use std::ops::Range;
 
