@@ -8,8 +8,8 @@ use crate::failure::{Exit, Failure, Fallible, counted};
 use crate::run_to_end::Ending;
 use crate::{output, read};
 
-/// Returns the verdict on a run that ended with `ending`: a failure unless it reached its end. `direction` names the part
-/// of the run if there are several, for example " while running backward".
+/// Returns the verdict on a run that ended with `ending`: a failure unless it reached its end. `direction` names the
+/// part of the run if there are several, for example " while running backward".
 pub fn verdict(file: &Path, direction: &str, ending: &Ending) -> Fallible {
     Err(match ending {
         Ending::Arrived => return Ok(()),
