@@ -205,7 +205,7 @@ pub fn go(
     checkpointed_run: &mut CheckpointedRun,
     travel: Travel,
 ) -> Fallible<Ending> {
-    let RunToEnd { limit, mut shows, mut observer } = options;
+    let RunToEnd { limit, mut shows, mut observer } = to_end;
     let what = if travel == Travel::Forward { "forward" } else { "backward" };
     let mut progress = ProgressLine::new(what, limit.is_some());
     let first = checkpointed_run.machine().state().step;
