@@ -24,7 +24,7 @@ mod verify;
 
 pub(crate) use gradient::renew;
 pub use gradient::{CallMemory, FoundGradients, GradientCall};
-pub use join::{CallNeeds, LargestScan, RowSeeds};
+pub use join::{CallNeeds, LargestScan};
 
 use std::ops::Range;
 
