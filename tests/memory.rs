@@ -74,7 +74,8 @@ fn memory_does_not_grow_with_the_steps() {
     assert_eq!(size("10"), (0, 0));
 }
 
-/// Program of a series summed in a loop, about y = Σ x²ᵏ·sin(x) / (k + 1), with calls, ancillas and a stack.
+/// Program that sums y = Σ sin(x) / (k + 1) for k < n in a loop, with calls, ancillas and a stack. The rotations and
+/// the stack steps cancel each other.
 const SERIES: &str = "
 .in n
 .inout x: real default 0.9

@@ -41,7 +41,8 @@ pub struct Keeper<'p> {
     pub rules: Rules<'p>,
     pub classes: &'p Classes,
     pub names: FreshNames,
-    /// Lossy procedures that are uncalled, so that their inverses are needed.
+    /// Names of the lossy procedures that an `uncall` executes backward, so that inverse procedures must be generated
+    /// for them.
     pub undone: HashSet<CompactString>,
     pub problems: Vec<Diagnostic>,
     /// Names of the variables that this module adds, by purpose. If several variables of one purpose are open at

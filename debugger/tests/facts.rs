@@ -542,7 +542,7 @@ fn history_stays_within_its_limit() {
         session.step(Travel::Backward, 1);
         most = most.max(session.timeline().history_bytes());
     }
-    // What one slice adds may exceed the limit.
+    // The history may exceed its limit by the residues of one slice.
     assert!((1..=2_048 + 512).contains(&most), "{most}");
 }
 
@@ -596,7 +596,7 @@ fn inherited_history_counts_towards_the_limit() {
         session.step(Travel::Backward, 1);
         most = most.max(session.timeline().history_bytes());
     }
-    // What two slices add may exceed the limit.
+    // The history may exceed its limit by the residues of two slices.
     assert!((1..=4_096 + 1_024).contains(&most), "{most}");
     session.timeline_up().unwrap();
     assert_eq!(session.timeline().history_bytes(), 0);

@@ -39,11 +39,6 @@ pub fn encode_into<T: Serialize>(value: &T, bytes: &mut Vec<u8>) -> Result<(), O
 /// bytes may be stored in one byte. The codec takes the limit as a compile-time constant, so there are four
 /// limits, and decoding is compiled for each of them.
 ///
-/// Allocation is bounded by 4 MiB or by 128 times the number of bytes, whichever is greater. The codec adds
-/// up the sizes that lengths claim, and rejects claims above the limit before it allocates. The limit is a
-/// constant of the configuration, so there are four steps, each compiled for every type. A number written in
-/// one byte claims eight.
-///
 /// # Errors
 /// Returns a message if the bytes encode no such value, or in a different form than [`encode`] writes.
 pub fn decode<T: Serialize + DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {

@@ -38,8 +38,9 @@ pub(super) struct Shared {
 /// Maximum number of cached group functions. There is one for each choice of losses and input columns.
 const MOST_GROUPS: usize = 32;
 
-/// Maximum number of cached functions of gradients. There is one for each choice of losses. A loss keeps its function
-/// when the cache is emptied.
+/// Maximum number of compiled gradient functions in the cache, which is emptied when it is full. Each set of losses
+/// has one function. A `CompiledLoss` holds a reference to its function, so emptying the cache doesn't free that
+/// function.
 const MOST_CALLS: usize = 32;
 
 /// Key of a compiled function of gradients.

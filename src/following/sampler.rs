@@ -136,8 +136,8 @@ impl Sampler {
         }
     }
 
-    /// Returns the number of observed cells and adjoints. A recorded state also has the number of erased bits after
-    /// their values.
+    /// Returns the number of observed cells and adjoints. It is also the index of the number of erased bits among the
+    /// recorded numbers of a state.
     pub fn width(&self) -> usize {
         self.targets.len()
     }

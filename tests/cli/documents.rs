@@ -108,7 +108,7 @@ fn programs(document: &str) -> impl Iterator<Item = &str> {
 }
 
 #[test]
-fn the_gradient_mode_example_of_the_language_page_is_current() {
+fn the_examples_of_gradient_mode_and_of_show_are_current() {
     let page = read("docs/language.md");
     let section = page.split("## Gradient mode").nth(1).unwrap().split("\n## ").next().unwrap();
     let folder = Folder::new();
@@ -121,7 +121,9 @@ fn the_gradient_mode_example_of_the_language_page_is_current() {
     let rule =
         folder.file("rule.rasm", format!(".inout x: real default 2\n.out y: real\ncall log1p(y, x)\n{rule}"));
     reviver(&format!("grad {rule} --loss y --verify")).expect(0);
-    let shows = folder.file("shows.rasm", programs.next().unwrap());
+    let page = read("docs/derivatives.md");
+    let section = page.split("## The output of show").nth(1).unwrap();
+    let shows = folder.file("shows.rasm", self::programs(section).next().unwrap());
     let ran = reviver(&format!("grad {shows} --loss y")).expect(0);
     assert!(ran.stdout.starts_with("x = 7.0\ny' = 1.0\ny = 49.0\nx' = 10.0\n"), "{ran:#?}");
 }

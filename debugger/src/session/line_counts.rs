@@ -12,7 +12,8 @@ use crate::listing::{Line, Listing};
 use crate::points::BreakPlace;
 use crate::timeline::BranchNumber;
 
-/// The nodes at which lines are entered. Lines are numbered, and the numbers are indices into the counts.
+/// The nodes at which control enters each line. Each line has a number, which is its index in
+/// [`CountedTo::counts`].
 #[derive(Debug)]
 pub(super) struct LinePlan {
     pub lines: HashMap<Line, usize>,

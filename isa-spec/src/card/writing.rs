@@ -265,8 +265,9 @@ impl<'a> Engine for Writing<'a> {
         self.adjoints.push(StepEffect::Sets { operand, value });
     }
 
-    /// Always true, because the card of a backward step assumes a history. Nothing is restored from it:
-    /// `give_back` returns false, so that the step propagates adjoints and their formulas are recorded.
+    /// Always true: a step that restores a lost value fails without a history entry, so its card assumes an
+    /// entry. `give_back` returns false, because the assumed entry holds no adjoints. So the step propagates the
+    /// adjoints itself, and the card records the formulas of the new adjoints.
     fn is_kept(&self) -> bool {
         true
     }

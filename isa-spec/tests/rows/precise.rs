@@ -78,7 +78,7 @@ pub fn textbook(function: Function, a: &Real, b: &Real) -> Option<Real> {
     })
 }
 
-/// Returns the textbook value of a function that must be known.
+/// Returns a function's value by its textbook definition. Panics if [`textbook`] doesn't define the function.
 pub fn value(function: Function, a: &Real, b: &Real) -> Real {
     textbook(function, a, b).unwrap_or_else(|| panic!("no textbook has {function:?}"))
 }

@@ -207,8 +207,9 @@ impl LaneMemory {
 /// Makes loads at computed addresses read the start, if no store changes a cell that they may read. Such arrays need no
 /// memory.
 pub(crate) fn read_start(function: &mut SsaFunction, counts: CellCounts) {
-    let (loads, stores): (Vec<_>, Vec<_>) =
-        accesses(function, counts).into_iter().partition(|access| access.of == AccessKind::Load);
+    // Distinct accesses: loads name few arrays, however many loads there are.
+    let all: BTreeSet<CellAccess> = accesses(function, counts).into_iter().collect();
+    let (loads, stores): (Vec<_>, Vec<_>) = all.into_iter().partition(|access| access.of == AccessKind::Load);
     let is_changed = |load: &CellAccess| stores.iter().any(|store| store.meets(load));
     let unchanged: BTreeSet<(Space, u32, u32)> = loads
         .iter()

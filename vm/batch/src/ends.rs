@@ -66,7 +66,7 @@ pub(crate) enum Compared {
 }
 
 /// A seeded real, whose value at the turning point is a result.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct SeededResult {
     /// The rows in which it has a seed, with the magnitude of the seed.
     pub rows: Vec<(usize, f64)>,
@@ -188,15 +188,21 @@ impl Ends<'_> {
     pub fn gradient(&self, lane_run: &LaneRun, requested: &[RequestedWord]) -> Option<LaneGradient> {
         lane_run.adjoints.rows?;
         let losses = &lane_run.adjoints.losses;
-        let results = results(losses).into_iter().map(|result| {
-            let seeds =
-                losses.iter().enumerate().flat_map(|(row, seeds)| seeds.iter().map(move |seed| (row, seed)));
-            let rows = seeds.filter(|(_, (cell, _))| *cell == result);
-            let rows = rows.map(|(row, &(_, seed))| (row, self.magnitude(seed))).collect();
-            let words =
-                (0..).zip(requested).filter(|(_, requested)| **requested == RequestedWord::Value(result));
-            SeededResult { rows, words: words.map(|(word, _)| word).collect() }
-        });
+        let cells = results(losses);
+        let mut results: Vec<SeededResult> = vec![SeededResult::default(); cells.len()];
+        let number = |cell: u32| cells.binary_search(&cell).ok();
+        for (row, seeds) in losses.iter().enumerate() {
+            for &(cell, seed) in seeds {
+                let result = number(cell).and_then(|result| results.get_mut(result));
+                result.into_iter().for_each(|result| result.rows.push((row, self.magnitude(seed))));
+            }
+        }
+        for (word, requested) in (0..).zip(requested) {
+            if let RequestedWord::Value(cell) = *requested {
+                let result = number(cell).and_then(|result| results.get_mut(result));
+                result.into_iter().for_each(|result| result.words.push(word));
+            }
+        }
         let others = self.start.state.reals.iter().enumerate();
         let others = others.filter(|(n, _)| !self.start.inputs.contains_key(&(Space::Reals, *n as u32)));
         let sizes = others.map(|(_, &bits)| self.magnitude(bits));
@@ -212,7 +218,7 @@ impl Ends<'_> {
             .iter()
             .map(|seeds| seeds.iter().map(|&(_, seed)| self.magnitude(seed)).fold(0.0, f64::max));
         Some(LaneGradient {
-            results: results.collect(),
+            results,
             largest_seeds: largest_seeds.collect(),
             largest: sizes.fold(0.0, f64::max),
             inputs,

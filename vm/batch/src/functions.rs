@@ -4,12 +4,12 @@
 use reviver_compile::BuildError;
 use reviver_compile::bounded::{BoundedCalls, bounded};
 use reviver_compile::build;
-use reviver_compile::call::{CallNeeds, GradientFunction, GradientTask, LargestScan, RowSeeds};
+use reviver_compile::call::{CallNeeds, GradientFunction, GradientTask, LargestScan};
 use reviver_compile::compiled_run::RunPlan;
 use reviver_compile::foreign::check_exits;
 use reviver_compile::function::{LiveAtExits, Specialization, SsaFunction};
-use reviver_compile::passes::{PASSES, Pass, optimized};
-use reviver_compile::rows::AdjointRows;
+use reviver_compile::passes::{BOUNDS_CHECKS, PASSES, Pass, optimized};
+use reviver_compile::rows::{AdjointRows, RowSeeds};
 use reviver_compile::start::RunStart;
 use reviver_vm::differentiate::early_turn;
 use reviver_vm::{CheckLevel, Travel};
@@ -111,5 +111,5 @@ fn sweep(start: &RunStart, plan: RunPlan, has_adjoints: bool) -> Result<LaneFunc
 /// Returns the compiler's passes except bounds-check hoisting. Hoisting drops the checks that bound an index, and with
 /// them the knowledge of which array the index addresses.
 fn passes() -> Vec<Pass> {
-    PASSES.into_iter().filter(|(name, _)| *name != "bounds checks").collect()
+    PASSES.into_iter().filter(|(name, _)| *name != BOUNDS_CHECKS).collect()
 }

@@ -3,13 +3,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use reviver_compile::call::RowSeeds;
 use reviver_compile::call::region::{Region, regions};
 use reviver_compile::emit_plan::EmitPlan;
 use reviver_compile::function::{SsaEnd, SsaFunction};
 use reviver_compile::op::{OpKind, Space, SsaValue};
 use reviver_compile::passes::range_at_uses;
-use reviver_compile::rows::AdjointRows;
+use reviver_compile::rows::{AdjointRows, RowSeeds};
 use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
 
@@ -40,14 +39,6 @@ impl LossRows {
     /// Returns the address of a real's adjoint in row `row`.
     pub fn adjoint(&self, row: u32, real: u32) -> u32 {
         self.rows.map_or(real, |rows| rows.adjoint(row, real))
-    }
-
-    /// Iterates over the seeds as addresses of adjoints with bits. All other adjoints are 0 at the turning point.
-    pub fn adjoints(&self) -> impl Iterator<Item = (u32, u64)> {
-        let rows = (0..).zip(&self.losses);
-        rows.flat_map(move |(row, seeds)| {
-            seeds.iter().map(move |&(real, seed)| (self.adjoint(row, real), seed))
-        })
     }
 }
 

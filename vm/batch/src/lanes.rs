@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use reviver_compile::call::RowSeeds;
 use reviver_compile::op::Space;
+use reviver_compile::rows::RowSeeds;
 use reviver_compile::start::RunStart;
 use reviver_vm::differentiate::SeededCell;
 use reviver_vm::{CheckLevel, Program, Travel};
@@ -97,7 +97,7 @@ pub(crate) fn lane_shader(
     let cells = StartCells {
         state: start.state(),
         inputs: inputs(program, request)?,
-        seeds: losses.adjoints().collect(),
+        seeds: rows.map(|rows| rows.seeded(&losses.losses).collect()).unwrap_or_default(),
     };
     let requested = request.outputs.iter().map(|&number| requested_word(program, number, &losses));
     let requested = requested.collect::<Result<Vec<RequestedWord>, NoShader>>()?;

@@ -19,6 +19,9 @@ pub struct AdjointRows {
     pub stride: u32,
 }
 
+/// The seeds of a row: addresses of reals, with the bits of their adjoints at the turning point.
+pub type RowSeeds = Vec<(u32, u64)>;
+
 impl AdjointRows {
     /// The number of adjoints in all rows.
     pub fn adjoints(self) -> usize {
@@ -28,6 +31,14 @@ impl AdjointRows {
     /// Returns the address of a real's adjoint in a row.
     pub fn adjoint(self, row: u32, real: u32) -> u32 {
         row.saturating_mul(self.stride).saturating_add(real)
+    }
+
+    /// Iterates over the seeds of all rows, as addresses of adjoints with bits.
+    pub fn seeded(self, seeds: &[RowSeeds]) -> impl Iterator<Item = (u32, u64)> {
+        let rows = (0..).zip(seeds);
+        rows.flat_map(move |(row, seeds)| {
+            seeds.iter().map(move |&(real, seed)| (self.adjoint(row, real), seed))
+        })
     }
 }
 

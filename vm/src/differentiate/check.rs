@@ -647,8 +647,9 @@ impl Probe<'_> {
 /// eliminated one by one. The error is estimated from neighbouring extrapolations (Ridders, "Accurate computation of
 /// F'(x) and F'(x)F''(x)", 1982) and from the rounding of the values.
 struct Extrapolation {
-    /// Factor by which halving the step divides the first error term, and the ratio of this factor from one error term
-    /// to the next. Both are 4 for central differences, and 2 for one-sided ones.
+    /// The first number is the factor by which halving the step h divides the first error term. The second is the
+    /// quotient of this factor for two successive error terms. Both are 4 for central differences (terms in h², h⁴,
+    /// …), and 2 for one-sided differences (terms in h, h², …).
     factors: [f64; 2],
     rows: Vec<Vec<f64>>,
     path: Option<PrimalPath>,

@@ -506,9 +506,9 @@ pub fn hessian(
     Ok(hessian)
 }
 
-/// Computes the Taylor coefficients of results up to c_order along a direction (components in the order of the
-/// inputs), by one forward run. An input with component 0 doesn't move, so the derivative with respect to it may be
-/// undefined.
+/// Computes the Taylor coefficients of results up to `order` along a direction, by one forward run. `direction` has a
+/// component for each input, in the order of the inputs. An input with component 0 is constant, so derivatives with
+/// respect to that input may be undefined.
 ///
 /// # Errors
 /// A trap or the step limit; a procedure with a rule, because a forward run can't apply rules.

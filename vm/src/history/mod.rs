@@ -59,17 +59,16 @@ pub trait History<B>: Sized {
     }
 }
 
-/// The kinds of cells that a record can hold the content of.
+/// The kinds of cells whose content a record can hold. [`Kept::cell`] is the number of the cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum KeptSlot {
-    /// The content of the integer cell with this number.
+    /// The content of an integer cell.
     Int,
-    /// The content of the real cell with this number.
+    /// The content of a real cell.
     Real,
-    /// The adjoint of the real cell with this number.
+    /// The adjoint of a real cell.
     Adjoint,
-    /// The deferred adjoint of the real cell with this number, which waited while a task accumulated its
-    /// share.
+    /// The deferred adjoint of a real cell, which was set aside while a task accumulated the task's share.
     Deferred,
     /// The adjoint of a value that left a stack or a tape without its adjoint. Undoing that step restores the entry
     /// with it.

@@ -9,7 +9,7 @@ use crate::command::table::{COMMANDS, Command, CommandGroup, SCREEN_COMMANDS};
 pub enum HelpLine {
     /// The heading of a section.
     Title(&'static str),
-    /// Keys, the line that they are bound to, and its description.
+    /// Keys, the command line that they are bound to, and a description of the command line's effect.
     Entry {
         /// The keys, separated by spaces; empty if there are none.
         keys: String,

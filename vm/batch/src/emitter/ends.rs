@@ -289,7 +289,7 @@ fn distance(a: {real}, b: {real}) -> {real} {{
     return abs(a - b){above};
 }}
 
-// Whether two words are those of reals that aren't the same but for the tolerance.
+// Returns true if two reals, given as words, differ by more than the tolerance.
 fn is_far(found: u64, wanted: u64) -> bool {{
     return !(distance({of_found}, {of_wanted}) <= {tolerance});
 }}
@@ -306,7 +306,7 @@ fn mark_of(number: u64) -> u64 {{
 {iterations}    return mark ^ (mark >> {MARK_SHIFT}u);
 }}
 
-// The unit in the last place of a number that isn't negative; 0 where that is too small.
+// Returns the unit in the last place of a number that isn't negative; 0 if the unit would be subnormal.
 fn ulp_of(number: {real}) -> {real} {{
     let exponent = bitcast<{bits}>(number) >> {fraction}u;
     let last = select(0{word}, (exponent - {fraction}{word}) << {fraction}u, exponent > {fraction}{word});
@@ -321,13 +321,13 @@ fn summed(a: {real}, b: {real}) -> {real} {{
     return (a + b){above};
 }}
 
-// The size of a product, if it has one.
+// Returns the magnitude of a product; 0 if a factor is 0.
 fn weighed(a: {real}, b: {real}) -> {real} {{
     let product = abs(a * b){above}{least};
     return select(product, zero, {a_is_zero} | {b_is_zero});
 }}
 
-// Whether a number is off by more than rounding explains.
+// Returns true if rounding doesn't explain the difference between a restored real and the start.
 fn is_missed(found: {real}, wanted: {real}, most: {real}) -> bool {{
     let by = distance(found, wanted);
     return !(by <= most) | (!{wanted_is_zero} & !(by <= abs(wanted) * {part}));

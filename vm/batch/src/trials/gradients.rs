@@ -12,7 +12,7 @@ use super::device::{Budget, PLENTY, Ran, TrialPipeline};
 use super::programs::{LONGEST, cells, gradient, gradients, losses, program, random, seeded, shipped, start};
 use super::runs::{ExpectedOutcome, arrived, lanes, with_inputs};
 use crate::dispatch::LaneStatus;
-use crate::lanes::ShaderCell;
+use crate::lanes::{LaneRunKind, LanesRequest, RequestedNumber, ShaderCell, lane_shader};
 use crate::no_shader::NoShader;
 use crate::shader::LaneShader;
 use crate::testing::device;
@@ -266,4 +266,26 @@ fn seeded_sums_count_their_largest_seed() {
             assert!(device().is_none() || found[0] > 3 && found[0] == found[1], "{system}: {found:?}");
         }
     }
+}
+
+#[test]
+fn losses_that_were_not_requested_are_refused() {
+    let program = program(".inout x: real default 2\n.out y: real\nadd y, x * x\n");
+    let loss = vec![SeededCell::loss(&program, losses(&program)[1])];
+    let refused = |losses: Vec<Vec<SeededCell>>, number: RequestedNumber| {
+        let request = LanesRequest {
+            run_kind: LaneRunKind::Gradient { losses },
+            level: CheckLevel::Checked,
+            inputs: Vec::new(),
+            outputs: vec![number],
+            reports_steps: false,
+        };
+        lane_shader(&program, &start(&program, Travel::Forward), &request).map(|_| ()).unwrap_err()
+    };
+    let value = |row, seeded| RequestedNumber::Value { row, seeded };
+    assert_eq!(refused(vec![loss.clone()], value(1, 0)), NoShader::NoRow { row: 1 });
+    assert_eq!(refused(vec![loss.clone()], value(0, 1)), NoShader::NoRow { row: 0 });
+    let adjoint = RequestedNumber::Adjoint { row: 1, real: loss[0].cell };
+    assert_eq!(refused(vec![loss], adjoint), NoShader::NoRow { row: 1 });
+    assert_eq!(refused(vec![Vec::new()], value(0, 0)), NoShader::NoLoss);
 }

@@ -163,8 +163,8 @@ impl<'f> InlinedFrames<'f> {
         number == 0 || self.calling.contains(&number)
     }
 
-    /// Returns the number of arguments of an inlined frame's call, or of calls of the out-of-line callee that it
-    /// begins.
+    /// Returns the number of parameters of the procedure that an inlined frame executes. Each call that enters the
+    /// frame passes as many arguments.
     pub fn arguments(&self, number: u32) -> u32 {
         self.procedure(number).map_or(0, |procedure| procedure.parameters.len() as u32)
     }

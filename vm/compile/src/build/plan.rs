@@ -23,8 +23,8 @@ pub(super) struct StepBlockPlan {
     pub body: u32,
     /// Block on the taken edge of a branch, where the join's condition is checked.
     pub taken: Option<u32>,
-    /// Loops over cells that free a callee's frame or restore cells: for each the repeated block and the block after
-    /// it.
+    /// Loops that free the cells of a callee's frame, or clear the cells of an elided pair. Each loop is given by its
+    /// repeated block and the block after the loop.
     pub loops: Vec<(u32, u32)>,
     pub entering: Option<EnteringBlocks>,
     pub leaving: Option<LeavingBlocks>,

@@ -16,7 +16,7 @@ use crate::order::reached;
 use crate::passes::replacements::Replacements;
 use crate::passes::{PASSES, Pass, range_at_uses};
 use crate::range::IntRange;
-use crate::rows::AdjointRows;
+use crate::rows::{AdjointRows, RowSeeds};
 
 /// Least number of neighbouring cells that get a loop. Fewer cells get separate operations.
 const SHORTEST_LOOP: usize = 8;
@@ -41,9 +41,6 @@ pub enum LargestScan {
     /// All reals of the program that the primal sweep changes.
     All,
 }
-
-/// The seeds of a row: addresses of reals, with the bits of their adjoints at the turning point.
-pub type RowSeeds = Vec<(u32, u64)>;
 
 /// Options of a call function that depend on the engine. The defaults are those of native code.
 #[derive(Clone, Copy, Debug)]
@@ -73,8 +70,8 @@ pub(super) struct CallBuilder<'p> {
     /// The reals that may have a seed, in the order of the results.
     pub seeded: &'p [u32],
     is_seeded: HashSet<u32>,
-    /// See [`CallNeeds::seeds`].
-    seeds: Option<&'p [RowSeeds]>,
+    /// The adjoints at the turning point that [`CallNeeds::seeds`] fixes, by address; all others are 0.
+    seeds: Option<HashMap<u32, u64>>,
     /// Operations for the beginning of the function: literals, and loads of the start.
     entry: Vec<SsaValue>,
     /// The value of each literal.
@@ -98,14 +95,14 @@ impl<'p> CallBuilder<'p> {
     pub fn new(
         primal: SsaFunction,
         place: Place<'p>,
-        (seeded, seeds): (&'p [u32], Option<&'p [RowSeeds]>),
+        (seeded, seeds): (&'p [u32], Option<&[RowSeeds]>),
     ) -> CallBuilder<'p> {
         CallBuilder {
             function: primal,
             place,
             seeded,
             is_seeded: seeded.iter().copied().collect(),
-            seeds,
+            seeds: seeds.map(|seeds| place.rows.seeded(seeds).collect()),
             entry: Vec::new(),
             literals: HashMap::new(),
             starts: HashMap::new(),
@@ -426,28 +423,21 @@ impl<'p> CallBuilder<'p> {
         }
         let value = match cell {
             (Space::Ints, mode) if mode as usize == MODE => self.bits(Space::Ints, 1),
-            (Space::Adjoints, address) if self.seeds.is_some() => {
-                let seed = self.fixed_seed(address);
-                self.bits(Space::Adjoints, seed)
-            }
-            (Space::Adjoints, address) if self.may_have_seed(address) => {
-                let address = self.literal(OpKind::Int(address.into()));
-                self.put(turn, OpKind::Load(Space::Adjoints), &[address])
-            }
+            (Space::Adjoints, address) => match &self.seeds {
+                Some(seeds) => {
+                    let seed = seeds.get(&address).copied().unwrap_or(0);
+                    self.bits(Space::Adjoints, seed)
+                }
+                None if self.may_have_seed(address) => {
+                    let address = self.literal(OpKind::Int(address.into()));
+                    self.put(turn, OpKind::Load(Space::Adjoints), &[address])
+                }
+                None => return self.at_start(cell),
+            },
             _ => return self.at_start(cell),
         };
         self.turned.insert(cell, value);
         value
-    }
-
-    /// Returns the bits of an adjoint at the turning point, if seeds are fixed.
-    fn fixed_seed(&self, adjoint: u32) -> u64 {
-        let rows = self.place.rows;
-        let seeds = (0..).zip(self.seeds.unwrap_or_default());
-        let mut seeds =
-            seeds.flat_map(|(row, seeds)| seeds.iter().map(move |&(real, seed)| (row, real, seed)));
-        let found = seeds.find(|&(row, real, _)| rows.adjoint(row, real) == adjoint);
-        found.map_or(0, |(_, _, seed)| seed)
     }
 
     /// Returns true if the caller may seed an adjoint.

@@ -24,7 +24,7 @@ mod verify;
 
 pub(crate) use gradient::renew;
 pub use gradient::{CallMemory, FoundGradients, GradientCall};
-pub use join::{CallNeeds, LargestScan, RowSeeds};
+pub use join::{CallNeeds, LargestScan};
 
 use std::ops::Range;
 
@@ -79,7 +79,7 @@ pub struct GradientFunction {
 /// The out-of-line calls of one sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SweepCalls {
-    /// Words of a call record; 0 if the sweep makes no such call.
+    /// Number of words of a call record; 0 if the sweep has no out-of-line calls.
     pub record: u32,
     /// The out-of-line calls. A record with the call number n refers to index n - 1.
     pub calls: Vec<OutOfLineCall>,

@@ -27,6 +27,9 @@ use crate::function::SsaFunction;
 use crate::op::SsaValue;
 use crate::range::IntRange;
 
+/// Name of the pass that hoists bounds checks. Engines that must know which array an index addresses omit it.
+pub const BOUNDS_CHECKS: &str = "bounds checks";
+
 /// Optimization pass: its name, and the function that transforms an SSA function.
 pub type Pass = (&'static str, fn(&mut SsaFunction));
 
@@ -51,7 +54,7 @@ pub const PASSES: [Pass; 19] = [
     ("dead code again", dead_code::eliminate),
     ("finiteness checks", finiteness_checks::drop_implied),
     ("array finiteness", array_finiteness::drop_repeated),
-    ("bounds checks", bounds_checks::hoist),
+    (BOUNDS_CHECKS, bounds_checks::hoist),
 ];
 
 /// Applies passes to a function, in order.

@@ -362,8 +362,7 @@ impl Numbering<'_> {
             return false;
         }
         let mut found = simplified(self, &op);
-        // Where the guard is 0, the result of a guarded operation is arbitrary, so the operation isn't simplified to a
-        // value. But a check that always passes is redundant with any guard.
+        // If its guard is 0, a guarded operation has an arbitrary result, so it isn't simplified to a value. But a check that always passes is redundant with any guard.
         if op.guard.is_some() && found != Simplified::Nothing {
             found = Simplified::Itself;
         }
