@@ -117,7 +117,7 @@ pub fn variables(selections: &[Selection]) -> Fallible<Vec<Variable>> {
 /// Failure for a list of cells that doesn't fit into memory.
 fn no_memory() -> Failure {
     Failure::new(Exit::Trap, format_args!("{OutOfMemory} for a list of the cells that are differentiated"))
-        .help("`--wrt` and `--of` name fewer")
+        .help("name fewer cells with `--wrt` and `--of`")
 }
 
 /// Refuses an empty list of outputs or inputs.

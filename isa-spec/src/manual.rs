@@ -174,7 +174,7 @@ fn operands(shape: OperandShape) -> &'static str {
         OperandShape::Rotate => "target, target, angle",
         OperandShape::Condition => "condition",
         OperandShape::Branch => "partner, condition",
-        OperandShape::Boundary => "none: never written",
+        OperandShape::Boundary => "none (not written in source text)",
         OperandShape::Call => "procedure(arguments)",
         OperandShape::Tasks => "none",
         OperandShape::Show => "source",

@@ -156,7 +156,7 @@ fn check(options: &BatchArguments) -> Fallible {
     ];
     if let Some((option, _)) = about.into_iter().find(|(_, is_given)| *is_given && !differentiates) {
         return Err(Failure::usage(format_args!("`{option}` applies to derivatives only"))
-            .help("`--grad LOSS`, `--seed NAME=VALUE` or `--of OUT` requests some"));
+            .help("request derivatives by `--grad LOSS`, `--seed NAME=VALUE` or `--of OUT`"));
     }
     if options.threads.is_some() && !matches!(options.device.as_str(), "auto" | "cpu") {
         return Err(Failure::usage(

@@ -396,7 +396,7 @@ fn a_series_reports_discarded_coefficients() {
     assert!(ran.stdout.ends_with("y = [2.25, 3.0, 1.0]\n"), "{ran:?}");
     ran.says("warning[L04]: a real was converted to an integer although its tangent is not 0")
         .says("program.rasm:4")
-        .says("for each unit of the inputs' direction");
+        .says("its tangent along the inputs' direction is up to");
     let object = on(text, "taylor", "--along x --order 2 --json").expect(0).json();
     assert_eq!(keys(&object), ["along", "taylor", "reported", "engine"]);
     assert_eq!(object["reported"][0]["kind"], json!("converted-with-tangent"));

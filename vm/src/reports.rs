@@ -49,10 +49,10 @@ impl Loss {
             Loss::Erased => "for each unit of the value in its place the loss changes by up to",
             Loss::Converted => "for each unit of its value the loss changes by up to",
             Loss::FreedWithTangent | Loss::ConvertedWithTangent => {
-                "for each unit of the inputs' direction its value changes by up to"
+                "its tangent along the inputs' direction is up to"
             }
             Loss::Hidden => return "their product is taken to be 0".to_owned(),
-            Loss::Kink => "for each unit of the inputs' direction the compared value changes by up to",
+            Loss::Kink => "a compared value has a tangent along the inputs' direction of up to",
             Loss::IllConditioned => "to first order the rounding errors of the run change the loss by",
         };
         format!("{measure} {largest:e}")

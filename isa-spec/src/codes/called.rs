@@ -158,8 +158,9 @@ pub(super) static MACRO_IN_ITSELF: CodeAccount = CodeAccount {
 
 pub(super) static GLOBAL_BEHIND_PARAMETER: CodeAccount = CodeAccount {
     title: "a parameter hides a global that a macro names",
-    meaning: "The text of a macro names a global, and the macro is used in a procedure whose parameter has \
-              the same name. In the flat text of that procedure the global couldn't be named.",
+    meaning: "The text of a macro names a global, and the macro is used in a procedure with a parameter of the \
+              same name. When the macro is replaced by its statements, as by `reviver disasm`, the name would \
+              mean the parameter.",
     cure: "Give the parameter another name, or pass the global to the macro.",
     evidence: programs(
         trial(

@@ -108,7 +108,7 @@ pub(super) static ARRAY_OR_CELL: CodeAccount = CodeAccount {
     title: "an array has a wrong number of indices, or is named as a whole",
     meaning: "An operand is one cell: `A[i]` of a vector, `M[i, j]` of a matrix, with integers as indices. \
               Whole arrays and parts of them (`A`, `A[2..5]`, `M[i, ..]`) can only be passed to procedures.",
-    cure: "Write an index for each length of the array; write a loop for all elements.",
+    cure: "Write an index for each dimension of the array. To use all elements, write a loop.",
     evidence: programs(
         trial(
             "check FILE",

@@ -80,7 +80,9 @@ impl NoShader {
             NoShader::NoLoss => "name a real of the program as the loss",
             NoShader::NoRow { .. } => "count losses and their cells from 0",
             NoShader::NoCell { .. } => "name a cell of the program",
-            NoShader::Start => "begin at the end of the program from which the lanes run",
+            NoShader::Start => {
+                "pass the state at the program's start (at its end, if the lanes run backward), with all variables of main 0"
+            }
             NoShader::Leftover { .. } => "clear it in the program, or declare it `.inout` or `.garbage`",
             NoShader::BuildError(_) => {
                 "run lanes on the CPU; a smaller program, or one with fewer branches, has a shader"

@@ -10,7 +10,10 @@ impl Explainer<'_> {
     /// Explains a conflict between two tasks, which was found before the tasks began.
     pub(super) fn tasks_share(&self, first: TaskArgument, second: TaskArgument) -> ExplanationText {
         let message = match first.task == second.task {
-            true => format!("{} changes cells that say what the tasks are passed", self.task_text(first)),
+            true => format!(
+                "{} includes an integer that selects the cells of tasks, and the task may change this integer",
+                self.task_text(first)
+            ),
             false => format!(
                 "{} and {} share cells, and one of them may change them",
                 self.task_text(first),
@@ -45,7 +48,7 @@ impl Explainer<'_> {
         let number = u64::from(task) + 1;
         match argument.and_then(|argument| self.argument_of(site, argument)) {
             Some((text, _)) => format!("`{text}` of task {number}{call}"),
-            None => format!("what task {number}{call} names"),
+            None => format!("a variable used by task {number}{call}"),
         }
     }
 

@@ -39,7 +39,8 @@ impl<'a> LoweredTypes<'a> {
     }
 
     pub fn inner(&self, handle: Handle<Type>) -> Result<&'a TypeInner, BatchError> {
-        let kind = self.module.types.get_handle(handle).map_err(|_| refused("a type that isn't there"))?;
+        let kind = self.module.types.get_handle(handle);
+        let kind = kind.map_err(|_| refused("a type that the module doesn't define"))?;
         Ok(&kind.inner)
     }
 
@@ -113,7 +114,8 @@ impl<'a> LoweredTypes<'a> {
     /// Returns the text of a named constant or constant expression of the module.
     pub fn constant(&self, handle: Handle<Expression>) -> Result<String, BatchError> {
         let all = &self.module.global_expressions;
-        self.constant_of(all.try_get(handle).map_err(|_| refused("a constant that isn't there"))?)
+        let constant = all.try_get(handle);
+        self.constant_of(constant.map_err(|_| refused("a constant that the module doesn't define"))?)
     }
 
     /// Returns the text of a constant expression without operands.
@@ -122,7 +124,8 @@ impl<'a> LoweredTypes<'a> {
             Expression::Literal(literal) => self.literal(*literal),
             Expression::Constant(constant) => {
                 let constant = self.module.constants.try_get(*constant);
-                self.constant(constant.map_err(|_| refused("a constant that isn't there"))?.init)
+                let undefined = |_| refused("a constant that the module doesn't define");
+                self.constant(constant.map_err(undefined)?.init)
             }
             Expression::ZeroValue(kind) => Ok(format!("{}()", self.name(*kind)?)),
             other => Err(refused(&format!("the constant {other:?}"))),
