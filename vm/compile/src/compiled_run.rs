@@ -16,7 +16,7 @@ use crate::build::build_within;
 use crate::compiled::{Compiled, MOST_WORK};
 use crate::frames;
 use crate::function::{LiveAtExits, Specialization, SsaFunction, StopPlace, ZerosAtEntry};
-use crate::passes::{PASSES, optimized};
+use crate::passes::{PASSES, Pass, optimized};
 use crate::start::RunStart;
 
 /// Plan of a run through main's code: its ends, its direction and its mode. A compiled run executes one plan, from one
@@ -75,12 +75,17 @@ impl RunPlan {
         }
     }
 
-    /// Builds the SSA function of the plan, with the given liveness at exits. Returns `None` if no code reaches the end
-    /// of the plan.
-    pub(crate) fn function(&self, program: &Program, live_at_exits: LiveAtExits) -> Option<SsaFunction> {
+    /// Builds the SSA function of the plan, with the given liveness at exits, and applies passes. Returns `None` if no
+    /// code reaches the end of the plan.
+    pub(crate) fn function(
+        &self,
+        program: &Program,
+        live_at_exits: LiveAtExits,
+        passes: &[Pass],
+    ) -> Option<SsaFunction> {
         let specialization = Specialization { live_at_exits, ..self.specialization(program) };
         let function = build_within(program.module(), program.flow(), specialization, MOST_WORK).ok()?;
-        arrives(&function, self.to).then(|| optimized(function, &PASSES))
+        arrives(&function, self.to).then(|| optimized(function, passes))
     }
 
     /// Returns the liveness at exits. A reverse sweep that isn't verified has only adjoints as results.
@@ -146,7 +151,7 @@ impl CompiledRun {
         level: CheckLevel,
     ) -> Option<CompiledRun> {
         let plan = RunPlan::whole(program, travel, level);
-        let function = plan.function(program, LiveAtExits::All)?;
+        let function = plan.function(program, LiveAtExits::All, &PASSES)?;
         let compiled = Compiled::of(function, backend)?;
         Some(CompiledRun { program: program.clone(), plan, zeros: plan.zeros(program), compiled })
     }

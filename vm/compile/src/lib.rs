@@ -19,6 +19,7 @@
 //! | `compiled`, `frames` | how compiled code moves a machine, and the frames of the calls that it opens |
 //! | [`compiled_run`], [`start`] | whole runs for callers that can start again, plans of sweeps, and start states |
 //! | [`call`], [`rows`] | a gradient call as one SSA function, which needs no machine; several losses at once |
+//! | `lift` | functions on dual numbers and Taylor series |
 //! | [`group`] | gradient calls of several lanes side by side (SIMD groups) |
 //! | [`emit_plan`] | common part of the emitters: which blocks and values they write, and in which order |
 //! | [`evaluate`], `text` | evaluator of SSA functions, the reference for all engines; SSA functions as text |
@@ -66,6 +67,7 @@ pub mod foreign;
 mod frames;
 pub mod function;
 pub mod group;
+mod lift;
 pub mod op;
 pub mod order;
 pub mod passes;

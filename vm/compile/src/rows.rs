@@ -73,6 +73,13 @@ fn is_of_adjoints(op: &SsaOp, by_row: &BTreeSet<SsaValue>) -> bool {
         || op.operands.iter().chain(&op.guard).any(|value| by_row.contains(value))
 }
 
+/// Returns the values that depend on an adjoint.
+pub(crate) fn of_adjoints(function: &SsaFunction) -> BTreeSet<SsaValue> {
+    let mut order = reached(function);
+    order.reverse();
+    by_row(function, &order)
+}
+
 /// Returns the values that differ by row: a fixed point over the blocks.
 fn by_row(function: &SsaFunction, order: &[u32]) -> BTreeSet<SsaValue> {
     let mut by_row = BTreeSet::new();

@@ -9,7 +9,7 @@ use super::TaylorReals;
 use super::series::{Coefficients, Jet};
 use crate::arith::Elementary;
 use crate::fault::Eval;
-use crate::number::Reals;
+use super::arithmetic::CoefficientArithmetic;
 
 /// The sign of a term that differs between circular and hyperbolic functions.
 #[derive(Clone, Copy, PartialEq)]
@@ -26,8 +26,9 @@ const SINE: Signs = [Sign::Plus, Sign::Minus];
 const COSINE: Signs = [Sign::Minus, Sign::Plus];
 const HYPERBOLIC: Signs = [Sign::Plus, Sign::Plus];
 
-impl<R: Reals<Bits = u64>, const N: usize> TaylorReals<R, N> {
-    pub(super) fn function(&self, function: Elementary, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
+impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
+    /// Evaluates a unary function of a series.
+    pub fn function(&self, function: Elementary, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
         use Elementary::*;
         let primal = self.plain.elementary(function, u.primal())?;
         if u.is_constant() {
@@ -57,7 +58,8 @@ impl<R: Reals<Bits = u64>, const N: usize> TaylorReals<R, N> {
                 // For a large source u, 1/(1 + u) is computed as 0.5/(0.5 + u/2), because 1 + u may be out of
                 // range.
                 let one = self.plain.literal(1.0)?;
-                let factor = if u.primal() > one { self.plain.literal(0.5)? } else { one };
+                let half = self.plain.literal(0.5)?;
+                let [factor] = self.plain.if_less(one, u.primal(), || Ok([half]), || Ok([one]))?;
                 let part = u.lanewise(|lane| self.plain.mul(lane, factor))?;
                 let sum = self.plain.add(factor, part.primal())?;
                 self.logarithm(primal, &part.with_primal(sum), N)
@@ -152,7 +154,7 @@ impl<R: Reals<Bits = u64>, const N: usize> TaylorReals<R, N> {
             return Coefficients::grown(primal, N, |k, _| self.ratio(u.0[k], zero));
         }
         let one = self.plain.literal(1.0)?;
-        let is_small = self.greater_magnitude(u.primal(), zero)? < one;
+        let magnitude = self.greater_magnitude(u.primal(), zero)?;
         Coefficients::grown(primal, N, |k, v| {
             let weighted = Coefficients::grown(R::Cell::default(), k + 1, |j, _| {
                 self.plain.mul(self.plain.of_int(4 * j as i64 - 3 * k as i64)?, u.0[j])
@@ -161,8 +163,8 @@ impl<R: Reals<Bits = u64>, const N: usize> TaylorReals<R, N> {
             // The division enlarges them, so that the products keep their digits. For a large u₀, 3k·u₀ might
             // be out of range, so the coefficients are divided by u₀, and the sum is divided by 3k.
             let times = self.plain.of_int(3 * k as i64)?;
-            let (before, behind) =
-                if is_small { (self.plain.mul(times, u.primal())?, one) } else { (u.primal(), times) };
+            let small = || Ok([self.plain.mul(times, u.primal())?, one]);
+            let [before, behind] = self.plain.if_less(magnitude, one, small, || Ok([u.primal(), times]))?;
             let quotients = v.lanewise(|lane| self.ratio(lane, before))?;
             self.ratio(self.convolved(&weighted, &quotients, k, 1..k + 1)?, behind)
         })
@@ -171,7 +173,7 @@ impl<R: Reals<Bits = u64>, const N: usize> TaylorReals<R, N> {
     /// The length v of the vector (a, b): v·v' = a·a' + b·b'. One factor of each product is divided by the
     /// length of the primal. That length is computed from a vector scaled to the unit square, because a short
     /// vector has few digits in fixed point.
-    pub(super) fn length(&self, a: &Jet<R, N>, b: &Jet<R, N>, primal: R::Cell) -> Eval<Jet<R, N>> {
+    pub fn length(&self, a: &Jet<R, N>, b: &Jet<R, N>, primal: R::Cell) -> Eval<Jet<R, N>> {
         if a.is_constant() && b.is_constant() {
             return Ok(Coefficients::constant(primal));
         }
@@ -210,7 +212,7 @@ impl<R: Reals<Bits = u64>, const N: usize> TaylorReals<R, N> {
 
     /// The angle v of the point (x, y): v'·(x² + y²) = x·y' - y·x'. The point is scaled to the unit square
     /// first, because squares of fixed-point numbers may overflow or vanish.
-    pub(super) fn angle(&self, y: &Jet<R, N>, x: &Jet<R, N>, primal: R::Cell) -> Eval<Jet<R, N>> {
+    pub fn angle(&self, y: &Jet<R, N>, x: &Jet<R, N>, primal: R::Cell) -> Eval<Jet<R, N>> {
         if x.is_constant() && y.is_constant() {
             return Ok(Coefficients::constant(primal));
         }
@@ -235,9 +237,12 @@ impl<R: Reals<Bits = u64>, const N: usize> TaylorReals<R, N> {
 
     /// The greater of the magnitudes |a| and |b|.
     fn greater_magnitude(&self, a: R::Cell, b: R::Cell) -> Eval<R::Cell> {
-        let magnitude = |a: R::Cell| if a < R::Cell::default() { self.plain.neg(a) } else { Ok(a) };
+        let magnitude = |a: R::Cell| {
+            let magnitude = self.plain.if_less(a, R::Cell::default(), || Ok([self.plain.neg(a)?]), || Ok([a]));
+            magnitude.map(|[magnitude]| magnitude)
+        };
         let (a, b) = (magnitude(a)?, magnitude(b)?);
-        Ok(if b > a { b } else { a })
+        self.plain.if_less(a, b, || Ok([b]), || Ok([a])).map(|[greater]| greater)
     }
 
     fn signed(&self, sign: Sign, lane: R::Cell) -> Eval<R::Cell> {

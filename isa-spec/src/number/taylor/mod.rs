@@ -11,6 +11,7 @@
 //! constant. Its derivatives aren't computed, so derivatives that aren't needed never fault. Each coefficient
 //! is rounded like in the plain system. This module knows no row and no machine.
 
+mod arithmetic;
 mod elementary;
 mod power;
 mod rotation;
@@ -22,7 +23,8 @@ use crate::arith::Elementary;
 use crate::fault::Eval;
 use crate::module::RealSystem;
 
-pub use series::Coefficients;
+pub use arithmetic::CoefficientArithmetic;
+pub use series::{Coefficients, Jet};
 
 /// The number system of series with `N` coefficients (1 to 32) over a plain system.
 #[derive(Clone, Copy, Debug)]
@@ -30,8 +32,8 @@ pub struct TaylorReals<R, const N: usize> {
     plain: R,
 }
 
-impl<R: Reals<Bits = u64>, const N: usize> TaylorReals<R, N> {
-    /// Returns the number system of series over this plain system.
+impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
+    /// Returns the number system of series with these coefficients.
     pub fn new(plain: R) -> TaylorReals<R, N> {
         const { assert!(N > 0, "a series has a primal") };
         TaylorReals { plain }
@@ -113,12 +115,12 @@ where
 
     #[inline]
     fn add(&self, a: Self::Cell, b: Self::Cell) -> Eval<Self::Cell> {
-        a.joined(b, |a, b| self.plain.add(a, b))
+        self.sum(a, b)
     }
 
     #[inline]
     fn sub(&self, a: Self::Cell, b: Self::Cell) -> Eval<Self::Cell> {
-        a.joined(b, |a, b| self.plain.sub(a, b))
+        self.difference(a, b)
     }
 
     #[inline]
@@ -133,7 +135,7 @@ where
 
     #[inline]
     fn neg(&self, a: Self::Cell) -> Eval<Self::Cell> {
-        a.lanewise(|lane| self.plain.neg(lane))
+        self.negated(a)
     }
 
     fn pow(&self, a: Self::Cell, b: Self::Cell) -> Eval<Self::Cell> {

@@ -6,26 +6,22 @@ use super::TaylorReals;
 use super::series::{Coefficients, Jet};
 use crate::arith::Elementary;
 use crate::fault::Eval;
-use crate::number::Reals;
+use super::arithmetic::CoefficientArithmetic;
 
-impl<R: Reals<Bits = u64>, const N: usize> TaylorReals<R, N> {
+impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
     /// aⁿ for an integer n.
-    pub(super) fn whole_power(&self, a: &Jet<R, N>, n: i64) -> Eval<Jet<R, N>> {
+    pub fn whole_power(&self, a: &Jet<R, N>, n: R::Exponent) -> Eval<Jet<R, N>> {
         let primal = self.plain.powi(a.primal(), n)?;
         if a.is_constant() {
             return Ok(Coefficients::constant(primal));
         }
-        // For a negative n, aⁿ is divided by a m times, because n - m would wrap for MIN.
-        let lowered = |m: usize| match n {
-            ..0 => (0..m).try_fold(primal, |power, _| self.plain.div(power, a.primal())),
-            _ => self.plain.powi(a.primal(), n - m as i64),
-        };
-        self.composed_power(primal, a, self.plain.of_int(n)?, lowered)
+        let lowered = |m: usize| self.plain.lower_power(a.primal(), primal, n, m);
+        self.composed_power(primal, a, self.plain.of_exponent(n)?, lowered)
     }
 
     /// aᵇ = a^b₀ · e^((b - b₀)·log a), where b₀ is the primal of b. Therefore a base that isn't positive is
     /// allowed for a constant exponent.
-    pub(super) fn real_power(&self, a: &Jet<R, N>, b: &Jet<R, N>) -> Eval<Jet<R, N>> {
+    pub fn real_power(&self, a: &Jet<R, N>, b: &Jet<R, N>) -> Eval<Jet<R, N>> {
         let primal = self.plain.pow(a.primal(), b.primal())?;
         let power = self.constant_power(primal, a, b.primal())?;
         if b.is_constant() {

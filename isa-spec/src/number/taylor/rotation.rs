@@ -9,17 +9,18 @@
 use super::TaylorReals;
 use super::series::Jet;
 use crate::fault::Eval;
-use crate::number::Reals;
+use super::arithmetic::CoefficientArithmetic;
 
-impl<R: Reals<Bits = u64>, const N: usize> TaylorReals<R, N> {
-    pub(super) fn turn(
+impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
+    /// Rotates a point by an angle.
+    pub fn turn(
         &self,
         mut x: Jet<R, N>,
         mut y: Jet<R, N>,
         angle: &Jet<R, N>,
     ) -> Eval<(Jet<R, N>, Jet<R, N>)> {
         for (x, y) in x.0.iter_mut().zip(&mut y.0) {
-            (*x, *y) = self.plain.rotate(*x, *y, angle.primal())?;
+            [*x, *y] = self.plain.rotate(*x, *y, angle.primal())?;
         }
         if !angle.is_constant() {
             let turn = self.waves_of_departure(angle)?;
@@ -32,7 +33,8 @@ impl<R: Reals<Bits = u64>, const N: usize> TaylorReals<R, N> {
         Ok((x, y))
     }
 
-    pub(super) fn turn_back(
+    /// Rotates a point by the negated angle.
+    pub fn turn_back(
         &self,
         mut x: Jet<R, N>,
         mut y: Jet<R, N>,
@@ -47,7 +49,7 @@ impl<R: Reals<Bits = u64>, const N: usize> TaylorReals<R, N> {
             }
         }
         for (x, y) in x.0.iter_mut().zip(&mut y.0) {
-            (*x, *y) = self.plain.rotate_back(*x, *y, angle.primal())?;
+            [*x, *y] = self.plain.rotate_back(*x, *y, angle.primal())?;
         }
         Ok((x, y))
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::TaylorReals;
 use crate::fault::Eval;
-use crate::number::Reals;
+use super::arithmetic::CoefficientArithmetic;
 
 /// The coefficients c₀ … c_{N-1} of a series; c₀ is the primal. `==` and `<` compare only the primals. So
 /// series that compare as equal may have different derivatives.
@@ -13,7 +13,7 @@ use crate::number::Reals;
 pub struct Coefficients<C, const N: usize>(pub [C; N]);
 
 /// The series type of a Taylor number system.
-pub(super) type Jet<R, const N: usize> = Coefficients<<R as Reals>::Cell, N>;
+pub type Jet<R, const N: usize> = Coefficients<<R as CoefficientArithmetic>::Cell, N>;
 
 impl<C: Copy + Default, const N: usize> Default for Coefficients<C, N> {
     fn default() -> Self {
@@ -92,7 +92,25 @@ impl<C: Copy + Default + PartialEq, const N: usize> Coefficients<C, N> {
     }
 }
 
-impl<R: Reals<Bits = u64>, const N: usize> TaylorReals<R, N> {
+impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
+    /// Adds two series.
+    #[inline]
+    pub fn sum(&self, a: Jet<R, N>, b: Jet<R, N>) -> Eval<Jet<R, N>> {
+        a.joined(b, |a, b| self.plain.add(a, b))
+    }
+
+    /// Subtracts series `b` from `a`.
+    #[inline]
+    pub fn difference(&self, a: Jet<R, N>, b: Jet<R, N>) -> Eval<Jet<R, N>> {
+        a.joined(b, |a, b| self.plain.sub(a, b))
+    }
+
+    /// Negates a series.
+    #[inline]
+    pub fn negated(&self, a: Jet<R, N>) -> Eval<Jet<R, N>> {
+        a.lanewise(|lane| self.plain.neg(lane))
+    }
+
     /// Σ aⱼ·b_{k-j} over a range of j; 0 if the range is empty.
     #[inline]
     pub(super) fn convolved(
@@ -119,14 +137,16 @@ impl<R: Reals<Bits = u64>, const N: usize> TaylorReals<R, N> {
         if a == R::Cell::default() { Ok(a) } else { self.plain.div(a, b) }
     }
 
+    /// Multiplies two series.
     #[inline]
-    pub(super) fn product(&self, a: &Jet<R, N>, b: &Jet<R, N>) -> Eval<Jet<R, N>> {
+    pub fn product(&self, a: &Jet<R, N>, b: &Jet<R, N>) -> Eval<Jet<R, N>> {
         let primal = self.plain.mul(a.primal(), b.primal())?;
         Coefficients::grown(primal, N, |k, _| self.convolved(a, b, k, 0..k + 1))
     }
 
+    /// Divides series `a` by `b`.
     #[inline]
-    pub(super) fn quotient(&self, a: &Jet<R, N>, b: &Jet<R, N>) -> Eval<Jet<R, N>> {
+    pub fn quotient(&self, a: &Jet<R, N>, b: &Jet<R, N>) -> Eval<Jet<R, N>> {
         let primal = self.plain.div(a.primal(), b.primal())?;
         Coefficients::grown(primal, N, |k, quotient| self.quotient_lane(a, b, quotient, k))
     }

@@ -6,7 +6,7 @@ use super::TaylorReals;
 use super::series::{Coefficients, Jet};
 use crate::arith::Elementary;
 use crate::fault::Eval;
-use crate::number::Reals;
+use super::arithmetic::CoefficientArithmetic;
 
 /// The argument from which Stirling's series is used.
 const STIRLING_START: f64 = 16.0;
@@ -23,7 +23,7 @@ const STIRLING_SLOPE: [f64; 8] = [
     -3617.0 / 8160.0,
 ];
 
-impl<R: Reals<Bits = u64>, const N: usize> TaylorReals<R, N> {
+impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
     /// Error function: v' = bell(u)·u'.
     pub(super) fn error_function(&self, primal: R::Cell, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
         let slope = self.plain.elementary(Elementary::ErfSlope, u.primal())?;
@@ -56,13 +56,13 @@ impl<R: Reals<Bits = u64>, const N: usize> TaylorReals<R, N> {
     pub(super) fn digamma(&self, primal: R::Cell, u: &Jet<R, N>, end: usize) -> Eval<Jet<R, N>> {
         let one = Coefficients::constant(self.plain.literal(1.0)?);
         let zero = R::Cell::default();
-        if u.primal() <= zero {
+        if self.plain.known(u.primal())? <= 0.0 {
             // Outside the domain, the primal of a float isn't finite; derivatives aren't computed then.
             return Ok(Coefficients::constant(primal));
         }
         let mut z = Coefficients::grown(u.primal(), end, |k, _| Ok(u.0[k]))?;
         let mut below = Coefficients::constant(zero);
-        while self.plain.to_f64(z.primal()) < STIRLING_START {
+        while self.plain.known(z.primal())? < STIRLING_START {
             let inverse = self.quotient(&one, &z)?;
             below = below.joined(inverse, |below, inverse| self.plain.add(below, inverse))?;
             z = z.with_primal(self.plain.add(z.primal(), one.primal())?);

@@ -13,7 +13,7 @@ use reviver_vm::travel::{Segment, Travel};
 use reviver_vm::watch::{Rounding, Watch, Watcher};
 use reviver_vm::{CheckLevel, Program, State};
 
-use super::{GradientFunction, GradientTask};
+use super::{GradientFunction, GradientTask, Lift};
 use crate::backend::{Backend, Code};
 use crate::compiled_run::{MOST_STEPS, RunPlan};
 use crate::frames;
@@ -33,6 +33,8 @@ pub struct GradientCall {
     /// The reals that may have a seed, each with the number of its result, in ascending order.
     seeded: Vec<(u32, usize)>,
     rows: AdjointRows,
+    /// Number of coefficients of each real; 1 for plain reals.
+    lanes: u32,
     end: u32,
     working: Vec<(Class, Range<u32>)>,
     adjoints: Vec<Range<u32>>,
@@ -85,10 +87,16 @@ pub struct CallMemory {
     /// The bits of the seeded cells at the turning point, row by row. `value_rows` has the index at which each row
     /// begins.
     values: Vec<u64>,
+    /// The reals of the start with all coefficients, if the call computes on series.
+    lifted_start: Vec<u64>,
+    /// The adjoints after a call on series: first the coefficients 0 of all reals, then the coefficients 1, and so on.
+    coefficients: Vec<u64>,
     value_rows: ArrayVec<usize, MOST_ROWS>,
     /// The number of the program's reals, and the number of cells from one row of adjoints to the next.
     own_reals: usize,
     stride: usize,
+    /// The number of coefficients of each real.
+    lanes: usize,
     /// Branches and freed cells, if the call was watched.
     watch: Option<Watch>,
 }
@@ -107,7 +115,31 @@ impl GradientCall {
             return None;
         }
         let seeded = seeded.iter().map(|&cell| u32::try_from(cell).ok()).collect::<Option<Vec<u32>>>()?;
-        let function = GradientFunction::build(program, GradientTask { turn, level, seeded: &seeded, rows })?;
+        let task = GradientTask { turn, level, seeded: &seeded, rows, lift: Lift::NONE };
+        GradientCall::compiled(program, backend, task)
+    }
+
+    /// Compiles a call function for the gradient of one sum, on dual numbers. Its adjoints contain the product of the
+    /// sum's Hessian with a direction. `moved` lists the reals that a direction may move. Returns `None` under the
+    /// conditions of [`GradientCall::new`], or if a function has no derivative rule in compiled code.
+    pub fn dual(
+        program: &Program,
+        backend: &impl Backend,
+        turn: u32,
+        (seeded, moved): (&[usize], &[Range<u32>]),
+    ) -> Option<GradientCall> {
+        let seeded = seeded.iter().map(|&cell| u32::try_from(cell).ok()).collect::<Option<Vec<u32>>>()?;
+        let (level, lift) = (CheckLevel::Checked, Lift { lanes: 2, moved });
+        GradientCall::compiled(
+            program,
+            backend,
+            GradientTask { turn, level, seeded: &seeded, rows: 1, lift },
+        )
+    }
+
+    fn compiled(program: &Program, backend: &impl Backend, task: GradientTask) -> Option<GradientCall> {
+        let GradientTask { turn, level, seeded, lift, .. } = task;
+        let function = GradientFunction::build(program, task)?;
         let GradientFunction { function, end, working, adjoints, rows, sweeps } = function;
         // The space for records is computed with the shorter record, so that neither sweep opens more calls than there
         // are frames.
@@ -120,7 +152,7 @@ impl GradientCall {
         let code = backend.compile(function)?;
         let zeros = plan.zeros(program);
         let program = program.clone();
-        let mut seeded: Vec<(u32, usize)> = seeded.into_iter().zip(0..).collect();
+        let mut seeded: Vec<(u32, usize)> = seeded.iter().copied().zip(0..).collect();
         seeded.sort_unstable();
         Some(GradientCall {
             program,
@@ -128,6 +160,7 @@ impl GradientCall {
             zeros,
             seeded,
             rows,
+            lanes: lift.lanes,
             end,
             working,
             adjoints,
@@ -151,13 +184,26 @@ impl GradientCall {
         memory: &mut CallMemory,
         most_steps: u64,
     ) -> Option<FoundGradients> {
+        self.run_along(start, &[], seeds, memory, most_steps)
+    }
+
+    /// Makes the call as [`GradientCall::run`], at a start whose reals move along a direction. `direction` lists the
+    /// moving reals with the bits of their components.
+    pub fn run_along(
+        &self,
+        start: &RunStart,
+        direction: &[(usize, u64)],
+        seeds: &[&[SeededCell]],
+        memory: &mut CallMemory,
+        most_steps: u64,
+    ) -> Option<FoundGradients> {
         if most_steps < self.first_steps || !self.suits(start, seeds) {
             return None;
         }
         let mut levels = self.levels.load(Ordering::Relaxed);
         let mut found = FoundGradients { steps: 0, steps_back: 0, loss_errors: ArrayVec::new() };
         loop {
-            match self.run_with(start, seeds, (memory, levels), most_steps, &mut found) {
+            match self.run_with((start, direction), seeds, (memory, levels), most_steps, &mut found) {
                 Err(CallEnd::Full) => {
                     levels = self.more_levels(levels)?;
                     self.levels.fetch_max(levels, Ordering::Relaxed);
@@ -179,7 +225,7 @@ impl GradientCall {
     /// Executes the call with frames for `wanted` out-of-line calls, or fewer if the program's limits allow fewer.
     fn run_with(
         &self,
-        start: &RunStart,
+        (start, direction): (&RunStart, &[(usize, u64)]),
         seeds: &[&[SeededCell]],
         (memory, wanted): (&mut CallMemory, u32),
         most_steps: u64,
@@ -191,7 +237,7 @@ impl GradientCall {
             0 => 0,
             _ => frames::levels(&self.program, state, self.demands, wanted).ok_or(CallEnd::NeedsMachine)?,
         };
-        if memory.begin(self, (state, levels), seeds).is_err() {
+        if memory.begin(self, (state, direction), levels, seeds).is_err() {
             *memory = CallMemory::default();
             return Err(CallEnd::NeedsMachine);
         }
@@ -221,6 +267,7 @@ impl GradientCall {
         let is_unequal = watch.is_some() && steps_back != primal_steps;
         memory.watch = watch;
         memory.read_values(self, seeds);
+        memory.transpose_adjoints();
         if self.plan.level.is_checked() && is_unequal {
             return Err(CallEnd::NeedsMachine);
         }
@@ -280,27 +327,31 @@ impl CallMemory {
     fn begin(
         &mut self,
         call: &GradientCall,
-        (start, levels): (&State, u32),
+        (start, direction): (&State, &[(usize, u64)]),
+        levels: u32,
         seeds: &[&[SeededCell]],
     ) -> Result<(), OutOfMemory> {
+        self.lanes = call.lanes as usize;
+        self.own_reals = start.reals.len();
+        self.stride = call.rows.stride as usize;
+        self.lift_start(&start.reals, direction)?;
         let Demands { frame_ints, frame_reals, references, record, level, .. } = call.demands;
         let cells =
             |own: usize, inlined: u32, level: u32| own + inlined as usize + levels as usize * level as usize;
-        let reals = cells(start.reals.len(), frame_reals, level.reals);
+        let reals = cells(self.own_reals * self.lanes, frame_reals, level.reals);
         allocation::resize(&mut self.ints, cells(start.ints.len(), frame_ints, level.ints))?;
         allocation::resize(&mut self.reals, reals)?;
         let adjoints = if call.rows.count > 1 { call.rows.adjoints() } else { reals };
         allocation::resize(&mut self.adjoints, adjoints)?;
         allocation::resize(&mut self.references, cells(FIRST_RECORD as usize, references, record))?;
-        allocation::resize(&mut self.results, call.seeded.len())?;
+        allocation::resize(&mut self.results, call.seeded.len() * self.lanes)?;
         allocation::resize(&mut self.values, seeds.iter().map(|row| row.len()).sum())?;
-        self.own_reals = start.reals.len();
-        self.stride = call.rows.stride as usize;
+        let start_reals = if self.lanes > 1 { &self.lifted_start } else { &start.reals };
         for (class, cells) in &call.working {
             let cells = cells.start as usize..cells.end as usize;
             match class {
                 Class::Int => renew(&mut self.ints, &start.ints, cells),
-                Class::Real => renew(&mut self.reals, &start.reals, cells),
+                Class::Real => renew(&mut self.reals, start_reals, cells),
             }
         }
         for cells in &call.adjoints {
@@ -318,8 +369,41 @@ impl CallMemory {
         Ok(())
     }
 
+    /// Sets the adjoint of a cell to a constant.
     fn seed(&mut self, row: usize, cell: usize, seed: u64) {
-        self.adjoints.get_mut(row * self.stride + cell).into_iter().for_each(|adjoint| *adjoint = seed);
+        let lanes = self.adjoints.iter_mut().skip((row * self.stride + cell) * self.lanes).take(self.lanes);
+        lanes.zip(std::iter::once(seed).chain(std::iter::repeat(0))).for_each(|(lane, seed)| *lane = seed);
+    }
+
+    /// Computes the start on series, if the call computes on series: each real is a constant, except for its component
+    /// of the direction.
+    fn lift_start(&mut self, reals: &[u64], direction: &[(usize, u64)]) -> Result<(), OutOfMemory> {
+        if self.lanes == 1 {
+            return Ok(());
+        }
+        allocation::resize(&mut self.lifted_start, reals.len() * self.lanes)?;
+        allocation::resize(&mut self.coefficients, reals.len() * self.lanes)?;
+        allocation::zero(&mut self.lifted_start);
+        for (lanes, &bits) in self.lifted_start.chunks_exact_mut(self.lanes).zip(reals) {
+            lanes.first_mut().into_iter().for_each(|lane| *lane = bits);
+        }
+        for &(cell, component) in direction {
+            let lane = self.lifted_start.get_mut(cell * self.lanes + 1);
+            lane.into_iter().for_each(|lane| *lane = component);
+        }
+        Ok(())
+    }
+
+    /// Sorts the adjoints after a call on series by coefficient.
+    fn transpose_adjoints(&mut self) {
+        if self.lanes == 1 {
+            return;
+        }
+        self.coefficients.clear();
+        for k in 0..self.lanes {
+            let lane = self.adjoints.iter().skip(k).step_by(self.lanes).take(self.own_reals);
+            self.coefficients.extend(lane);
+        }
     }
 
     /// Copies the results to each row's values; [`CallMemory::begin`] has reserved the memory.
@@ -329,7 +413,7 @@ impl CallMemory {
         for row in seeds.iter().take(MOST_ROWS) {
             self.value_rows.push(next);
             for seed in *row {
-                let bits = call.result(seed.cell).and_then(|result| self.results.get(result));
+                let bits = call.result(seed.cell).and_then(|result| self.results.get(result * self.lanes));
                 if let (Some(value), Some(&bits)) = (self.values.get_mut(next), bits) {
                     *value = bits;
                 }
@@ -345,7 +429,7 @@ impl CallMemory {
             adjoints: &mut self.adjoints,
             references: &mut self.references,
             start_ints: &start.ints,
-            start_reals: &start.reals,
+            start_reals: if self.lanes > 1 { &self.lifted_start } else { &start.reals },
             results: &mut self.results,
         }
     }
@@ -363,8 +447,18 @@ impl CallMemory {
 
     /// Returns the adjoints of a row after the last call, one for each of the program's reals.
     pub fn adjoints(&self, row: usize) -> &[u64] {
+        if self.lanes > 1 {
+            return self.coefficients(0);
+        }
         let first = row * self.stride;
         self.adjoints.get(first..first + self.own_reals).unwrap_or_default()
+    }
+
+    /// Returns coefficient `k` of the adjoints after the last call, which computed on series: one for each of the
+    /// program's reals.
+    pub fn coefficients(&self, k: usize) -> &[u64] {
+        let first = k * self.own_reals;
+        self.coefficients.get(first..first + self.own_reals).unwrap_or_default()
     }
 }
 

@@ -80,6 +80,8 @@ pub(super) struct CallBuilder<'p> {
     starts: HashMap<SpacedCell, SsaValue>,
     /// The final blocks of the sweep that was joined last, each with the final values of cells.
     arrivals: Vec<(u32, BTreeMap<SpacedCell, SsaValue>)>,
+    /// True to keep the operations that count freed cells. Lifting makes checks of them.
+    pub keeps_discards: bool,
     /// The last block of the code at the turning point.
     turn: Option<u32>,
     /// Values of cells at the turning point that differ from those at the start.
@@ -107,6 +109,7 @@ impl<'p> CallBuilder<'p> {
             literals: HashMap::new(),
             starts: HashMap::new(),
             arrivals: Vec::new(),
+            keeps_discards: false,
             turn: None,
             turned: HashMap::new(),
             results: Vec::new(),
@@ -204,9 +207,11 @@ impl<'p> CallBuilder<'p> {
         self.put(block, OpKind::Place, &[by, address, one])
     }
 
-    /// Joins the reverse sweep, which ends at the position `to`, to the turning point.
-    pub fn reverse(&mut self, reverse: SsaFunction, to: u32) {
+    /// Joins the reverse sweep, which ends at the position `to`, to the turning point. Returns the number by which the
+    /// numbers of the sweep's values increase.
+    pub fn reverse(&mut self, reverse: SsaFunction, to: u32) -> u32 {
         let order = reached(&reverse);
+        let by = self.function.definitions.len() as u32;
         let exits = self.function.exits.len() as u32;
         let first = self.function.append(reverse);
         if let Some(turn) = self.turn {
@@ -214,6 +219,7 @@ impl<'p> CallBuilder<'p> {
         }
         let order: Vec<u32> = order.into_iter().map(|block| block + first).collect();
         self.lower(&order, to, exits);
+        by
     }
 
     /// Adds the block at which the reverse sweep ends. Returns the block, and the values of cells there.
@@ -520,7 +526,8 @@ impl<'p> CallBuilder<'p> {
                 }
                 _ => true,
             },
-            (OpKind::CountErased(_) | OpKind::CountDiscarded | OpKind::CountDropped, ..) => false,
+            (OpKind::CountDiscarded, ..) => self.keeps_discards,
+            (OpKind::CountErased(_) | OpKind::CountDropped, ..) => false,
             _ => true,
         }
     }

@@ -26,6 +26,7 @@ pub(crate) use gradient::renew;
 pub use gradient::{CallMemory, FoundGradients, GradientCall};
 pub use join::{CallNeeds, LargestScan};
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use reviver_isa::instruction::Class;
@@ -37,8 +38,9 @@ use crate::compiled_run::RunPlan;
 use crate::function::{
     FixedCells, LiveAtExits, OutOfLineCall, Specialization, SsaExit, SsaFunction, ZerosAtEntry,
 };
-use crate::op::Input;
-use crate::passes::optimized;
+use crate::lift::{LiftFacts, lifted, silence_tests};
+use crate::op::{Input, SsaValue};
+use crate::passes::{PASSES, Pass, optimized};
 use crate::rows::{AdjointRows, with_rows};
 
 /// Upper bound on the additional steps of a reverse sweep, compared with the primal sweep. For example, steps that
@@ -56,6 +58,43 @@ pub struct GradientTask<'t> {
     pub seeded: &'t [u32],
     /// The number of losses that are differentiated at once.
     pub rows: u32,
+    /// The numbers on which the function computes.
+    pub lift: Lift<'t>,
+}
+
+/// The numbers on which a call function computes: plain reals, or truncated Taylor series.
+#[derive(Clone, Copy, Debug)]
+pub struct Lift<'t> {
+    /// Number of coefficients of a series. 1 means plain reals; with 2, the function computes a Hessian–vector product.
+    pub lanes: u32,
+    /// The reals of the start that may have coefficients other than the first. They are the independent variables that
+    /// move.
+    pub moved: &'t [Range<u32>],
+}
+
+impl Lift<'_> {
+    /// Plain reals.
+    pub const NONE: Lift<'static> = Lift { lanes: 1, moved: &[] };
+
+    /// Returns true if the function computes on series.
+    fn is_some(self) -> bool {
+        self.lanes > 1
+    }
+
+    /// Returns the addresses of all coefficients of some cells.
+    fn scaled(self, cells: Range<u32>) -> Range<u32> {
+        cells.start.saturating_mul(self.lanes)..cells.end.saturating_mul(self.lanes)
+    }
+
+    /// Lifts a function to the numbers. Returns `None` if that isn't possible.
+    fn lifted(self, function: SsaFunction, silence_tests: &BTreeSet<SsaValue>) -> Option<SsaFunction> {
+        let facts = LiftFacts { moved: self.moved, silence_tests };
+        match self.lanes {
+            1 => Some(function),
+            2 => lifted::<2>(function, facts),
+            _ => None,
+        }
+    }
 }
 
 /// The call function of a gradient, with the memory that its caller prepares.
@@ -103,10 +142,12 @@ impl GradientFunction {
         let [primal_plan, reverse_plan] = RunPlan::gradient(program, task.turn, task.level);
         let largest = if primal_plan.is_watched { LargestScan::Values } else { LargestScan::None };
         let needs = CallNeeds { largest, ..CallNeeds::default() };
+        // Passes simplify what is the same on plain reals, which may differ on series.
+        let passes = if task.lift.is_some() { &[][..] } else { &PASSES };
         GradientFunction::join(
             program,
             task,
-            [sweep(program, &primal_plan)?, sweep(program, &reverse_plan)?],
+            [sweep(program, &primal_plan, passes)?, sweep(program, &reverse_plan, passes)?],
             needs,
         )
     }
@@ -120,6 +161,10 @@ impl GradientFunction {
         needs: CallNeeds,
     ) -> Option<GradientFunction> {
         let (first_steps, demands) = (primal.first_steps, primal.demands.max(reverse.demands));
+        // Only plain functions have rows or omit checks.
+        if task.lift.is_some() && (task.rows > 1 || !task.level.is_checked()) {
+            return None;
+        }
         // The distance between rows is fixed, so the number of frames must be bounded.
         if task.rows > 1 && demands.record > 0 && needs.frames.is_none() {
             return None;
@@ -144,10 +189,13 @@ impl GradientFunction {
         exits.extend(reverse.exits.iter().cloned());
         let zeros = primal.specialization.zeros;
         let place = Place { program, zeros, memory: &memory, rows };
+        let tests = if task.lift.is_some() { silence_tests(&reverse) } else { BTreeSet::new() };
         let mut builder = CallBuilder::new(primal, place, (task.seeded, needs.seeds));
+        builder.keeps_discards = task.lift.is_some();
         builder.primal(task.turn);
         builder.turn(slack, needs.largest);
-        builder.reverse(reverse, program.begin());
+        let by = builder.reverse(reverse, program.begin());
+        let tests = tests.into_iter().map(|test| SsaValue(test.0 + by)).collect();
         let is_verified = task.level.is_checked();
         let (block, cells) = builder.arrive();
         let last = if is_verified {
@@ -169,11 +217,16 @@ impl GradientFunction {
         function.cells = FixedCells::of(program.flow(), demands);
         (function.specialization, function.exits, function.demands, function.first_steps) =
             (specialization, exits, demands, first_steps);
+        let function = task.lift.lifted(function, &tests)?;
+        let scaled = |(class, cells)| match class {
+            Class::Int => (class, cells),
+            Class::Real => (class, task.lift.scaled(cells)),
+        };
         Some(GradientFunction {
             function: optimized(function, needs.passes),
             end,
-            working: memory.working().collect(),
-            adjoints: memory.adjoints().collect(),
+            working: memory.working().map(scaled).collect(),
+            adjoints: memory.adjoints().map(|cells| task.lift.scaled(cells)).collect(),
             rows,
             sweeps,
         })
@@ -181,8 +234,8 @@ impl GradientFunction {
 }
 
 /// Builds one sweep of a gradient. Returns `None` if the sweep needs more of a machine than its cells.
-fn sweep(program: &Program, plan: &RunPlan) -> Option<SsaFunction> {
-    let function = plan.function(program, LiveAtExits::AllOnReturn)?;
+fn sweep(program: &Program, plan: &RunPlan, passes: &[Pass]) -> Option<SsaFunction> {
+    let function = plan.function(program, LiveAtExits::AllOnReturn, passes)?;
     // A caller of the function supplies only one input: the end of the space for call records.
     let is_alone = function.inputs().all(|(_, input)| input == Input::RecordsEnd);
     is_alone.then_some(function)

@@ -1,0 +1,354 @@
+//! Lifting: makes from an SSA function on plain reals the same function on truncated Taylor series. With two
+//! coefficients, these are dual numbers: a lifted run is a Jacobian–vector product, and a lifted gradient is a
+//! Hessian–vector product.
+//!
+//! The values of the plain function stay; they are the coefficients 0. The *higher coefficients* are computed by the
+//! recurrences of [`TaylorReals`], executed with coefficients that are SSA values ([`arithmetic`]). So a lifted function
+//! computes the same numbers as the interpreter. A value is *varied* if it may have higher coefficients other than 0
+//! ([`varied`]); only varied values get any.
+//!
+//! In memory, the coefficients of a cell follow each other: coefficient k of cell c has the address c·N + k.
+//!
+//! Where the interpreter would report a lost derivative, or would find that a constant has the derivative 0 although
+//! the function's derivative is infinite, a lifted function fails. The interpreter then repeats the call.
+
+mod arithmetic;
+mod varied;
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use reviver_isa::arith::Order;
+use reviver_isa::instruction::Class;
+use reviver_isa::number::TaylorReals;
+use reviver_isa::number::taylor::Coefficients;
+
+use self::arithmetic::{CodeArithmetic, Coefficient, OpenBlock};
+use self::varied::{Varied, accessed};
+use crate::function::{Definition, SsaBlock, SsaFunction};
+use crate::op::{Coordinate, OpKind, Space, SsaOp, SsaValue};
+use crate::order::reached;
+use crate::rows::of_adjoints;
+
+/// The coefficients of a value.
+type Jet<const N: usize> = Coefficients<Coefficient, N>;
+
+/// Upper bound on the operations of a function after lifting.
+const MOST_OPS: usize = 1 << 18;
+
+/// The facts about a function that lifting needs.
+#[derive(Clone, Debug)]
+pub struct LiftFacts<'f> {
+    /// The reals of the start that may have higher coefficients.
+    pub moved: &'f [Range<u32>],
+    /// Tests whether an adjoint is 0 ([`silence_tests`]).
+    pub silence_tests: &'f BTreeSet<SsaValue>,
+}
+
+/// Returns the tests of a reverse sweep that compare an adjoint with 0. An adjoint is 0 only if all its coefficients
+/// are; every other comparison is decided by the coefficients 0.
+pub fn silence_tests(reverse: &SsaFunction) -> BTreeSet<SsaValue> {
+    let by_adjoint = of_adjoints(reverse);
+    let tests = by_adjoint.iter().copied().filter(|&value| match reverse.op(value) {
+        Some(SsaOp { kind: OpKind::Test(Order::Eq | Order::Ne), operands, .. }) => {
+            operands.iter().any(|&operand| {
+                reverse.op(operand).is_some_and(|op| matches!(op.kind, OpKind::Real(0)))
+            })
+        }
+        _ => false,
+    });
+    tests.collect()
+}
+
+/// Lifts a function to series with `N` coefficients. Returns `None` if an operation has no recurrence that code can
+/// execute, or if the lifted function would be too long.
+pub fn lifted<const N: usize>(function: SsaFunction, facts: LiftFacts) -> Option<SsaFunction> {
+    let order: Vec<u32> = reached(&function).into_iter().rev().collect();
+    if function.length().saturating_mul(N) > MOST_OPS {
+        return None;
+    }
+    let varied = Varied::of(&function, &order, facts.moved);
+    let mut lifting = Lifting::<N> {
+        varied,
+        silence_tests: facts.silence_tests,
+        open: RefCell::new(OpenBlock::new(function)),
+        higher: BTreeMap::new(),
+    };
+    for &block in &order {
+        lifting.lift_parameters(block)?;
+    }
+    for &block in &order {
+        lifting.lift_block(block)?;
+    }
+    let mut function = lifting.open.into_inner().function;
+    let lanes = N as u32;
+    function.cells.reals = function.cells.reals.checked_mul(lanes)?;
+    function.demands.frame_reals = function.demands.frame_reals.checked_mul(lanes)?;
+    function.demands.level.reals = function.demands.level.reals.checked_mul(lanes)?;
+    Some(function)
+}
+
+/// A function that is being lifted, block by block.
+struct Lifting<'f, const N: usize> {
+    varied: Varied,
+    silence_tests: &'f BTreeSet<SsaValue>,
+    open: RefCell<OpenBlock>,
+    /// The coefficients of varied values. Coefficient 0 is the value itself.
+    higher: BTreeMap<SsaValue, Jet<N>>,
+}
+
+impl<const N: usize> Lifting<'_, N> {
+    fn arithmetic(&self) -> CodeArithmetic<'_> {
+        CodeArithmetic(&self.open)
+    }
+
+    fn series(&self) -> TaylorReals<CodeArithmetic<'_>, N> {
+        TaylorReals::new(self.arithmetic())
+    }
+
+    /// Returns the coefficients of a real.
+    fn jet(&self, value: SsaValue) -> Jet<N> {
+        if let Some(&jet) = self.higher.get(&value) {
+            return jet;
+        }
+        let mut jet = Jet::<N>::default();
+        jet.0[0] = self.open.borrow().coefficient(value);
+        jet
+    }
+
+    /// Returns coefficient `k` of a real as a value. Appends a literal if the coefficient is one.
+    fn lane(&self, value: SsaValue, k: usize) -> SsaValue {
+        let lane = self.jet(value).0[k];
+        if k == 0 { value } else { self.open.borrow_mut().value(lane) }
+    }
+
+    /// Iterates over the higher coefficients of a real that aren't known to be 0.
+    fn moving_lanes(&self, value: SsaValue) -> impl Iterator<Item = SsaValue> {
+        let lanes = self.jet(value).0.into_iter().skip(1);
+        lanes.filter(|lane| *lane != Coefficient::default()).map(|lane| self.open.borrow_mut().value(lane))
+    }
+
+    /// Appends an operation to the open block.
+    fn put(&self, kind: OpKind, operands: &[SsaValue]) -> SsaValue {
+        self.open.borrow_mut().put(kind, operands)
+    }
+
+    /// Adds parameters for the higher coefficients of a block's varied parameters.
+    fn lift_parameters(&mut self, number: u32) -> Option<()> {
+        let function = &mut self.open.get_mut().function;
+        let block = function.blocks.get_mut(number as usize)?;
+        let varied: Vec<SsaValue> =
+            block.parameters.iter().copied().filter(|&value| self.varied.has(value)).collect();
+        for value in varied {
+            let first = function.definitions.len() as u32;
+            function.definitions.extend((1..N).map(|_| Definition::Parameter(Class::Real)));
+            let lanes = std::array::from_fn(|k| match k {
+                0 => Coefficient::Value(value),
+                _ => Coefficient::Value(SsaValue(first + k as u32 - 1)),
+            });
+            block.parameters.extend((first..).take(N - 1).map(SsaValue));
+            self.higher.insert(value, Coefficients(lanes));
+        }
+        Some(())
+    }
+
+    /// Lifts the operations of a block, and the arguments that it passes.
+    fn lift_block(&mut self, number: u32) -> Option<()> {
+        let block = self.open.get_mut().function.blocks.get_mut(number as usize)?;
+        let (ops, mut end) = (std::mem::take(&mut block.ops), block.end.clone());
+        for value in ops {
+            self.lift_op(value)?;
+        }
+        for jump in end.jumps_mut() {
+            let to = self.open.get_mut().function.blocks.get(jump.to as usize)?;
+            let passed: Vec<(SsaValue, SsaValue)> =
+                to.parameters.iter().copied().zip(jump.arguments.iter().copied()).collect();
+            for (_, argument) in passed.into_iter().filter(|(parameter, _)| self.varied.has(*parameter)) {
+                jump.arguments.extend((1..N).map(|k| self.lane(argument, k)));
+            }
+        }
+        let open = self.open.get_mut();
+        let ops = open.finish();
+        let block: &mut SsaBlock = open.function.blocks.get_mut(number as usize)?;
+        (block.ops, block.end) = (ops, end);
+        Some(())
+    }
+
+    /// Appends an operation, and the operations for the higher coefficients of its result. Returns `None` if the
+    /// operation can't be lifted.
+    fn lift_op(&mut self, value: SsaValue) -> Option<()> {
+        let Some(op) = self.open.get_mut().function.op(value).cloned() else { return Some(()) };
+        self.open.get_mut().guard = op.guard;
+        match op.kind {
+            OpKind::Load(space) if space.class() == Class::Real => self.lift_load(value, space)?,
+            OpKind::Store(space) if space.class() == Class::Real => self.lift_store(value, space)?,
+            OpKind::Test(order) if self.silence_tests.contains(&value) => {
+                self.lift_silence_test(value, order)?;
+            }
+            // The code that counts freed cells marks the places at which a tangent would be lost.
+            OpKind::CountDiscarded => self.require_no_tangent(&op),
+            OpKind::IntOf => {
+                self.require_no_tangent(&op);
+                self.open.get_mut().take(value);
+            }
+            _ => {
+                self.open.get_mut().take(value);
+                self.lift_pure(value, &op)?;
+            }
+        }
+        Some(())
+    }
+
+    /// Appends checks that the higher coefficients of its operands are 0, up to the tolerance.
+    fn require_no_tangent(&self, op: &SsaOp) {
+        for lane in op.operands.iter().flat_map(|&operand| self.moving_lanes(operand)) {
+            self.put(OpKind::RequireVacant, &[lane]);
+        }
+    }
+
+    /// Appends the operations for the higher coefficients of an operation that accesses no memory.
+    fn lift_pure(&mut self, value: SsaValue, op: &SsaOp) -> Option<()> {
+        if op.kind == OpKind::RequireAdmitted {
+            for lane in op.operands.iter().flat_map(|&operand| self.moving_lanes(operand)) {
+                self.put(OpKind::RequireAdmitted, &[lane]);
+            }
+        }
+        if !self.varied.has(value) {
+            return Some(());
+        }
+        let jet = self.recurrence(value, op)?;
+        self.higher.insert(value, jet);
+        Some(())
+    }
+
+    /// Returns the coefficients of a result.
+    fn recurrence(&self, value: SsaValue, op: &SsaOp) -> Option<Jet<N>> {
+        let series = self.series();
+        let primal = Coefficient::Value(value);
+        let of = |n: usize| op.operands.get(n).map(|&operand| self.jet(operand));
+        let made = match op.kind {
+            OpKind::Add => series.sum(of(0)?, of(1)?),
+            OpKind::Sub => series.difference(of(0)?, of(1)?),
+            OpKind::Mul => series.product(&of(0)?, &of(1)?),
+            OpKind::Div => series.quotient(&of(0)?, &of(1)?),
+            OpKind::Neg => series.negated(of(0)?),
+            OpKind::Pow => series.real_power(&of(0)?, &of(1)?),
+            OpKind::Powi => series.whole_power(&of(0)?, *op.operands.get(1)?),
+            OpKind::Atan2 => series.angle(&of(0)?, &of(1)?, primal),
+            OpKind::Hypot => series.length(&of(0)?, &of(1)?, primal),
+            OpKind::Elementary(function) => series.function(function, &of(0)?),
+            OpKind::Turn { back, axis } => {
+                let (x, y, angle) = (of(0)?, of(1)?, of(2)?);
+                let turned = if back { series.turn_back(x, y, &angle) } else { series.turn(x, y, &angle) };
+                turned.map(|(x, y)| if axis == Coordinate::X { x } else { y })
+            }
+            OpKind::Choose => {
+                let (condition, yes, no) = (*op.operands.first()?, of(1)?, of(2)?);
+                let choose = |k: usize| self.open.borrow_mut().choose(condition, yes.0[k], no.0[k]);
+                Ok(Coefficients(std::array::from_fn(|k| if k == 0 { primal } else { choose(k) })))
+            }
+            // Only passes make magnitudes, and lifting precedes them.
+            _ => return None,
+        };
+        let mut jet = made.ok()?;
+        jet.0[0] = primal;
+        Some(jet)
+    }
+
+    /// Changes a test whether an adjoint is 0, or isn't, to one of all its coefficients.
+    fn lift_silence_test(&mut self, value: SsaValue, order: Order) -> Option<()> {
+        let op = self.open.get_mut().function.op(value)?.clone();
+        let lanes: Vec<SsaValue> = op.operands.iter().flat_map(|&operand| self.moving_lanes(operand)).collect();
+        let Some((last, others)) = lanes.split_last() else {
+            self.open.get_mut().take(value);
+            return Some(());
+        };
+        let zero = self.put(OpKind::Real(0), &[]);
+        let join = if order == Order::Ne { OpKind::IntOr } else { OpKind::IntAnd };
+        let mut all = self.put(op.kind, &op.operands);
+        for &lane in others {
+            let test = self.put(OpKind::Test(order), &[lane, zero]);
+            all = self.put(join, &[all, test]);
+        }
+        let test = self.put(OpKind::Test(order), &[*last, zero]);
+        let open = self.open.get_mut();
+        open.redefine(value, join, &[all, test]);
+        open.take(value);
+        Some(())
+    }
+
+    /// Appends a load of a cell's coefficients.
+    fn lift_load(&mut self, value: SsaValue, space: Space) -> Option<()> {
+        let address = *self.open.get_mut().function.op(value)?.operands.first()?;
+        let mut jet = Jet::<N>::default();
+        for k in 0..N {
+            let place = self.lane_address(address, k)?;
+            if k == 0 {
+                let open = self.open.get_mut();
+                open.redefine(value, OpKind::Load(space), &[place]);
+                open.take(value);
+                jet.0[0] = Coefficient::Value(value);
+            } else if self.varied.has(value) {
+                jet.0[k] = Coefficient::Value(self.put(OpKind::Load(space), &[place]));
+            }
+        }
+        if self.varied.has(value) {
+            self.higher.insert(value, jet);
+        }
+        Some(())
+    }
+
+    /// Appends a store of a value's coefficients. If a cell can't have higher coefficients, no code reads them, so they
+    /// aren't stored. The caller reads those of adjoints and results.
+    fn lift_store(&mut self, value: SsaValue, space: Space) -> Option<()> {
+        let (address, stored) = match self.open.get_mut().function.op(value)?.operands.as_slice() {
+            &[address, stored] => (address, stored),
+            _ => return None,
+        };
+        let cells = accessed(&self.open.get_mut().function, address);
+        let has_lanes =
+            matches!(space, Space::Adjoints | Space::Results) || self.varied.may_vary(space, cells);
+        for k in 0..if has_lanes { N } else { 1 } {
+            let lane = self.lane(stored, k);
+            let place = self.lane_address(address, k)?;
+            if k == 0 {
+                let open = self.open.get_mut();
+                open.redefine(value, OpKind::Store(space), &[place, stored]);
+                open.take(value);
+            } else {
+                self.put(OpKind::Store(space), &[place, lane]);
+            }
+        }
+        Some(())
+    }
+
+    /// Returns the address of coefficient `k` of the cell at an address.
+    fn lane_address(&self, address: SsaValue, k: usize) -> Option<SsaValue> {
+        let (lanes, k) = (N as i64, k as i64);
+        let scaled = |cell: i64| cell.checked_mul(lanes)?.checked_add(k);
+        if let Some(cell) = self.literal(address) {
+            return Some(self.put(OpKind::Int(scaled(cell)?), &[]));
+        }
+        let (base, index, stride) = self.place_of(address).unwrap_or((0, address, 1));
+        let base = self.put(OpKind::Int(scaled(base)?), &[]);
+        let stride = self.put(OpKind::Int(stride.checked_mul(lanes)?), &[]);
+        Some(self.put(OpKind::Place, &[base, index, stride]))
+    }
+
+    /// Returns base, index and stride of an address, if base and stride are literals.
+    fn place_of(&self, address: SsaValue) -> Option<(i64, SsaValue, i64)> {
+        let place = self.open.borrow().function.op(address).cloned()?;
+        match (place.kind, place.operands.as_slice()) {
+            (OpKind::Place, &[base, index, stride]) => {
+                Some((self.literal(base)?, index, self.literal(stride)?))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the number of a literal integer.
+    fn literal(&self, value: SsaValue) -> Option<i64> {
+        self.open.borrow().literal(value)
+    }
+}
