@@ -111,6 +111,11 @@ impl<B: Backend> CodeCache<B> {
         self.timing = timing;
     }
 
+    /// Returns the engine that compiles.
+    pub fn backend(&self) -> &B {
+        &self.common.backend
+    }
+
     pub fn program(&self) -> &Program {
         &self.common.program
     }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use reviver_flow::Activity;
 use reviver_flow::graph::CodeDirection;
+use reviver_vm::differentiate::series_call::{SeriesCall, SeriesResult};
 use reviver_vm::observer::Observer;
 use reviver_vm::state::Part;
 use reviver_vm::stops::{Node, Stops};
@@ -14,6 +15,7 @@ use reviver_vm::travel::{Segment, Stop, Travel};
 use reviver_vm::{CheckLevel, Machine, Program, Runner, Trap, checkpoint};
 
 use crate::backend::Backend;
+use crate::call::SeriesCalls;
 use crate::build::control_flow::steps_to_entry;
 use crate::code_cache::{CodeCache, CodeStatus, CompileTiming};
 use crate::compiled::Compiled;
@@ -35,6 +37,7 @@ pub struct TieredRuntime<B> {
     interpreted: AtomicU64,
     /// Cached entry points of compiled code, for runs of one kind.
     entries: Mutex<Option<(EntryKind, Arc<Stops>)>>,
+    series_calls: SeriesCalls,
 }
 
 /// Properties of a run that decide which compiled code it can enter.
@@ -78,6 +81,7 @@ impl<B: Backend> TieredRuntime<B> {
             made: AtomicU64::new(0),
             interpreted: AtomicU64::new(0),
             entries: Mutex::default(),
+            series_calls: SeriesCalls::default(),
         }
     }
 
@@ -262,6 +266,15 @@ impl<B: Backend> Runner for TieredRuntime<B> {
         observer: &mut dyn Observer,
     ) -> Result<Stop, Trap> {
         self.travel(machine, stops, segment, Some(observer))
+    }
+
+    fn series_call(&self, call: &SeriesCall) -> Option<SeriesResult> {
+        if !std::ptr::eq(self.code_cache.program().flow(), call.program.flow()) {
+            return None;
+        }
+        let (result, steps) = self.series_calls.make(self.code_cache.backend(), call)?;
+        self.made.fetch_add(steps, Ordering::Relaxed);
+        Some(result)
     }
 
     fn steps_made(&self) -> u64 {

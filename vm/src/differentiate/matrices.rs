@@ -12,6 +12,7 @@ use crate::strategy::{RunCost, UsedStrategy, state_bytes};
 
 use super::pass::{PassHistory, forward, forward_until, sweeps};
 use super::seeds::{SeededCell, cells_of};
+use super::series_call::{SeriesGoal, SeriesInputs};
 use super::series_state::series_state;
 use super::turning::TurningPoint;
 use super::{DifferentiateError, Subject, Variable, VerificationReport};
@@ -277,13 +278,14 @@ fn by_input(
         rows.push(allocation::with_capacity(inputs.len())?);
     }
     let (mut values, mut verification_report) = (Vec::new(), VerificationReport::default());
-    for input in inputs {
-        let run = subject.tangents(&[(input.origin, 1.0)])?;
+    let mut runs = TangentRuns::new(subject, &cells, inputs)?;
+    for n in 0..inputs.len() {
+        let run = runs.along((0..inputs.len()).map(|m| if m == n { 1.0 } else { 0.0 }), inputs.len() - n)?;
         verification_report.add(&run.reports, Some(0.0));
-        values = allocation::mapped(&cells, |cell| word_of(&run.state.reals, 0, *cell))?;
-        for (row, cell) in rows.iter_mut().zip(&cells) {
-            row.push(subject.approximate(word_of(&run.state.reals, 1, *cell)));
+        for (row, tangent) in rows.iter_mut().zip(run.tangents) {
+            row.push(tangent);
         }
+        values = run.values;
     }
     Ok(Jacobian { values, rows, sweep: Sweep::Forward, reverse_sweeps: None, verification_report })
 }
@@ -328,14 +330,77 @@ fn by_direction(
     outputs: &[Variable],
     moving: &[(&Variable, f64)],
 ) -> Result<JacobianProduct, DifferentiateError> {
-    let cells = cells(subject, outputs)?;
-    let run = subject.tangents(&origins_of(moving)?)?;
+    let (cells, inputs) = (cells(subject, outputs)?, allocation::mapped(moving, |(input, _)| (*input).clone())?);
+    let mut runs = TangentRuns::new(subject, &cells, &inputs)?;
+    let run = runs.along(moving.iter().map(|&(_, component)| component), 1)?;
     let mut verification_report = VerificationReport::default();
     verification_report.add(&run.reports, Some(0.0));
-    let values = allocation::mapped(&cells, |&cell| word_of(&run.state.reals, 0, cell))?;
-    let tangent = |&cell: &usize| subject.approximate(word_of(&run.state.reals, 1, cell));
-    let product = allocation::mapped(&cells, tangent)?;
+    let (values, product) = (run.values, run.tangents);
     Ok(JacobianProduct { values, product, sweep: Sweep::Forward, reverse_sweeps: None, verification_report })
+}
+
+/// Runs over dual numbers that lead to the same results, by compiled code where the engine has any.
+struct TangentRuns<'s> {
+    subject: &'s Subject,
+    cells: &'s [usize],
+    inputs: &'s [Variable],
+    compiled: Option<(Vec<SeededCell>, SeriesInputs)>,
+    /// Number of steps of the last run; 0 before the first.
+    steps: u64,
+}
+
+/// Results of a run over dual numbers.
+struct Tangents {
+    /// Values of the results, as bits.
+    values: Vec<u64>,
+    /// Derivative of each result along the direction.
+    tangents: Vec<f64>,
+    reports: Reports,
+}
+
+impl<'s> TangentRuns<'s> {
+    /// Prepares for runs that lead to the results in `cells`, from inputs that move.
+    fn new(
+        subject: &'s Subject,
+        cells: &'s [usize],
+        inputs: &'s [Variable],
+    ) -> Result<TangentRuns<'s>, OutOfMemory> {
+        let outputs = allocation::mapped(cells, |&cell| SeededCell::loss(&subject.program, cell))?;
+        let compiled = SeriesInputs::of(inputs)?.map(|inputs| (outputs, inputs));
+        Ok(TangentRuns { subject, cells, inputs, compiled, steps: 0 })
+    }
+
+    /// Runs along a direction with a component for each input. `left` is the number of runs from this one on.
+    fn along(
+        &mut self,
+        direction: impl Iterator<Item = f64> + Clone,
+        left: usize,
+    ) -> Result<Tangents, DifferentiateError> {
+        let TangentRuns { subject, cells, .. } = *self;
+        let goal = SeriesGoal::Run { order: 1, rejects_ties: false };
+        if let Some((outputs, inputs)) = &mut self.compiled
+            && let Some(mut found) = subject.series_call(
+                (goal, outputs),
+                inputs,
+                direction.clone(),
+                self.steps.saturating_mul(left as u64),
+            )?
+        {
+            self.steps = found.steps;
+            let tangents = found.values.pop().unwrap_or_default();
+            let tangents = allocation::mapped(&tangents, |&bits| subject.approximate(bits))?;
+            let values = found.values.pop().unwrap_or_default();
+            return Ok(Tangents { values, tangents, reports: Reports::default() });
+        }
+        let mut moves = allocation::with_capacity(self.inputs.len())?;
+        let moving = self.inputs.iter().zip(direction).filter(|(_, component)| *component != 0.0);
+        moves.extend(moving.map(|(input, component)| (input.origin, component)));
+        let run = subject.tangents(&moves)?;
+        self.steps = run.state.step.abs_diff(subject.start.step);
+        let values = allocation::mapped(cells, |&cell| word_of(&run.state.reals, 0, cell))?;
+        let tangent = |&cell: &usize| subject.approximate(word_of(&run.state.reals, 1, cell));
+        Ok(Tangents { values, tangents: allocation::mapped(cells, tangent)?, reports: run.reports })
+    }
 }
 
 /// Returns the inputs that a direction moves, each with its component.
@@ -434,18 +499,36 @@ fn check_symmetry(
 
 /// Computes the Hessian's products with directions. A direction is generated when it is needed, so that not all of them
 /// take memory at once.
-fn products<D: Iterator<Item = f64>>(
+fn products<D: Iterator<Item = f64> + Clone>(
     subject: &Subject,
     seeds: &[SeededCell],
     inputs: &[Variable],
-    directions: impl Iterator<Item = D>,
+    mut directions: impl Iterator<Item = D>,
 ) -> Result<Hessian, DifferentiateError> {
     let outputs = [allocation::copied(seeds)?];
     let mut history = PassHistory::of(subject);
     let (gradient, products, verification_report) = (Vec::new(), Vec::new(), VerificationReport::default());
     let mut hessian =
         Hessian { values: Vec::new(), gradient, products, reverse_sweeps: None, verification_report };
-    for direction in directions {
+    let goal = if history == PassHistory::Nothing { subject.product_goal(seeds)? } else { None };
+    let mut compiled = goal.zip(SeriesInputs::of(inputs)?);
+    // The length of the primal sweep, once it is known.
+    let mut steps = 0_u64;
+    while let Some(direction) = directions.next() {
+        let left = directions.size_hint().0 as u64 + 1;
+        let avoided_steps = steps.saturating_mul(2).saturating_mul(left);
+        if let Some((goal, inputs)) = &mut compiled
+            && let Some(found) =
+                subject.series_call((*goal, seeds), inputs, direction.clone(), avoided_steps)?
+        {
+            let numbers = |bits: &[u64]| allocation::mapped(bits, |&bits| subject.approximate(bits));
+            let [gradient, product] = &found.adjoints;
+            (hessian.gradient, steps) = (numbers(gradient)?, found.steps);
+            hessian.products.push(numbers(product)?);
+            hessian.values = found.values.into_iter().next().unwrap_or_default();
+            hessian.verification_report.add(&Reports::default(), found.loss_error);
+            continue;
+        }
         let mut components = allocation::with_capacity(inputs.len())?;
         let origins = inputs.iter().map(|input| input.origin);
         components.extend(origins.zip(direction));
@@ -458,6 +541,7 @@ fn products<D: Iterator<Item = f64>>(
             ReverseSweeps::add(&mut hessian.reverse_sweeps, sweep_end.taken, primal_steps, sweep_end.cost);
             // The primal sweep has the same length for all directions; it is known from here on.
             history = history.of_length(primal_steps);
+            steps = primal_steps;
             let adjoints = sweep_end.state.adjoints.unwrap_or_default();
             hessian.gradient = subject.components(&adjoints, 0, inputs)?;
             hessian.products.push(subject.components(&adjoints, 1, inputs)?);
@@ -465,6 +549,7 @@ fn products<D: Iterator<Item = f64>>(
         // A sweep that diverged once would diverge again.
         if sweeps.recomputed.is_some() {
             history = PassHistory::recomputing(subject);
+            compiled = None;
             hessian.verification_report.recomputed = sweeps.recomputed;
         }
     }
@@ -527,6 +612,9 @@ pub fn taylor(
     moved.extend(moving.iter().map(|(input, _)| Variable::clone(input)));
     let subject = &subject.prepared(outputs, &moved, false);
     let cells = cells(subject, outputs)?;
+    if let Some(coefficients) = compiled_taylor(subject, &cells, (&moved, &moving), order)? {
+        return Ok(Taylor { coefficients, verification_report: VerificationReport::default() });
+    }
     let start = subject.series_start::<Series>(&origins_of(&moving)?)?;
     let mut machine = subject.machine(start);
     machine.report_in(Reports::up_to(order));
@@ -542,4 +630,28 @@ pub fn taylor(
     let mut verification_report = VerificationReport::default();
     verification_report.add(machine.reports(), Some(0.0));
     Ok(Taylor { coefficients: series, verification_report })
+}
+
+/// Computes the Taylor coefficients of the results in `cells` by compiled code, if the engine has any.
+fn compiled_taylor(
+    subject: &Subject,
+    cells: &[usize],
+    (moved, moving): (&[Variable], &[(&Variable, f64)]),
+    order: usize,
+) -> Result<Option<Vec<Vec<f64>>>, DifferentiateError> {
+    let Some(mut inputs) = SeriesInputs::of(moved)? else { return Ok(None) };
+    let outputs = allocation::mapped(cells, |&cell| SeededCell::loss(&subject.program, cell))?;
+    let goal = SeriesGoal::Run { order, rejects_ties: true };
+    let direction = moving.iter().map(|&(_, component)| component);
+    let Some(found) = subject.series_call((goal, &outputs), &mut inputs, direction, 0)? else {
+        return Ok(None);
+    };
+    let mut series = allocation::with_capacity(cells.len())?;
+    for n in 0..cells.len() {
+        let mut coefficients = allocation::with_capacity(order + 1)?;
+        let bits = found.values.iter().map(|of_results| of_results.get(n).copied().unwrap_or_default());
+        coefficients.extend(bits.map(|bits| subject.approximate(bits)));
+        series.push(coefficients);
+    }
+    Ok(Some(series))
 }

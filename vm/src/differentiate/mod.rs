@@ -14,6 +14,7 @@ pub mod group;
 pub mod matrices;
 pub mod pass;
 pub mod seeds;
+pub mod series_call;
 pub mod series_state;
 mod shows;
 pub mod suspended;

@@ -104,8 +104,8 @@ where
         segment: Segment,
     ) -> Result<Stop, Trap> {
         with_reals!(program.module().real, |plain| {
-            let numbers =
-                Arithmetic { words: Narrow(program.module().word), reals: TaylorReals::<_, N>::new(plain) };
+            let reals = TaylorReals::<_, N>::up_to(plain, reports.orders());
+            let numbers = Arithmetic { words: Narrow(program.module().word), reals };
             run(program, numbers, state, &mut history, reports, window, segment)
         })
     }

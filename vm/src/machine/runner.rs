@@ -4,13 +4,14 @@
 use std::fmt::Debug;
 
 use super::Machine;
+use crate::differentiate::series_call::{SeriesCall, SeriesResult};
 use crate::observer::Observer;
 use crate::stops::{Node, Stops};
 use crate::trap::Trap;
 use crate::travel::{Segment, Stop};
 
 /// An engine that executes the steps of one program instead of the interpreter, and may fall back to it
-/// ([`Machine::interpret`]). Runs over dual numbers are always interpreted.
+/// ([`Machine::interpret`]). Machines over dual numbers are always interpreted.
 pub trait Runner: Debug + Send + Sync {
     /// Executes the steps of a segment, but none at a breakpoint: see [`Machine::run_until`].
     ///
@@ -30,6 +31,12 @@ pub trait Runner: Debug + Send + Sync {
         observer: &mut dyn Observer,
     ) -> Result<Stop, Trap> {
         in_parts(machine, stops, segment, observer, |machine, segment| self.run(machine, stops, segment))
+    }
+
+    /// Makes a call on dual numbers or Taylor series without the interpreter. Returns `None` if the engine can't, or if
+    /// the interpreter has to decide: about a lost derivative, for example.
+    fn series_call(&self, _call: &SeriesCall) -> Option<SeriesResult> {
+        None
     }
 
     /// Returns the number of steps that the engine has executed without the interpreter.

@@ -36,9 +36,9 @@ impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
         }
         let of = |other: Elementary| self.plain.elementary(other, u.primal());
         match function {
-            Sqrt => self.root(primal, u, N),
+            Sqrt => self.root(primal, u, self.count()),
             Exp => self.exponential(primal, u),
-            Log => self.logarithm(primal, u, N),
+            Log => self.logarithm(primal, u, self.count()),
             Sin => self.wave(SINE, [primal, of(Cos)?], u),
             Cos => self.wave(COSINE, [primal, of(Sin)?], u),
             Sinh => self.wave(HYPERBOLIC, [primal, of(Cosh)?], u),
@@ -62,21 +62,21 @@ impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
                 let [factor] = self.plain.if_less(one, u.primal(), || Ok([half]), || Ok([one]))?;
                 let part = u.lanewise(|lane| self.plain.mul(lane, factor))?;
                 let sum = self.plain.add(factor, part.primal())?;
-                self.logarithm(primal, &part.with_primal(sum), N)
+                self.logarithm(primal, &part.with_primal(sum), self.count())
             }
             Sigmoid => self.logistic(primal, u),
             Cbrt => self.cubic_root(primal, u),
             Erf => self.error_function(primal, u),
-            ErfSlope => self.bell(primal, u, N),
+            ErfSlope => self.bell(primal, u, self.count()),
             LogGamma => self.log_gamma(primal, u),
-            Digamma => self.digamma(primal, u, N),
+            Digamma => self.digamma(primal, u, self.count()),
         }
     }
 
     /// Exponential: v' = v·u'.
     pub(super) fn exponential(&self, primal: R::Cell, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
         let rates = self.rates(u)?;
-        Coefficients::grown(primal, N, |k, v| self.integral(&rates, v, k))
+        Coefficients::grown(primal, self.count(), |k, v| self.integral(&rates, v, k))
     }
 
     /// Logarithm: v'·u = u', for the coefficients below `end`.
@@ -97,9 +97,9 @@ impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
     fn wave(&self, [sign, other]: Signs, [v, w]: [R::Cell; 2], u: &Jet<R, N>) -> Eval<Jet<R, N>> {
         let rates = self.rates(u)?;
         let (mut v, mut w) = (Coefficients::constant(v), Coefficients::constant(w));
-        for k in 1..N {
+        for k in 1..self.count() {
             v.0[k] = self.signed(sign, self.integral(&rates, &w, k)?)?;
-            if k + 1 < N {
+            if k + 1 < self.count() {
                 w.0[k] = self.signed(other, self.integral(&rates, &v, k)?)?;
             }
         }
@@ -120,9 +120,9 @@ impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
             Sign::Plus => self.plain.add(self.plain.literal(1.0)?, self.plain.mul(primal, primal)?)?,
             Sign::Minus => self.one_minus_square(primal)?,
         });
-        for k in 1..N {
+        for k in 1..self.count() {
             v.0[k] = self.integral(&rates, &slope, k)?;
-            if k + 1 < N {
+            if k + 1 < self.count() {
                 slope.0[k] = self.signed(sign, self.convolved(&v, &v, k, 0..k + 1)?)?;
             }
         }
@@ -135,9 +135,9 @@ impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
         let rest = self.plain.elementary(Elementary::Sigmoid, self.plain.neg(u.primal())?)?;
         let mut v = Coefficients::constant(primal);
         let mut slope = Coefficients::constant(self.plain.mul(primal, rest)?);
-        for k in 1..N {
+        for k in 1..self.count() {
             v.0[k] = self.integral(&rates, &slope, k)?;
-            if k + 1 < N {
+            if k + 1 < self.count() {
                 slope.0[k] = self.plain.sub(v.0[k], self.convolved(&v, &v, k, 0..k + 1)?)?;
             }
         }
@@ -151,11 +151,11 @@ impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
         if u.primal() == zero {
             // At 0 a source that changes has an infinite rate, so the division by 0 faults. The derivatives
             // of a constant source are 0.
-            return Coefficients::grown(primal, N, |k, _| self.ratio(u.0[k], zero));
+            return Coefficients::grown(primal, self.count(), |k, _| self.ratio(u.0[k], zero));
         }
         let one = self.plain.literal(1.0)?;
         let magnitude = self.greater_magnitude(u.primal(), zero)?;
-        Coefficients::grown(primal, N, |k, v| {
+        Coefficients::grown(primal, self.count(), |k, v| {
             let weighted = Coefficients::grown(R::Cell::default(), k + 1, |j, _| {
                 self.plain.mul(self.plain.of_int(4 * j as i64 - 3 * k as i64)?, u.0[j])
             })?;
@@ -186,14 +186,14 @@ impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
         let mut b_unit = Coefficients::constant(unit(b.primal())?);
         let (mut v_rates, mut v_unit) = (Coefficients::default(), Coefficients::default());
         let mut v = Coefficients::constant(primal);
-        for k in 1..N {
+        for k in 1..self.count() {
             let ahead = self.plain.add(
                 self.convolved(&a_rates, &a_unit, k, 1..k + 1)?,
                 self.convolved(&b_rates, &b_unit, k, 1..k + 1)?,
             )?;
             let rate = self.plain.sub(ahead, self.convolved(&v_rates, &v_unit, k, 1..k)?)?;
             v.0[k] = self.ratio(rate, self.plain.of_int(k as i64)?)?;
-            if k + 1 < N {
+            if k + 1 < self.count() {
                 (v_rates.0[k], v_unit.0[k]) = (rate, unit(v.0[k])?);
                 (a_unit.0[k], b_unit.0[k]) = (unit(a.0[k])?, unit(b.0[k])?);
             }
@@ -205,9 +205,9 @@ impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
     fn arc_sine(&self, primal: R::Cell, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
         let square = self.one_minus_square(u.primal())?;
         let under =
-            Coefficients::grown(square, N - 1, |k, _| self.plain.neg(self.convolved(u, u, k, 0..k + 1)?))?;
-        let root = self.root(self.plain.elementary(Elementary::Sqrt, square)?, &under, N - 1)?;
-        self.integral_of_quotient(primal, &self.rates(u)?, &root, N)
+            Coefficients::grown(square, self.count() - 1, |k, _| self.plain.neg(self.convolved(u, u, k, 0..k + 1)?))?;
+        let root = self.root(self.plain.elementary(Elementary::Sqrt, square)?, &under, self.count() - 1)?;
+        self.integral_of_quotient(primal, &self.rates(u)?, &root, self.count())
     }
 
     /// The angle v of the point (x, y): v'·(x² + y²) = x·y' - y·x'. The point is scaled to the unit square
@@ -222,11 +222,11 @@ impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
         let square = |k: usize| {
             self.plain.add(self.convolved(&x, &x, k, 0..k + 1)?, self.convolved(&y, &y, k, 0..k + 1)?)
         };
-        let squares = Coefficients::grown(square(0)?, N - 1, |k, _| square(k))?;
+        let squares = Coefficients::grown(square(0)?, self.count() - 1, |k, _| square(k))?;
         let ahead = self.product(&x, &self.rates(&y)?)?;
         let behind = self.product(&y, &self.rates(&x)?)?;
         let sweep = ahead.joined(behind, |ahead, behind| self.plain.sub(ahead, behind))?;
-        self.integral_of_quotient(primal, &sweep, &squares, N)
+        self.integral_of_quotient(primal, &sweep, &squares, self.count())
     }
 
     /// 1 - u², computed as a product: near ±1 the difference of squares would keep few digits.
@@ -250,7 +250,7 @@ impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
     }
 
     pub(super) fn rates(&self, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
-        Coefficients::grown(R::Cell::default(), N, |k, _| {
+        Coefficients::grown(R::Cell::default(), self.count(), |k, _| {
             self.plain.mul(self.plain.of_int(k as i64)?, u.0[k])
         })
     }

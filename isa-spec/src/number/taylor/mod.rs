@@ -30,13 +30,27 @@ pub use series::{Coefficients, Jet};
 #[derive(Clone, Copy, Debug)]
 pub struct TaylorReals<R, const N: usize> {
     plain: R,
+    /// Number of coefficients that are computed; the others are 0.
+    count: usize,
 }
 
 impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
     /// Returns the number system of series with these coefficients.
     pub fn new(plain: R) -> TaylorReals<R, N> {
+        TaylorReals::up_to(plain, N - 1)
+    }
+
+    /// Returns the number system of series that end with the coefficient of this order.
+    pub fn up_to(plain: R, order: usize) -> TaylorReals<R, N> {
         const { assert!(N > 0, "a series has a primal") };
-        TaylorReals { plain }
+        TaylorReals { plain, count: order.min(N - 1) + 1 }
+    }
+
+    /// Returns the number of coefficients that are computed. For short series it is a constant, so that the loops over
+    /// coefficients are unrolled.
+    #[inline]
+    fn count(&self) -> usize {
+        if N <= 3 { N } else { self.count }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Powers of series. The textbook's recurrence divides by the base, which fails for a base of 0. Instead, the
 //! Taylor coefficients of the power function at a₀ are combined with the powers of a - a₀, where a₀ is the
-//! primal of the base a. The first N of these suffice, because series have N coefficients.
+//! primal of the base a. The first N of these suffice, because series have at most N coefficients.
 
 use super::TaylorReals;
 use super::series::{Coefficients, Jet};
@@ -29,7 +29,7 @@ impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
         }
         // The last coefficient of the logarithm would only be multiplied by 0. It isn't computed, because it
         // might overflow.
-        let log = self.logarithm(self.plain.elementary(Elementary::Log, a.primal())?, a, N - 1)?;
+        let log = self.logarithm(self.plain.elementary(Elementary::Log, a.primal())?, a, self.count() - 1)?;
         let exponent = self.product(&b.with_primal(R::Cell::default()), &log)?;
         let factor = self.exponential(self.plain.literal(1.0)?, &exponent)?;
         Ok(self.product(&power, &factor)?.with_primal(primal))
@@ -57,7 +57,7 @@ impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
         let Some(valuation) = a.valuation() else { return Ok(Coefficients::constant(primal)) };
         let departure = a.with_primal(R::Cell::default());
         let mut sum = Coefficients::default();
-        for m in (1..=(N - 1) / valuation).rev() {
+        for m in (1..=(self.count() - 1) / valuation).rev() {
             let coefficient = self.power_coefficient(exponent, m, &lowered)?;
             sum = self.product(&sum.with_primal(coefficient), &departure)?;
         }

@@ -19,12 +19,12 @@ impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
         mut y: Jet<R, N>,
         angle: &Jet<R, N>,
     ) -> Eval<(Jet<R, N>, Jet<R, N>)> {
-        for (x, y) in x.0.iter_mut().zip(&mut y.0) {
+        for (x, y) in x.0.iter_mut().zip(&mut y.0).take(self.count()) {
             [*x, *y] = self.plain.rotate(*x, *y, angle.primal())?;
         }
         if !angle.is_constant() {
             let turn = self.waves_of_departure(angle)?;
-            for k in (1..N).rev() {
+            for k in (1..self.count()).rev() {
                 let [to_x, to_y] = self.gain(&turn, &x, &y, k)?;
                 x.0[k] = self.plain.add(x.0[k], to_x)?;
                 y.0[k] = self.plain.add(y.0[k], to_y)?;
@@ -42,13 +42,13 @@ impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
     ) -> Eval<(Jet<R, N>, Jet<R, N>)> {
         if !angle.is_constant() {
             let turn = self.waves_of_departure(angle)?;
-            for k in 1..N {
+            for k in 1..self.count() {
                 let [to_x, to_y] = self.gain(&turn, &x, &y, k)?;
                 x.0[k] = self.plain.sub(x.0[k], to_x)?;
                 y.0[k] = self.plain.sub(y.0[k], to_y)?;
             }
         }
-        for (x, y) in x.0.iter_mut().zip(&mut y.0) {
+        for (x, y) in x.0.iter_mut().zip(&mut y.0).take(self.count()) {
             [*x, *y] = self.plain.rotate_back(*x, *y, angle.primal())?;
         }
         Ok((x, y))

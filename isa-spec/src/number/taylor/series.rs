@@ -141,14 +141,14 @@ impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
     #[inline]
     pub fn product(&self, a: &Jet<R, N>, b: &Jet<R, N>) -> Eval<Jet<R, N>> {
         let primal = self.plain.mul(a.primal(), b.primal())?;
-        Coefficients::grown(primal, N, |k, _| self.convolved(a, b, k, 0..k + 1))
+        Coefficients::grown(primal, self.count(), |k, _| self.convolved(a, b, k, 0..k + 1))
     }
 
     /// Divides series `a` by `b`.
     #[inline]
     pub fn quotient(&self, a: &Jet<R, N>, b: &Jet<R, N>) -> Eval<Jet<R, N>> {
         let primal = self.plain.div(a.primal(), b.primal())?;
-        Coefficients::grown(primal, N, |k, quotient| self.quotient_lane(a, b, quotient, k))
+        Coefficients::grown(primal, self.count(), |k, quotient| self.quotient_lane(a, b, quotient, k))
     }
 
     /// Returns coefficient k of q = a / b, from q·b = a and the preceding coefficients.

@@ -27,9 +27,9 @@ impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
     /// Error function: v' = bell(u)·u'.
     pub(super) fn error_function(&self, primal: R::Cell, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
         let slope = self.plain.elementary(Elementary::ErfSlope, u.primal())?;
-        let slope = self.bell(slope, u, N - 1)?;
+        let slope = self.bell(slope, u, self.count() - 1)?;
         let rates = self.rates(u)?;
-        Coefficients::grown(primal, N, |k, _| self.integral(&rates, &slope, k))
+        Coefficients::grown(primal, self.count(), |k, _| self.integral(&rates, &slope, k))
     }
 
     /// Slope of the error function: v' = -v·(u²)', for the coefficients below `end`. If v is 0, the square
@@ -46,9 +46,9 @@ impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
     /// Logarithm of the gamma function: v' = ψ(u)·u'.
     pub(super) fn log_gamma(&self, primal: R::Cell, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
         let slope = self.plain.elementary(Elementary::Digamma, u.primal())?;
-        let slope = self.digamma(slope, u, N - 1)?;
+        let slope = self.digamma(slope, u, self.count() - 1)?;
         let rates = self.rates(u)?;
-        Coefficients::grown(primal, N, |k, _| self.integral(&rates, &slope, k))
+        Coefficients::grown(primal, self.count(), |k, _| self.integral(&rates, &slope, k))
     }
 
     /// The digamma function, for the coefficients below `end`: log z - 1/(2z) - Σ B₂ₖ/(2k·z²ᵏ) for a

@@ -13,7 +13,7 @@ use reviver_vm::travel::{Segment, Travel};
 use reviver_vm::watch::{Rounding, Watch, Watcher};
 use reviver_vm::{CheckLevel, Program, State};
 
-use super::{GradientFunction, GradientTask, Lift};
+use super::{CallGoal, GradientFunction, GradientTask, Lift};
 use crate::backend::{Backend, Code};
 use crate::compiled_run::{MOST_STEPS, RunPlan};
 use crate::frames;
@@ -27,6 +27,7 @@ use crate::start::RunStart;
 #[derive(Debug)]
 pub struct GradientCall {
     program: Program,
+    goal: CallGoal,
     plan: RunPlan,
     /// Zeros that the code assumes at each start.
     zeros: ZerosAtEntry,
@@ -115,30 +116,31 @@ impl GradientCall {
             return None;
         }
         let seeded = seeded.iter().map(|&cell| u32::try_from(cell).ok()).collect::<Option<Vec<u32>>>()?;
-        let task = GradientTask { turn, level, seeded: &seeded, rows, lift: Lift::NONE };
+        let (goal, lift) = (CallGoal::Gradient, Lift::NONE);
+        let task = GradientTask { goal, turn, level, seeded: &seeded, rows, lift };
         GradientCall::compiled(program, backend, task)
     }
 
-    /// Compiles a call function for the gradient of one sum, on dual numbers. Its adjoints contain the product of the
-    /// sum's Hessian with a direction. `moved` lists the reals that a direction may move. Returns `None` under the
-    /// conditions of [`GradientCall::new`], or if a function has no derivative rule in compiled code.
-    pub fn dual(
+    /// Compiles a call function on series. With dual numbers, the adjoints of a gradient contain the product of the
+    /// sum's Hessian with a direction. Returns `None` under the conditions of [`GradientCall::new`], or if a function
+    /// has no recurrence in compiled code.
+    pub fn on_series(
         program: &Program,
         backend: &impl Backend,
-        turn: u32,
-        (seeded, moved): (&[usize], &[Range<u32>]),
+        (goal, turn): (CallGoal, u32),
+        (seeded, lift): (&[usize], Lift),
     ) -> Option<GradientCall> {
         let seeded = seeded.iter().map(|&cell| u32::try_from(cell).ok()).collect::<Option<Vec<u32>>>()?;
-        let (level, lift) = (CheckLevel::Checked, Lift { lanes: 2, moved });
+        let level = CheckLevel::Checked;
         GradientCall::compiled(
             program,
             backend,
-            GradientTask { turn, level, seeded: &seeded, rows: 1, lift },
+            GradientTask { goal, turn, level, seeded: &seeded, rows: 1, lift },
         )
     }
 
     fn compiled(program: &Program, backend: &impl Backend, task: GradientTask) -> Option<GradientCall> {
-        let GradientTask { turn, level, seeded, lift, .. } = task;
+        let GradientTask { goal, turn, level, seeded, lift, .. } = task;
         let function = GradientFunction::build(program, task)?;
         let GradientFunction { function, end, working, adjoints, rows, sweeps } = function;
         // The space for records is computed with the shorter record, so that neither sweep opens more calls than there
@@ -148,7 +150,10 @@ impl GradientCall {
         let inputs = function.inputs().map(|(_, input)| input).collect();
         let is_full = function.exits.iter().map(|exit| exit.is_full).collect();
         let levels = AtomicU32::new(if function.demands.record == 0 { 0 } else { FEW_LEVELS });
-        let [plan, _] = RunPlan::gradient(program, turn, level);
+        let plan = match goal {
+            CallGoal::Run => RunPlan::whole(program, Travel::Forward, level),
+            CallGoal::Gradient => RunPlan::gradient(program, turn, level)[0],
+        };
         let code = backend.compile(function)?;
         let zeros = plan.zeros(program);
         let program = program.clone();
@@ -156,6 +161,7 @@ impl GradientCall {
         seeded.sort_unstable();
         Some(GradientCall {
             program,
+            goal,
             plan,
             zeros,
             seeded,
@@ -263,6 +269,12 @@ impl GradientCall {
             }
             CodeOutcome::Exit { .. } | CodeOutcome::Failed => return Err(CallEnd::NeedsMachine),
         };
+        if self.goal == CallGoal::Run {
+            memory.read_values(self, seeds);
+            (found.steps, found.steps_back) = (steps, 0);
+            found.loss_errors.push(Some(0.0));
+            return Ok(());
+        }
         let steps_back = steps - primal_steps;
         let is_unequal = watch.is_some() && steps_back != primal_steps;
         memory.watch = watch;
@@ -312,6 +324,13 @@ impl GradientCall {
         let is_seeded = (1..=self.rows.count as usize).contains(&seeds.len())
             && seeds.iter().all(|row| row.iter().all(|seed| self.result(seed.cell).is_some()));
         is_seeded && start.begins_calls(&self.program, self.zeros, self.demands)
+    }
+
+    /// Iterates over the coefficients of a seeded cell's value after the last call with a memory.
+    pub fn coefficients<'m>(&self, memory: &'m CallMemory, cell: usize) -> impl Iterator<Item = u64> + 'm {
+        let lanes = self.lanes as usize;
+        let first = self.result(cell).map_or(memory.results.len(), |result| result * lanes);
+        memory.results.iter().copied().skip(first).take(lanes)
     }
 
     /// Returns the index of a seeded cell's value in the results.
@@ -448,7 +467,7 @@ impl CallMemory {
     /// Returns the adjoints of a row after the last call, one for each of the program's reals.
     pub fn adjoints(&self, row: usize) -> &[u64] {
         if self.lanes > 1 {
-            return self.coefficients(0);
+            return self.adjoint_coefficients(0);
         }
         let first = row * self.stride;
         self.adjoints.get(first..first + self.own_reals).unwrap_or_default()
@@ -456,7 +475,7 @@ impl CallMemory {
 
     /// Returns coefficient `k` of the adjoints after the last call, which computed on series: one for each of the
     /// program's reals.
-    pub fn coefficients(&self, k: usize) -> &[u64] {
+    pub fn adjoint_coefficients(&self, k: usize) -> &[u64] {
         let first = k * self.own_reals;
         self.coefficients.get(first..first + self.own_reals).unwrap_or_default()
     }

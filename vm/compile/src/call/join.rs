@@ -232,14 +232,16 @@ impl<'p> CallBuilder<'p> {
         (block, cells)
     }
 
-    /// Ends the function: stores the adjoints after the block `last`, and adds the exit. If `checks` is true, checks
-    /// that the adjoints are finite. Returns the function and the number of its exit.
-    pub fn finish(
-        mut self,
-        (last, checks): (u32, bool),
-        cells: &HashMap<SpacedCell, SsaValue>,
-    ) -> (SsaFunction, u32) {
-        self.store_adjoints((last, checks), cells);
+    /// Ends a run without a reverse sweep: stores the results. Returns the last block.
+    pub fn end_run(&mut self) -> u32 {
+        let (block, cells) = self.meet();
+        (self.turn, self.turned) = (Some(block), cells);
+        self.store_results();
+        self.turn.unwrap_or(block)
+    }
+
+    /// Ends the function after the block `last`. Returns the function and the number of its exit.
+    pub fn finish(mut self, last: u32) -> (SsaFunction, u32) {
         let end = self.function.exits.len() as u32;
         self.set_end(last, SsaEnd::Exit { exit: end });
         if let Some(first) = self.function.blocks.first_mut() {
@@ -255,7 +257,7 @@ impl<'p> CallBuilder<'p> {
 
     /// Stores to memory those adjoints of globals that the function holds in SSA values. If `checks` is true, each of
     /// them must be finite.
-    fn store_adjoints(&mut self, (block, checks): (u32, bool), cells: &HashMap<SpacedCell, SsaValue>) {
+    pub fn store_adjoints(&mut self, (block, checks): (u32, bool), cells: &HashMap<SpacedCell, SsaValue>) {
         let layout = self.place.program.flow().layout();
         let (frame, constants) = (layout.main_frame(Class::Real), layout.constants(Class::Real));
         let named = |cell: &u32| !frame.contains(cell) && !constants.contains(&(*cell as usize));

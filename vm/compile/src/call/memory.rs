@@ -49,9 +49,9 @@ pub(super) struct MemoryCells {
 }
 
 impl MemoryCells {
-    /// Decides which cells of two sweeps of a program are in memory.
+    /// Decides which cells of a program's sweeps are in memory.
     pub fn of(
-        sweeps: [&SsaFunction; 2],
+        sweeps: &[&SsaFunction],
         program: &Program,
         (rows, frames): (AdjointRows, Option<[u32; 2]>),
     ) -> MemoryCells {
@@ -165,7 +165,7 @@ fn own_cells(program: &Program) -> [u32; 2] {
 
 /// Returns reals that a sweep stores before its end, and that neither sweep accesses at a computed address.
 pub(super) fn promotable(
-    sweeps: [&SsaFunction; 2],
+    sweeps: &[&SsaFunction],
     program: &Program,
     bounds: (AdjointRows, Option<[u32; 2]>),
 ) -> Vec<SpacedCell> {
@@ -182,10 +182,10 @@ pub(super) fn promotable(
     cells
 }
 
-/// Returns the accesses of two sweeps to memory, except loads at literal addresses. The program has `own` integers and
+/// Returns the accesses of sweeps to memory, except loads at literal addresses. The program has `own` integers and
 /// reals.
 fn all_accesses(
-    sweeps: [&SsaFunction; 2],
+    sweeps: &[&SsaFunction],
     own: [u32; 2],
     (rows, frames): (AdjointRows, Option<[u32; 2]>),
 ) -> Vec<MemoryAccess> {

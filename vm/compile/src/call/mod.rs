@@ -20,9 +20,11 @@ mod join;
 mod memory;
 mod promote;
 pub mod region;
+mod series;
 mod verify;
 
 pub(crate) use gradient::renew;
+pub(crate) use series::SeriesCalls;
 pub use gradient::{CallMemory, FoundGradients, GradientCall};
 pub use join::{CallNeeds, LargestScan};
 
@@ -30,6 +32,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use reviver_isa::instruction::Class;
+use reviver_vm::travel::Travel;
 use reviver_vm::{CheckLevel, Program};
 
 use self::join::{CallBuilder, Place};
@@ -47,10 +50,21 @@ use crate::rows::{AdjointRows, with_rows};
 /// report discarded adjoints are additional.
 const SLACK: u32 = 1 << 16;
 
-/// The parameters of a gradient's call function.
+/// What a call function computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallGoal {
+    /// The final values of the seeded cells, by a run to the end of the program.
+    Run,
+    /// The gradients of sums of the seeded cells.
+    Gradient,
+}
+
+/// The parameters of a call function.
 #[derive(Clone, Copy, Debug)]
 pub struct GradientTask<'t> {
-    /// The position at which the primal sweep ends.
+    /// What the function computes.
+    pub goal: CallGoal,
+    /// The position at which the primal sweep ends; for a run, the end of the program.
     pub turn: u32,
     /// The check level. Only checked functions verify the reverse sweep.
     pub level: CheckLevel,
@@ -65,8 +79,11 @@ pub struct GradientTask<'t> {
 /// The numbers on which a call function computes: plain reals, or truncated Taylor series.
 #[derive(Clone, Copy, Debug)]
 pub struct Lift<'t> {
-    /// Number of coefficients of a series. 1 means plain reals; with 2, the function computes a Hessian–vector product.
+    /// Number of coefficients of a series. 1 means plain reals. With 2, a run computes a Jacobian–vector product, and a
+    /// gradient a Hessian–vector product.
     pub lanes: u32,
+    /// True if the function fails where two compared reals are equal but have other coefficients that differ.
+    pub rejects_ties: bool,
     /// The reals of the start that may have coefficients other than the first. They are the independent variables that
     /// move.
     pub moved: &'t [Range<u32>],
@@ -74,7 +91,7 @@ pub struct Lift<'t> {
 
 impl Lift<'_> {
     /// Plain reals.
-    pub const NONE: Lift<'static> = Lift { lanes: 1, moved: &[] };
+    pub const NONE: Lift<'static> = Lift { lanes: 1, rejects_ties: false, moved: &[] };
 
     /// Returns true if the function computes on series.
     fn is_some(self) -> bool {
@@ -88,12 +105,8 @@ impl Lift<'_> {
 
     /// Lifts a function to the numbers. Returns `None` if that isn't possible.
     fn lifted(self, function: SsaFunction, silence_tests: &BTreeSet<SsaValue>) -> Option<SsaFunction> {
-        let facts = LiftFacts { moved: self.moved, silence_tests };
-        match self.lanes {
-            1 => Some(function),
-            2 => lifted::<2>(function, facts),
-            _ => None,
-        }
+        let facts = LiftFacts { moved: self.moved, rejects_ties: self.rejects_ties, silence_tests };
+        if self.is_some() { lifted(function, self.lanes, facts) } else { Some(function) }
     }
 }
 
@@ -111,8 +124,8 @@ pub struct GradientFunction {
     pub adjoints: Vec<Range<u32>>,
     /// The layout of the losses' adjoints.
     pub rows: AdjointRows,
-    /// Out-of-line calls of the primal and of the reverse sweep.
-    pub sweeps: [SweepCalls; 2],
+    /// Out-of-line calls of the primal sweep and, for a gradient, of the reverse sweep.
+    pub sweeps: Vec<SweepCalls>,
 }
 
 /// The out-of-line calls of one sweep.
@@ -134,6 +147,9 @@ impl SweepCalls {
 impl GradientFunction {
     /// Builds the call function of a task. Returns `None` if a sweep needs a machine, or if the program reads adjoints.
     pub(crate) fn build(program: &Program, task: GradientTask) -> Option<GradientFunction> {
+        if task.goal == CallGoal::Run {
+            return GradientFunction::run(program, task);
+        }
         let frame = program.flow().layout().main_frame(Class::Real);
         // The reverse sweep assumes that no real of main's frame has an adjoint at the turning point.
         if program.names_adjoints() || task.seeded.iter().any(|cell| frame.contains(cell)) {
@@ -177,12 +193,12 @@ impl GradientFunction {
         // dead once they are SSA values. Checked code needs all reals, and a processor doesn't have enough registers
         // for them.
         if !task.level.is_checked() && demands.record == 0 {
-            let cells = memory::promotable([&primal, &reverse], program, (rows, needs.frames));
+            let cells = memory::promotable(&[&primal, &reverse], program, (rows, needs.frames));
             promote::promote(&mut primal, &cells);
             promote::promote(&mut reverse, &cells);
         }
-        let memory = MemoryCells::of([&primal, &reverse], program, (rows, needs.frames));
-        let sweeps = [&primal, &reverse].map(SweepCalls::of);
+        let memory = MemoryCells::of(&[&primal, &reverse], program, (rows, needs.frames));
+        let sweeps = vec![SweepCalls::of(&primal), SweepCalls::of(&reverse)];
         let slack = SLACK.saturating_add(reverse.first_steps);
         let specialization = specialization(&reverse.specialization);
         let mut exits = primal.exits.clone();
@@ -204,32 +220,57 @@ impl GradientFunction {
             finite::drop_inner_checks(&mut builder.function);
             finite::check_at_end(&mut builder, block)
         };
-        let (mut function, end) =
-            builder.finish((last, !is_verified && !program.module().real.is_exact()), &cells);
-        let at_end = SsaExit {
-            position: program.begin(),
-            direction: specialization.direction,
-            calls: Vec::new(),
-            is_full: false,
-        };
-        debug_assert_eq!(end as usize, exits.len(), "the end is behind the exits of both sweeps");
-        exits.push(at_end);
-        function.cells = FixedCells::of(program.flow(), demands);
+        builder.store_adjoints((last, !is_verified && !program.module().real.is_exact()), &cells);
+        let (mut function, end) = builder.finish(last);
         (function.specialization, function.exits, function.demands, function.first_steps) =
             (specialization, exits, demands, first_steps);
-        let function = task.lift.lifted(function, &tests)?;
-        let scaled = |(class, cells)| match class {
-            Class::Int => (class, cells),
-            Class::Real => (class, task.lift.scaled(cells)),
-        };
-        Some(GradientFunction {
-            function: optimized(function, needs.passes),
-            end,
-            working: memory.working().map(scaled).collect(),
-            adjoints: memory.adjoints().map(|cells| task.lift.scaled(cells)).collect(),
-            rows,
-            sweeps,
-        })
+        let function = GradientFunction { function, end, working: Vec::new(), adjoints: Vec::new(), rows, sweeps };
+        function.completed((program, program.begin()), &memory, (task.lift, &tests), needs.passes)
+    }
+
+    /// Builds the call function of a run forward to the end of the program. The results are the final values of the
+    /// seeded cells. Returns `None` if the run needs a machine.
+    fn run(program: &Program, task: GradientTask) -> Option<GradientFunction> {
+        let plan = RunPlan::whole(program, Travel::Forward, task.level);
+        let passes = if task.lift.is_some() { &[][..] } else { &PASSES };
+        let run = sweep(program, &plan, passes)?;
+        let rows = AdjointRows { count: 1, stride: 0 };
+        let memory = MemoryCells::of(&[&run], program, (rows, None));
+        let specialization = specialization(&run.specialization);
+        let (exits, demands, first_steps) = (run.exits.clone(), run.demands, run.first_steps);
+        let (zeros, sweeps) = (run.specialization.zeros, vec![SweepCalls::of(&run)]);
+        let place = Place { program, zeros, memory: &memory, rows };
+        let mut builder = CallBuilder::new(run, place, (task.seeded, None));
+        builder.keeps_discards = task.lift.is_some();
+        builder.primal(plan.to);
+        let last = builder.end_run();
+        let (mut function, end) = builder.finish(last);
+        (function.specialization, function.exits, function.demands, function.first_steps) =
+            (specialization, exits, demands, first_steps);
+        let function = GradientFunction { function, end, working: Vec::new(), adjoints: Vec::new(), rows, sweeps };
+        function.completed((program, plan.to), &memory, (task.lift, &BTreeSet::new()), &PASSES)
+    }
+
+    /// Adds the exit at the position `to`, lifts and optimizes the function, and describes its memory.
+    fn completed(
+        mut self,
+        (program, to): (&Program, u32),
+        memory: &MemoryCells,
+        (lift, tests): (Lift, &BTreeSet<SsaValue>),
+        passes: &[Pass],
+    ) -> Option<GradientFunction> {
+        let direction = self.function.specialization.direction;
+        let at_end = SsaExit { position: to, direction, calls: Vec::new(), is_full: false };
+        debug_assert_eq!(self.end as usize, self.function.exits.len(), "the end is behind all other exits");
+        self.function.exits.push(at_end);
+        self.function.cells = FixedCells::of(program.flow(), self.function.demands);
+        self.function = optimized(lift.lifted(self.function, tests)?, passes);
+        self.working = memory
+            .working()
+            .map(|(class, cells)| (class, if class == Class::Real { lift.scaled(cells) } else { cells }))
+            .collect();
+        self.adjoints = memory.adjoints().map(|cells| lift.scaled(cells)).collect();
+        Some(self)
     }
 }
 

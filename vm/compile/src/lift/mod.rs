@@ -7,7 +7,8 @@
 //! computes the same numbers as the interpreter. A value is *varied* if it may have higher coefficients other than 0
 //! ([`varied`]); only varied values get any.
 //!
-//! In memory, the coefficients of a cell follow each other: coefficient k of cell c has the address c·N + k.
+//! In memory, the coefficients of a cell follow each other: of n coefficients, that of order k of cell c has the
+//! address c·n + k.
 //!
 //! Where the interpreter would report a lost derivative, or would find that a constant has the derivative 0 although
 //! the function's derivative is infinite, a lifted function fails. The interpreter then repeats the call.
@@ -23,6 +24,7 @@ use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
 use reviver_isa::number::TaylorReals;
 use reviver_isa::number::taylor::Coefficients;
+use reviver_vm::differentiate::matrices::MAX_ORDER;
 
 use self::arithmetic::{CodeArithmetic, Coefficient, OpenBlock};
 use self::varied::{Varied, accessed};
@@ -31,8 +33,11 @@ use crate::op::{Coordinate, OpKind, Space, SsaOp, SsaValue};
 use crate::order::reached;
 use crate::rows::of_adjoints;
 
-/// The coefficients of a value.
-type Jet<const N: usize> = Coefficients<Coefficient, N>;
+/// Upper bound on the coefficients of a value.
+const MOST_LANES: usize = MAX_ORDER + 1;
+
+/// The coefficients of a value. Those beyond the number of lanes are 0.
+type Jet = Coefficients<Coefficient, MOST_LANES>;
 
 /// Upper bound on the operations of a function after lifting.
 const MOST_OPS: usize = 1 << 18;
@@ -42,6 +47,8 @@ const MOST_OPS: usize = 1 << 18;
 pub struct LiftFacts<'f> {
     /// The reals of the start that may have higher coefficients.
     pub moved: &'f [Range<u32>],
+    /// True if the function must fail at ties: where two compared reals are equal but their higher coefficients differ.
+    pub rejects_ties: bool,
     /// Tests whether an adjoint is 0 ([`silence_tests`]).
     pub silence_tests: &'f BTreeSet<SsaValue>,
 }
@@ -61,17 +68,21 @@ pub fn silence_tests(reverse: &SsaFunction) -> BTreeSet<SsaValue> {
     tests.collect()
 }
 
-/// Lifts a function to series with `N` coefficients. Returns `None` if an operation has no recurrence that code can
+/// Lifts a function to series with `lanes` coefficients, at least 2. Returns `None` if an operation has no recurrence that code can
 /// execute, or if the lifted function would be too long.
-pub fn lifted<const N: usize>(function: SsaFunction, facts: LiftFacts) -> Option<SsaFunction> {
+pub fn lifted(function: SsaFunction, lanes: u32, facts: LiftFacts) -> Option<SsaFunction> {
     let order: Vec<u32> = reached(&function).into_iter().rev().collect();
-    if function.length().saturating_mul(N) > MOST_OPS {
+    let factor = lanes;
+    let lanes = lanes as usize;
+    if !(2..=MOST_LANES).contains(&lanes) || function.length().saturating_mul(lanes) > MOST_OPS {
         return None;
     }
     let varied = Varied::of(&function, &order, facts.moved);
-    let mut lifting = Lifting::<N> {
+    let mut lifting = Lifting {
+        lanes,
         varied,
         silence_tests: facts.silence_tests,
+        rejects_ties: facts.rejects_ties,
         open: RefCell::new(OpenBlock::new(function)),
         higher: BTreeMap::new(),
     };
@@ -82,37 +93,35 @@ pub fn lifted<const N: usize>(function: SsaFunction, facts: LiftFacts) -> Option
         lifting.lift_block(block)?;
     }
     let mut function = lifting.open.into_inner().function;
-    let lanes = N as u32;
-    function.cells.reals = function.cells.reals.checked_mul(lanes)?;
-    function.demands.frame_reals = function.demands.frame_reals.checked_mul(lanes)?;
-    function.demands.level.reals = function.demands.level.reals.checked_mul(lanes)?;
+    function.cells.reals = function.cells.reals.checked_mul(factor)?;
+    function.demands.frame_reals = function.demands.frame_reals.checked_mul(factor)?;
+    function.demands.level.reals = function.demands.level.reals.checked_mul(factor)?;
     Some(function)
 }
 
 /// A function that is being lifted, block by block.
-struct Lifting<'f, const N: usize> {
+struct Lifting<'f> {
+    /// Number of coefficients of each varied value.
+    lanes: usize,
     varied: Varied,
     silence_tests: &'f BTreeSet<SsaValue>,
+    rejects_ties: bool,
     open: RefCell<OpenBlock>,
     /// The coefficients of varied values. Coefficient 0 is the value itself.
-    higher: BTreeMap<SsaValue, Jet<N>>,
+    higher: BTreeMap<SsaValue, Jet>,
 }
 
-impl<const N: usize> Lifting<'_, N> {
-    fn arithmetic(&self) -> CodeArithmetic<'_> {
-        CodeArithmetic(&self.open)
-    }
-
-    fn series(&self) -> TaylorReals<CodeArithmetic<'_>, N> {
-        TaylorReals::new(self.arithmetic())
+impl Lifting<'_> {
+    fn series(&self) -> TaylorReals<CodeArithmetic<'_>, MOST_LANES> {
+        TaylorReals::up_to(CodeArithmetic(&self.open), self.lanes - 1)
     }
 
     /// Returns the coefficients of a real.
-    fn jet(&self, value: SsaValue) -> Jet<N> {
+    fn jet(&self, value: SsaValue) -> Jet {
         if let Some(&jet) = self.higher.get(&value) {
             return jet;
         }
-        let mut jet = Jet::<N>::default();
+        let mut jet = Jet::default();
         jet.0[0] = self.open.borrow().coefficient(value);
         jet
     }
@@ -142,12 +151,13 @@ impl<const N: usize> Lifting<'_, N> {
             block.parameters.iter().copied().filter(|&value| self.varied.has(value)).collect();
         for value in varied {
             let first = function.definitions.len() as u32;
-            function.definitions.extend((1..N).map(|_| Definition::Parameter(Class::Real)));
+            function.definitions.extend((1..self.lanes).map(|_| Definition::Parameter(Class::Real)));
             let lanes = std::array::from_fn(|k| match k {
                 0 => Coefficient::Value(value),
-                _ => Coefficient::Value(SsaValue(first + k as u32 - 1)),
+                _ if k < self.lanes => Coefficient::Value(SsaValue(first + k as u32 - 1)),
+                _ => Coefficient::default(),
             });
-            block.parameters.extend((first..).take(N - 1).map(SsaValue));
+            block.parameters.extend((first..).take(self.lanes - 1).map(SsaValue));
             self.higher.insert(value, Coefficients(lanes));
         }
         Some(())
@@ -165,7 +175,7 @@ impl<const N: usize> Lifting<'_, N> {
             let passed: Vec<(SsaValue, SsaValue)> =
                 to.parameters.iter().copied().zip(jump.arguments.iter().copied()).collect();
             for (_, argument) in passed.into_iter().filter(|(parameter, _)| self.varied.has(*parameter)) {
-                jump.arguments.extend((1..N).map(|k| self.lane(argument, k)));
+                jump.arguments.extend((1..self.lanes).map(|k| self.lane(argument, k)));
             }
         }
         let open = self.open.get_mut();
@@ -185,6 +195,12 @@ impl<const N: usize> Lifting<'_, N> {
             OpKind::Store(space) if space.class() == Class::Real => self.lift_store(value, space)?,
             OpKind::Test(order) if self.silence_tests.contains(&value) => {
                 self.lift_silence_test(value, order)?;
+            }
+            OpKind::Test(_) => {
+                self.open.get_mut().take(value);
+                if self.rejects_ties {
+                    self.require_no_tie(&op);
+                }
             }
             // The code that counts freed cells marks the places at which a tangent would be lost.
             OpKind::CountDiscarded => self.require_no_tangent(&op),
@@ -207,6 +223,25 @@ impl<const N: usize> Lifting<'_, N> {
         }
     }
 
+    /// Appends a check that the operands of a test don't tie.
+    fn require_no_tie(&self, op: &SsaOp) {
+        let &[a, b] = op.operands.as_slice() else { return };
+        let (of_a, of_b) = (self.jet(a), self.jet(b));
+        let mut differ = None;
+        for (a, b) in of_a.0.into_iter().zip(of_b.0).skip(1).filter(|(a, b)| a != b) {
+            let [a, b] = [a, b].map(|lane| self.open.borrow_mut().value(lane));
+            let differs = self.put(OpKind::Test(Order::Ne), &[a, b]);
+            differ = Some(differ.map_or(differs, |other| self.put(OpKind::IntOr, &[other, differs])));
+        }
+        if let Some(differ) = differ {
+            let is_equal = self.put(OpKind::Test(Order::Eq), &[a, b]);
+            let ties = self.put(OpKind::IntAnd, &[is_equal, differ]);
+            let zero = self.put(OpKind::Int(0), &[]);
+            let is_sure = self.put(OpKind::IntTest(Order::Eq), &[ties, zero]);
+            self.put(OpKind::RequireTrue, &[is_sure]);
+        }
+    }
+
     /// Appends the operations for the higher coefficients of an operation that accesses no memory.
     fn lift_pure(&mut self, value: SsaValue, op: &SsaOp) -> Option<()> {
         if op.kind == OpKind::RequireAdmitted {
@@ -223,7 +258,7 @@ impl<const N: usize> Lifting<'_, N> {
     }
 
     /// Returns the coefficients of a result.
-    fn recurrence(&self, value: SsaValue, op: &SsaOp) -> Option<Jet<N>> {
+    fn recurrence(&self, value: SsaValue, op: &SsaOp) -> Option<Jet> {
         let series = self.series();
         let primal = Coefficient::Value(value);
         let of = |n: usize| op.operands.get(n).map(|&operand| self.jet(operand));
@@ -281,8 +316,8 @@ impl<const N: usize> Lifting<'_, N> {
     /// Appends a load of a cell's coefficients.
     fn lift_load(&mut self, value: SsaValue, space: Space) -> Option<()> {
         let address = *self.open.get_mut().function.op(value)?.operands.first()?;
-        let mut jet = Jet::<N>::default();
-        for k in 0..N {
+        let mut jet = Jet::default();
+        for k in 0..self.lanes {
             let place = self.lane_address(address, k)?;
             if k == 0 {
                 let open = self.open.get_mut();
@@ -309,7 +344,7 @@ impl<const N: usize> Lifting<'_, N> {
         let cells = accessed(&self.open.get_mut().function, address);
         let has_lanes =
             matches!(space, Space::Adjoints | Space::Results) || self.varied.may_vary(space, cells);
-        for k in 0..if has_lanes { N } else { 1 } {
+        for k in 0..if has_lanes { self.lanes } else { 1 } {
             let lane = self.lane(stored, k);
             let place = self.lane_address(address, k)?;
             if k == 0 {
@@ -325,7 +360,7 @@ impl<const N: usize> Lifting<'_, N> {
 
     /// Returns the address of coefficient `k` of the cell at an address.
     fn lane_address(&self, address: SsaValue, k: usize) -> Option<SsaValue> {
-        let (lanes, k) = (N as i64, k as i64);
+        let (lanes, k) = (self.lanes as i64, k as i64);
         let scaled = |cell: i64| cell.checked_mul(lanes)?.checked_add(k);
         if let Some(cell) = self.literal(address) {
             return Some(self.put(OpKind::Int(scaled(cell)?), &[]));

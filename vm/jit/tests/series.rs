@@ -1,6 +1,7 @@
-//! Call functions of gradients on dual numbers: the evaluator and native code give the interpreter's Hessian–vector
-//! products.
+//! Call functions on series: the evaluator and native code give the interpreter's Hessian–vector products and Taylor
+//! coefficients.
 
+use std::fmt::Debug;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -8,19 +9,21 @@ use std::sync::Arc;
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::files::Disk;
 use reviver_compile::backend::{Backend, Code};
-use reviver_compile::call::{CallMemory, GradientCall};
+use reviver_compile::call::{CallGoal, CallMemory, GradientCall, Lift};
 use reviver_compile::check::check;
 use reviver_compile::evaluate::Evaluator;
 use reviver_compile::function::SsaFunction;
 use reviver_compile::start::RunStart;
 use reviver_jit::Jit;
-use reviver_vm::differentiate::matrices::hessian_products;
+use reviver_vm::differentiate::matrices::{hessian_products, taylor};
 use reviver_vm::differentiate::{Origin, SeededCell, Subject, Variable, early_turn};
 use reviver_vm::stops::Stops;
 use reviver_vm::values::Value;
 use reviver_vm::{CheckLevel, Machine, Program, ShownMark};
 
 const MOST_STEPS: u64 = 200_000;
+/// Order of the Taylor series.
+const ORDER: usize = 4;
 /// Upper bound on the directions of a program.
 const MOST_DIRECTIONS: usize = 6;
 
@@ -93,56 +96,94 @@ impl Trial {
         Ok(Product { value, gradient: found.gradient, product: found.products.swap_remove(0) })
     }
 
+    /// Returns the direction as cells with bits.
+    fn components(&self, direction: &[f64]) -> Vec<(usize, u64)> {
+        let bits = direction.iter().map(|&component| self.subject.number(component));
+        self.cells().into_iter().zip(bits).collect()
+    }
+
     fn called(&self, call: &GradientCall, direction: &[f64], memory: &mut CallMemory) -> Option<Product> {
-        let components: Vec<(usize, u64)> = self
-            .cells()
-            .into_iter()
-            .zip(direction.iter().map(|&component| self.subject.number(component)))
-            .collect();
-        call.run_along(&self.start, &components, &[&self.seeds], memory, MOST_STEPS)?;
+        call.run_along(&self.start, &self.components(direction), &[&self.seeds], memory, MOST_STEPS)?;
         let of = |k: usize| {
-            let all = memory.coefficients(k);
+            let all = memory.adjoint_coefficients(k);
             self.cells().into_iter().map(|cell| self.number(all[cell])).collect()
         };
         Some(Product { value: self.number(memory.values(0)[0]), gradient: of(0), product: of(1) })
     }
 
-    /// Compares all engines. Returns the number of equal products; adds to `left` what the code leaves to the
-    /// interpreter, although that has a result without reservations.
-    fn compare(&self, name: &str, jit: &Jit, left: &mut Vec<String>) -> usize {
-        let cells = (&[self.seeds[0].cell][..], &self.moved()[..]);
-        let Some(evaluated) = GradientCall::dual(&self.subject.program, &Checked, self.turn, cells) else {
-            // A program that plain code can't run either is the interpreter's.
-            let plan = (self.turn, CheckLevel::Checked);
-            if GradientCall::new(&self.subject.program, &Checked, plan, (cells.0, 1)).is_some() {
-                left.push(format!("{name}: no function"));
-            }
-            return 0;
+    /// Returns the interpreter's Taylor coefficients of the result. The error is true if the interpreter doesn't vouch
+    /// for them.
+    fn interpreted_series(&self, direction: &[f64]) -> Result<Vec<f64>, bool> {
+        let outputs = [self.subject.outputs()[0].clone()];
+        let found = taylor(&self.subject, &outputs, &self.inputs, direction, ORDER);
+        let Ok(mut found) = found else { return Err(false) };
+        let is_sure = found.verification_report.reports.iter().next().is_none();
+        if is_sure { Ok(found.coefficients.swap_remove(0)) } else { Err(true) }
+    }
+
+    fn called_series(&self, call: &GradientCall, direction: &[f64], memory: &mut CallMemory) -> Option<Vec<f64>> {
+        call.run_along(&self.start, &self.components(direction), &[&self.seeds], memory, MOST_STEPS)?;
+        let lanes = call.coefficients(memory, self.seeds[0].cell);
+        Some(lanes.map(|bits| self.number(bits)).collect())
+    }
+
+    /// Returns the call function of a goal, from the evaluator and from native code. Returns `None` if only the
+    /// interpreter can run the program.
+    fn functions(&self, name: &str, jit: &Jit, goal: CallGoal, lanes: u32) -> Option<[GradientCall; 2]> {
+        let (program, cells) = (&self.subject.program, &[self.seeds[0].cell][..]);
+        let (turn, moved) = match goal {
+            CallGoal::Run => (program.end(), self.moved()),
+            CallGoal::Gradient => (self.turn, self.moved()),
         };
-        let native = GradientCall::dual(&self.subject.program, jit, self.turn, cells).unwrap();
+        let lift = Lift { lanes, rejects_ties: goal == CallGoal::Run, moved: &moved };
+        let Some(evaluated) = GradientCall::on_series(program, &Checked, (goal, turn), (cells, lift)) else {
+            let plain = GradientCall::new(program, &Checked, (self.turn, CheckLevel::Checked), (cells, 1));
+            assert!(plain.is_none(), "{name}: only plain code has a function");
+            return None;
+        };
+        Some([evaluated, GradientCall::on_series(program, jit, (goal, turn), (cells, lift)).unwrap()])
+    }
+
+    /// Compares all engines along several directions. Returns the number of equal results; adds to `left` what the code
+    /// leaves to the interpreter, although that has a result without reservations.
+    fn compare(&self, name: &str, jit: &Jit, left: &mut Vec<String>) -> usize {
+        let Some(gradients) = self.functions(name, jit, CallGoal::Gradient, 2) else { return 0 };
+        let runs = self.functions(name, jit, CallGoal::Run, ORDER as u32 + 1).unwrap();
         let count = self.inputs.len();
         let units = (0..count).map(|n| (0..count).map(|m| f64::from(u8::from(n == m))).collect());
         let all = (0..count).map(|n| 0.5 - (n as f64 * 0.618).fract()).collect();
         let directions: Vec<Vec<f64>> = units.take(MOST_DIRECTIONS).chain([all]).collect();
-        let mut memory = CallMemory::default();
-        let mut equal = 0;
+        let (mut memory, mut equal) = (CallMemory::default(), 0);
         for direction in directions {
-            let interpreted = self.interpreted(&direction);
-            let by_evaluator = self.called(&evaluated, &direction, &mut memory);
-            let by_code = self.called(&native, &direction, &mut memory);
-            assert_eq!(by_evaluator, by_code, "{name} {direction:?}");
-            match (interpreted, by_code) {
-                (Ok(interpreted), Some(called)) => {
-                    assert_eq!(interpreted, called, "{name} {direction:?}");
-                    equal += 1;
-                }
-                (Ok(_), None) => left.push(format!("{name} {direction:?}")),
-                (Err(false), Some(called)) => panic!("{name} {direction:?}: {called:?}"),
-                (Err(_), _) => {}
-            }
+            let name = format!("{name} {direction:?}");
+            let products = gradients.each_ref().map(|call| self.called(call, &direction, &mut memory));
+            equal += agreed(&name, self.interpreted(&direction), products, left);
+            let series = runs.each_ref().map(|call| self.called_series(call, &direction, &mut memory));
+            equal += agreed(&format!("{name} series"), self.interpreted_series(&direction), series, left);
         }
         equal
     }
+}
+
+/// Asserts that the evaluator and native code have the interpreter's result, or none. Returns 1 if they have it. Adds a
+/// result that only the interpreter has to `left`.
+fn agreed<T: PartialEq + Debug>(
+    name: &str,
+    interpreted: Result<T, bool>,
+    [by_evaluator, by_code]: [Option<T>; 2],
+    left: &mut Vec<String>,
+) -> usize {
+    assert_eq!(by_evaluator, by_code, "{name}");
+    match (interpreted, by_code) {
+        (Ok(interpreted), Some(called)) => {
+            assert_eq!(interpreted, called, "{name}");
+            return 1;
+        }
+        (Ok(_), None) => left.push(name.to_string()),
+        (Err(false), Some(called)) => panic!("{name}: {called:?}"),
+        (Err(_), _) => {}
+    }
+    0
 }
 
 #[test]

@@ -1,0 +1,147 @@
+//! Calls on series for a runtime: compiles a call function once it pays, and keeps it for the next call.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use reviver_flow::Activity;
+use reviver_vm::differentiate::series_call::{SeriesCall, SeriesGoal, SeriesResult};
+use reviver_vm::{Program, ShownMark};
+
+use super::gradient::{CallMemory, FoundGradients, GradientCall};
+use super::{CallGoal, Lift};
+use crate::backend::Backend;
+use crate::start::RunStart;
+
+/// Interpreted steps that take as long as compiling an instruction of the program.
+const STEPS_PER_INSTRUCTION: u64 = 2_000;
+/// Number of calls of unknown length after which the function is compiled.
+const MOST_CALLS: u32 = 16;
+/// Upper bound on memories that are kept for further calls.
+const MOST_MEMORIES: usize = 16;
+
+/// The call function on series that was used last, with memory for calls.
+#[derive(Debug, Default)]
+pub(crate) struct SeriesCalls {
+    last: Mutex<Option<LastCall>>,
+    memories: Mutex<Vec<CallMemory>>,
+}
+
+/// The properties of a call that decide which function makes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct SeriesKey {
+    goal: SeriesGoal,
+    activity: Activity,
+    inputs: Vec<usize>,
+    seeded: Vec<usize>,
+}
+
+#[derive(Debug)]
+struct LastCall {
+    key: SeriesKey,
+    /// Number of requests of unknown length.
+    requests: u32,
+    code: SeriesCode,
+}
+
+#[derive(Clone, Debug)]
+enum SeriesCode {
+    NotYet,
+    /// The interpreter makes these calls.
+    Never,
+    Ready(Arc<GradientCall>),
+}
+
+impl SeriesCalls {
+    /// Makes a call. Returns `None` if compiling doesn't pay yet, or if the interpreter has to make the call.
+    pub fn make(&self, backend: &impl Backend, call: &SeriesCall) -> Option<(SeriesResult, u64)> {
+        let code = self.code(backend, call)?;
+        let mut state = call.start.try_clone().ok()?;
+        state.counters.shown = ShownMark::SILENT;
+        let start = RunStart::new(call.program, state)?;
+        let mut memory = self.memories().pop().unwrap_or_default();
+        let direction: Vec<(usize, u64)> =
+            call.inputs.iter().copied().zip(call.direction.iter().copied()).collect();
+        let found = code.run_along(&start, &direction, &[call.seeds], &mut memory, call.most_steps);
+        let result = found.map(|found| {
+            let steps = found.steps + found.steps_back;
+            (result_of(call, &code, &memory, &found), steps)
+        });
+        let mut memories = self.memories();
+        if memories.len() < MOST_MEMORIES {
+            memories.push(memory);
+        }
+        result
+    }
+
+    fn memories(&self) -> std::sync::MutexGuard<'_, Vec<CallMemory>> {
+        self.memories.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the code for a call; `None` if there is none, or none yet.
+    fn code(&self, backend: &impl Backend, call: &SeriesCall) -> Option<Arc<GradientCall>> {
+        let key = SeriesKey {
+            goal: call.goal,
+            activity: call.program.activity().clone(),
+            inputs: call.inputs.to_vec(),
+            seeded: call.seeds.iter().map(|seed| seed.cell).collect(),
+        };
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.as_ref().is_none_or(|last| last.key != key) {
+            *last = Some(LastCall { key, requests: 0, code: SeriesCode::NotYet });
+        }
+        let last = last.as_mut()?;
+        last.requests = last.requests.saturating_add(u32::from(call.avoided_steps == 0));
+        if matches!(last.code, SeriesCode::NotYet)
+            && (last.requests > MOST_CALLS || pays(call.program, call.avoided_steps))
+        {
+            last.code = compiled(backend, call).map_or(SeriesCode::Never, |code| SeriesCode::Ready(Arc::new(code)));
+        }
+        match &last.code {
+            SeriesCode::Ready(code) => Some(Arc::clone(code)),
+            SeriesCode::NotYet | SeriesCode::Never => None,
+        }
+    }
+}
+
+/// Returns true if interpreting so many steps takes longer than compiling the program.
+fn pays(program: &Program, steps: u64) -> bool {
+    steps >= (program.module().code.len() as u64).saturating_mul(STEPS_PER_INSTRUCTION)
+}
+
+/// Reads the result of a call from its memory.
+fn result_of(
+    call: &SeriesCall,
+    code: &GradientCall,
+    memory: &CallMemory,
+    found: &FoundGradients,
+) -> SeriesResult {
+    let orders = match call.goal {
+        SeriesGoal::Run { order, .. } => 0..=order,
+        SeriesGoal::Gradient { .. } => 0..=0,
+    };
+    let values = orders.map(|k| {
+        let value = |cell: usize| code.coefficients(memory, cell).nth(k).unwrap_or_default();
+        call.seeds.iter().map(|seed| value(seed.cell)).collect()
+    });
+    let adjoints = match call.goal {
+        SeriesGoal::Run { .. } => Default::default(),
+        SeriesGoal::Gradient { .. } => [0, 1].map(|k| {
+            let all = memory.adjoint_coefficients(k);
+            call.inputs.iter().map(|&cell| all.get(cell).copied().unwrap_or_default()).collect()
+        }),
+    };
+    let loss_error = found.loss_errors.first().copied().flatten();
+    SeriesResult { steps: found.steps, values: values.collect(), adjoints, loss_error }
+}
+
+fn compiled(backend: &impl Backend, call: &SeriesCall) -> Option<GradientCall> {
+    let seeded: Vec<usize> = call.seeds.iter().map(|seed| seed.cell).collect();
+    let cells = call.inputs.iter().map(|&cell| u32::try_from(cell).ok());
+    let moved: Vec<_> = cells.map(|cell| cell.map(|cell| cell..cell + 1)).collect::<Option<_>>()?;
+    let (goal, turn, order, rejects_ties) = match call.goal {
+        SeriesGoal::Run { order, rejects_ties } => (CallGoal::Run, call.program.end(), order, rejects_ties),
+        SeriesGoal::Gradient { turn } => (CallGoal::Gradient, turn, 1, false),
+    };
+    let lanes = u32::try_from(order).ok()?.checked_add(1)?;
+    let lift = Lift { lanes, rejects_ties, moved: &moved };
+    GradientCall::on_series(call.program, backend, (goal, turn), (&seeded, lift))
+}
