@@ -223,7 +223,7 @@ impl Workspace {
         let (shared, start) = (&self.executable.shared, self.inputs.start.state());
         let failed = |error| Error::of_derivative(&shared.name, error);
         let subject = self.subject().map_err(failed)?;
-        let subject = Subject { runner: shared.runner.clone(), level: shared.level, ..subject };
+        let subject = Subject { level: shared.level, ..subject };
         let found = differentiate::seeded_gradient(&subject, &loss.seeds).map_err(failed)?;
         self.machine.renew(start)?;
         self.machine.state_mut().adjoints = Some(found.adjoints);
@@ -241,7 +241,8 @@ impl Workspace {
         let start = self.inputs.start.state().try_clone()?.as_start();
         let subject = Subject::new(program, start, self.keeps_history, self.most_steps)?;
         let shows = self.shows.as_ref().map(|sink| Arc::new(Shows::new(Arc::clone(sink))));
-        Ok(Subject { interrupt: self.interrupt.clone(), shows, ..subject })
+        let runner = self.executable.shared.runner.clone();
+        Ok(Subject { interrupt: self.interrupt.clone(), runner, shows, ..subject })
     }
 }
 

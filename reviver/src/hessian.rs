@@ -1,4 +1,4 @@
-//! Calls for second derivatives. Each input takes a gradient over dual numbers, which the interpreter computes.
+//! Calls for second derivatives. Each input takes a gradient over dual numbers.
 
 use reviver_vm::differentiate::VerificationReport;
 use reviver_vm::differentiate::matrices;
