@@ -39,6 +39,9 @@ pub struct BatchArguments {
     /// with their seeds (`y=10,z=1`), or whole arrays (`A=1,0,2`, `A=@FILE`)
     #[arg(long, value_name = "NAME=VALUE", conflicts_with_all = ["grad", "jacobian", "back", "check"])]
     pub seed: Vec<String>,
+    /// Compute the value, the gradient and the Hessian of this real cell in each lane, on the CPU
+    #[arg(long, value_name = "LOSS", conflicts_with_all = ["grad", "seed", "jacobian", "back", "check"])]
+    pub hessian: Option<String>,
     /// Compute the Jacobian of these real cells or whole arrays in each lane, by reverse sweeps
     #[arg(long = "of", visible_alias = "jacobian", value_name = "OUT,…", conflicts_with_all = ["back", "check"])]
     pub jacobian: Option<String>,

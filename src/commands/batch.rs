@@ -148,15 +148,17 @@ fn check(options: &BatchArguments) -> Fallible {
             "the name of a file says its format (`-o out.arrow`), and the JSON object has its own; leave the option out",
         ));
     }
-    let differentiates = options.grad.is_some() || !options.seed.is_empty() || options.jacobian.is_some();
+    let differentiates = !options.seed.is_empty()
+        || [&options.grad, &options.hessian, &options.jacobian].into_iter().any(|option| option.is_some());
     let about = [
         ("--strict", options.strict),
         ("--wrt", !options.wrt.is_empty()),
         ("--verify", options.verify.is_some()),
     ];
     if let Some((option, _)) = about.into_iter().find(|(_, is_given)| *is_given && !differentiates) {
-        return Err(Failure::usage(format_args!("`{option}` applies to derivatives only"))
-            .help("request derivatives by `--grad LOSS`, `--seed NAME=VALUE` or `--of OUT`"));
+        return Err(Failure::usage(format_args!("`{option}` applies to derivatives only")).help(
+            "request derivatives by `--grad LOSS`, `--seed NAME=VALUE`, `--hessian LOSS` or `--of OUT`",
+        ));
     }
     if options.threads.is_some() && !matches!(options.device.as_str(), "auto" | "cpu") {
         return Err(Failure::usage(
@@ -218,6 +220,10 @@ fn task(options: &BatchArguments, executable: &Executable) -> Fallible<LaneTask>
     let by = cells("--wrt", &options.wrt)?;
     if !options.seed.is_empty() {
         return Ok(LaneTask::Gradient { loss: seeded(options, executable)?, by });
+    }
+    if let Some(loss) = &options.hessian {
+        let loss = executable.loss(loss.trim()).map_err(|error| asked("--hessian", &error))?;
+        return Ok(LaneTask::Hessian { loss, by });
     }
     Ok(match (&options.grad, &options.jacobian, options.back, options.check) {
         (Some(loss), ..) => {

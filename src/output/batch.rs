@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use reviver::batch::device::BlockOutcome;
-use reviver::batch::plan::{LanePlan, ResultSource};
+use reviver::batch::plan::{LanePlan, LaneTask, ResultSource};
 use reviver::batch::prepared::PreparedBatch;
 use reviver::{Device, Error, LaneFailure, NotedLanes, Program, SumOverLanes};
 use reviver_isa::instruction::Class;
+use reviver_isa::names::adjoint_name;
 use reviver_vm::differentiate::check::{Check, Verdict};
 use reviver_vm::values::Value;
 use serde_json::{Map, Value as Json, json};
@@ -96,8 +97,15 @@ fn derivatives(plan: &LanePlan) -> [Vec<String>; 2] {
         match column.source {
             ResultSource::Value { seeded: 0, .. } => losses.push(column.name.clone()),
             ResultSource::Adjoint { loss: 0, cell } => inputs.push(name(cell)),
-            ResultSource::Value { .. } | ResultSource::Adjoint { .. } | ResultSource::Cell(_) => {}
+            ResultSource::Value { .. }
+            | ResultSource::Adjoint { .. }
+            | ResultSource::Second { .. }
+            | ResultSource::Cell(_) => {}
         }
+    }
+    // Verification numbers the rows of a Hessian first, and then the gradient.
+    if matches!(plan.task, LaneTask::Hessian { .. }) {
+        losses.splice(0..0, inputs.iter().map(|input| adjoint_name(input)));
     }
     [losses, inputs]
 }

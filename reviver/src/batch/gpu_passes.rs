@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 
 use reviver_batch::{
-    BatchDevice, BatchError, DeviceLanes, LaneRunKind, LaneStatus, LanesRequest, LanesRun, RequestedNumber,
-    ShaderCell,
+    BatchDevice, BatchError, DeviceLanes, LaneRunKind, LaneStatus, LanesRequest, LanesRun, NoShader,
+    RequestedNumber, ShaderCell,
 };
 use reviver_compile::op::Space;
 use reviver_isa::instruction::Class;
@@ -34,7 +34,7 @@ pub(super) fn passes(device: &BatchDevice, plan: &LanePlan) -> Result<Vec<Device
     let cells: Vec<(usize, ShaderCell)> = results()
         .filter_map(|(n, column)| match column.source {
             ResultSource::Cell(address) => Some((n, of_class(column.class, address))),
-            ResultSource::Value { .. } | ResultSource::Adjoint { .. } => None,
+            ResultSource::Value { .. } | ResultSource::Adjoint { .. } | ResultSource::Second { .. } => None,
         })
         .collect();
     let run_kind = LaneRunKind::Whole(plan.task.travel());
@@ -47,6 +47,7 @@ pub(super) fn passes(device: &BatchDevice, plan: &LanePlan) -> Result<Vec<Device
             let arrived = cells.iter().map(|&(_, cell)| cell).collect();
             Ok(vec![to(device, plan, run_kind, requested(cells))?, again(device, plan, arrived)?])
         }
+        LaneTask::Hessian { .. } => Err(failed(NoShader::SecondDerivatives.into())),
         LaneTask::Gradient { .. } | LaneTask::Jacobian { .. } => {
             let together = plan.together(LossCell::turns_with);
             let passes = together.map(|losses| slopes(device, plan, losses));
@@ -91,7 +92,10 @@ fn slopes(
         ResultSource::Value { loss, seeded } if own.contains(&loss) => {
             Some(RequestedNumber::Value { row: loss - first, seeded })
         }
-        ResultSource::Adjoint { .. } | ResultSource::Value { .. } | ResultSource::Cell(_) => None,
+        ResultSource::Adjoint { .. }
+        | ResultSource::Value { .. }
+        | ResultSource::Second { .. }
+        | ResultSource::Cell(_) => None,
     };
     let columns = plan.results.iter().enumerate();
     let outputs = columns.filter_map(|(n, column)| Some((n, of_column(column.source)?))).collect();

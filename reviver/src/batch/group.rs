@@ -12,7 +12,7 @@ use reviver_vm::differentiate::evidence::MOST_ROWS;
 use reviver_vm::differentiate::group::{GROUP, InGroup};
 
 use super::order::LaneOrder;
-use super::plan::{LanePlan, LossColumn};
+use super::plan::{LanePlan, LaneTask, LossColumn};
 use crate::end_to_end::run_budget;
 use crate::loss::LossCell;
 use crate::shared::GroupKey;
@@ -46,6 +46,9 @@ impl PlanGroups {
 
     /// Compiles the group functions. Returns `None` if groups can't run the plan, or would need too much memory.
     pub fn new(plan: &LanePlan) -> Option<PlanGroups> {
+        if matches!(plan.task, LaneTask::Hessian { .. }) {
+            return None;
+        }
         let shared = &plan.executable.shared;
         let together: Vec<(usize, &[LossCell])> =
             plan.together(LossCell::turns_with).flat_map(in_rows).collect();

@@ -139,6 +139,20 @@ impl Batch {
         self.whole(LaneTask::Jacobian { of: of.to_vec(), by: by.to_vec() }, lanes)
     }
 
+    /// Computes a loss (`y`) with its first derivatives (`x'`) and second derivatives (`x'/z`) in each lane, by the cells
+    /// `by`, or by all real inputs if `by` is empty. Devices other than the CPU have no second derivatives.
+    ///
+    /// # Errors
+    /// The errors of [`Batch::run`].
+    pub fn hessian(
+        &self,
+        loss: &LossCell,
+        by: &[RealCells],
+        lanes: &LaneInputs,
+    ) -> Result<LaneResults, Error> {
+        self.whole(LaneTask::Hessian { loss: loss.clone(), by: by.to_vec() }, lanes)
+    }
+
     /// Prepares a task for lanes that arrive in blocks, for example from a file. `columns` are the cells with a
     /// number in each lane; `shared` has the cells and numbers that all lanes share.
     ///

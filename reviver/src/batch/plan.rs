@@ -4,10 +4,11 @@
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Global, Role, Shape};
 use reviver_isa::names::adjoint_name;
+use reviver_vm::differentiate::Variable;
 use reviver_vm::{Program, Travel};
 
 use super::BatchOptions;
-use crate::cells::{NamedCells, RealCells};
+use crate::cells::{NamedCells, RealCells, variables};
 use crate::error::Error;
 use crate::executable::Executable;
 use crate::loss::{self, LossCell};
@@ -26,6 +27,13 @@ pub enum LaneTask {
     /// Computes a loss and its derivatives by some reals, or by all real inputs if `by` is empty. For a seeded sum,
     /// each of its cells has a value column.
     Gradient {
+        /// The loss or seeded sum.
+        loss: LossCell,
+        /// The reals to differentiate by; empty for all real inputs.
+        by: Vec<RealCells>,
+    },
+    /// Computes a loss with its first and second derivatives by some reals.
+    Hessian {
         /// The loss or seeded sum.
         loss: LossCell,
         /// The reals to differentiate by; empty for all real inputs.
@@ -66,7 +74,7 @@ pub struct LaneCell {
 /// Column of results: one number for each lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResultColumn {
-    /// Name of the cell, or of a derivative: `x'` for a single loss, `y/x` for a Jacobian.
+    /// Name of the cell, or of a derivative: `x'` for a single loss, `y/x` for a Jacobian, `x'/z` for a Hessian.
     pub name: String,
     /// Class of the number: integer or real.
     pub class: Class,
@@ -77,7 +85,7 @@ pub struct ResultColumn {
 impl ResultColumn {
     /// Returns true for a derivative, false for a value.
     pub fn is_derivative(&self) -> bool {
-        matches!(self.source, ResultSource::Adjoint { .. })
+        matches!(self.source, ResultSource::Adjoint { .. } | ResultSource::Second { .. })
     }
 }
 
@@ -99,6 +107,13 @@ pub enum ResultSource {
         loss: usize,
         /// Index of the real among the real cells.
         cell: usize,
+    },
+    /// Second derivative of the loss, in a row and a column of the Hessian.
+    Second {
+        /// Index of the row's real among those to differentiate by.
+        row: usize,
+        /// Index of the column's real among those to differentiate by.
+        column: usize,
     },
 }
 
@@ -197,7 +212,7 @@ impl LanePlan {
             let (loss, column) = match column.source {
                 ResultSource::Value { loss, seeded } => (loss, LossColumn::Value(seeded)),
                 ResultSource::Adjoint { loss, cell } => (loss, LossColumn::Adjoint(cell)),
-                ResultSource::Cell(_) => continue,
+                ResultSource::Cell(_) | ResultSource::Second { .. } => continue,
             };
             reported.get_mut(loss).into_iter().for_each(|reported: &mut Vec<_>| reported.push((n, column)));
         }
@@ -220,6 +235,11 @@ impl LanePlan {
                 let by = self.by(by)?;
                 let value = self.values().into_iter();
                 Ok(value.chain(derivatives(0, &by, adjoint_name)).collect())
+            }
+            LaneTask::Hessian { by, .. } => {
+                let by = self.by(by)?;
+                let value = self.values().into_iter();
+                Ok(value.chain(derivatives(0, &by, adjoint_name)).chain(second_derivatives(&by)).collect())
             }
             LaneTask::Jacobian { by, .. } => {
                 let by = self.by(by)?;
@@ -260,6 +280,15 @@ impl LanePlan {
         Ok(named.collect())
     }
 
+    /// Returns the variables that a Hessian's rows and columns belong to, in order.
+    pub(super) fn hessian_inputs(&self, by: &[RealCells]) -> Result<Vec<Variable>, Error> {
+        let shared = &self.executable.shared;
+        match by {
+            [] => Ok(variables(&loss::inputs(&shared.program, shared.id, &shared.begin)?).collect()),
+            by => Ok(variables(by).collect()),
+        }
+    }
+
     /// Returns the indices of the summed columns. Only gradients have sums, because they have one loss in each lane.
     fn sums(&self) -> Vec<usize> {
         if !matches!(self.task, LaneTask::Gradient { .. }) {
@@ -271,7 +300,7 @@ impl LanePlan {
         let is_summed = |column: &ResultColumn| match column.source {
             ResultSource::Value { .. } => true,
             ResultSource::Adjoint { cell, .. } => is_shared(cell),
-            ResultSource::Cell(_) => false,
+            ResultSource::Cell(_) | ResultSource::Second { .. } => false,
         };
         (0..self.results.len()).filter(|&n| self.results.get(n).is_some_and(is_summed)).collect()
     }
@@ -356,8 +385,12 @@ fn check_given(
 fn losses(executable: &Executable, task: &LaneTask) -> Result<Vec<LossCell>, Error> {
     let program = executable.program();
     match task {
-        LaneTask::Gradient { loss, .. } if loss.shared.of.id != executable.shared.id => Err(Error::Foreign),
-        LaneTask::Gradient { loss, .. } => Ok(vec![loss.clone()]),
+        LaneTask::Gradient { loss, .. } | LaneTask::Hessian { loss, .. } => {
+            match loss.shared.of.id == executable.shared.id {
+                true => Ok(vec![loss.clone()]),
+                false => Err(Error::Foreign),
+            }
+        }
         LaneTask::Jacobian { of, .. } => {
             if of.iter().any(|cells| cells.0.executable != executable.shared.id) {
                 return Err(Error::Foreign);
@@ -394,5 +427,16 @@ fn derivatives(
         name: name(input),
         class: Class::Real,
         source: ResultSource::Adjoint { loss, cell: *cell },
+    })
+}
+
+/// Returns the columns of the Hessian, row by row.
+fn second_derivatives(by: &[(String, usize)]) -> impl Iterator<Item = ResultColumn> + '_ {
+    by.iter().enumerate().flat_map(move |(row, (first, _))| {
+        by.iter().enumerate().map(move |(column, (second, _))| ResultColumn {
+            name: format!("{}/{second}", adjoint_name(first)),
+            class: Class::Real,
+            source: ResultSource::Second { row, column },
+        })
     })
 }

@@ -28,6 +28,8 @@ pub enum NoShader {
     RowsPart,
     #[error("nothing is to be differentiated")]
     NoLoss,
+    #[error("devices don't compute second derivatives")]
+    SecondDerivatives,
     /// A requested input or output cell doesn't exist, or an input isn't a cell of a global.
     #[error("there is no such cell as the one at {address}, or no lane can be given it")]
     NoCell { address: usize },
@@ -75,7 +77,7 @@ impl NoShader {
             NoShader::TooLarge { .. } => {
                 "make arrays smaller that are indexed or are variables of a procedure that calls itself, or run lanes on the CPU"
             }
-            NoShader::OwnMode | NoShader::Steps => "run lanes on the CPU",
+            NoShader::OwnMode | NoShader::Steps | NoShader::SecondDerivatives => "run lanes on the CPU",
             NoShader::RowsPart => "differentiate them one by one",
             NoShader::NoLoss => "name a real of the program as the loss",
             NoShader::NoRow { .. } => "count losses and their cells from 0",

@@ -15,8 +15,8 @@ use reviver_vm::travel::{Segment, Stop, Travel};
 use reviver_vm::{CheckLevel, Machine, Program, Runner, Trap, checkpoint};
 
 use crate::backend::Backend;
-use crate::call::SeriesCalls;
 use crate::build::control_flow::steps_to_entry;
+use crate::call::SeriesCalls;
 use crate::code_cache::{CodeCache, CodeStatus, CompileTiming};
 use crate::compiled::Compiled;
 use crate::frames;

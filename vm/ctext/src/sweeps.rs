@@ -1,7 +1,7 @@
 //! SSA functions of a C text: one for each direction of a run, and the call function of a gradient.
 
 use reviver_compile::build;
-use reviver_compile::call::{CallGoal, CallNeeds, GradientFunction, GradientTask, Lift, LargestScan};
+use reviver_compile::call::{CallGoal, CallNeeds, GradientFunction, GradientTask, LargestScan, Lift};
 use reviver_compile::compiled_run::RunPlan;
 use reviver_compile::foreign::check_exits;
 use reviver_compile::function::{LiveAtExits, Specialization, SsaEnd, SsaFunction, TOP_WORD, ZerosAtEntry};

@@ -121,7 +121,12 @@ impl Trial {
         if is_sure { Ok(found.coefficients.swap_remove(0)) } else { Err(true) }
     }
 
-    fn called_series(&self, call: &GradientCall, direction: &[f64], memory: &mut CallMemory) -> Option<Vec<f64>> {
+    fn called_series(
+        &self,
+        call: &GradientCall,
+        direction: &[f64],
+        memory: &mut CallMemory,
+    ) -> Option<Vec<f64>> {
         call.run_along(&self.start, &self.components(direction), &[&self.seeds], memory, MOST_STEPS)?;
         let lanes = call.coefficients(memory, self.seeds[0].cell);
         Some(lanes.map(|bits| self.number(bits)).collect())
@@ -195,7 +200,8 @@ fn products_of_shipped_programs_equal_those_of_the_interpreter() {
     let (mut equal, mut left) = (0, Vec::new());
     for path in paths.iter().filter(|path| path.extension().is_some_and(|extension| extension == "rasm")) {
         let name = path.file_name().unwrap().display().to_string();
-        let module = assemble(&path.display().to_string(), std::fs::read(path).unwrap(), &Disk).module.unwrap();
+        let module =
+            assemble(&path.display().to_string(), std::fs::read(path).unwrap(), &Disk).module.unwrap();
         let Ok(program) = Program::new(module, 0) else { continue };
         let Some(trial) = Trial::of(Arc::new(program)) else { continue };
         equal += trial.compare(&name, &jit, &mut left);
@@ -214,11 +220,39 @@ fn trial(text: &str) -> Trial {
 #[test]
 fn products_of_single_functions_equal_those_of_the_interpreter() {
     let functions = [
-        "a * b", "a / b", "a - b", "-a * b", "powi(a, 3)", "powi(a, -2)", "pow(a, b)", "pow(a, 2.5) * b", "sqrt(a) * b", "exp(a) * b", "log(a) * b",
-        "sin(a * b)", "cos(a * b)", "tan(a) * b", "asin(a * 0.5) * b", "acos(a * 0.5) * b", "atan(a * b)",
-        "sinh(a) * b", "cosh(a) * b", "tanh(a * b)", "atan2(a, b)", "hypot(a, b)", "max(a, b) * a", "min(a, b) * a",
-        "abs(a) * b * a", "cbrt(a) * b", "erf(a) * b", "sigmoid(a * b)", "exp_m1(a) * b", "ln_1p(a) * b",
-        "floor(a) * b * b", "square(a) * b", "a * a * a / (1.0 + b * b)",
+        "a * b",
+        "a / b",
+        "a - b",
+        "-a * b",
+        "powi(a, 3)",
+        "powi(a, -2)",
+        "pow(a, b)",
+        "pow(a, 2.5) * b",
+        "sqrt(a) * b",
+        "exp(a) * b",
+        "log(a) * b",
+        "sin(a * b)",
+        "cos(a * b)",
+        "tan(a) * b",
+        "asin(a * 0.5) * b",
+        "acos(a * 0.5) * b",
+        "atan(a * b)",
+        "sinh(a) * b",
+        "cosh(a) * b",
+        "tanh(a * b)",
+        "atan2(a, b)",
+        "hypot(a, b)",
+        "max(a, b) * a",
+        "min(a, b) * a",
+        "abs(a) * b * a",
+        "cbrt(a) * b",
+        "erf(a) * b",
+        "sigmoid(a * b)",
+        "exp_m1(a) * b",
+        "ln_1p(a) * b",
+        "floor(a) * b * b",
+        "square(a) * b",
+        "a * a * a / (1.0 + b * b)",
     ];
     let jit = Jit::new().unwrap();
     let (mut equal, mut left) = (0, Vec::new());

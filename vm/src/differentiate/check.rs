@@ -10,7 +10,7 @@
 use super::matrices::{Hessian, Jacobian, JacobianProduct, Origin, Sweep, TangentRun};
 use super::pass::{Gradient, forward};
 use super::seeds::{SeededCell, SumSize, seeded_sum};
-use super::suspended::gradient;
+use super::suspended::seeded_gradient;
 use super::{DifferentiateError, Subject, Variable};
 use crate::allocation::{self, OutOfMemory};
 use crate::machine::Machine;
@@ -262,12 +262,27 @@ pub fn check_hessian(
     hessian: &Hessian,
     along: Option<&[f64]>,
 ) -> Result<Check, DifferentiateError> {
+    let found = (&hessian.gradient[..], &hessian.products[..]);
+    check_second_derivatives(subject, &subject.seeds_of(loss)?, inputs, found, along)
+}
+
+/// Verifies the first and second derivatives of a seeded sum, as [`check_hessian`].
+///
+/// # Errors
+/// A trap or the step limit in the gradient at the unmoved start.
+pub fn check_second_derivatives(
+    subject: &Subject,
+    seeds: &[SeededCell],
+    inputs: &[Variable],
+    (gradient, products): (&[f64], &[Vec<f64>]),
+    along: Option<&[f64]>,
+) -> Result<Check, DifferentiateError> {
     let subject = &subject.without_shows();
     let origins = origins(subject, inputs, false)?;
     let start = subject.numbers(&origins)?;
     let gradient_at = |state: State| -> Result<Sample, DifferentiateError> {
         let path = PrimalPath::of(&primal_path(subject, state.try_clone()?)?);
-        let found = gradient(&subject.at(state), loss)?;
+        let found = seeded_gradient(&subject.at(state), seeds)?;
         let components =
             |origin: &Origin| SampledSum::of_number(subject.approximate(origin.adjoint(&found.adjoints)));
         Ok(Sample { path, values: allocation::mapped(&origins, components)? })
@@ -278,24 +293,23 @@ pub fn check_hessian(
     };
     // If the gradient is wrong, differences of gradients agree with a Hessian that is wrong, too. So the gradient is
     // verified first.
-    let gradient = std::slice::from_ref(&hessian.gradient);
-    let mut check = check_rows(subject, &[subject.seeds_of(loss)?], &origins, gradient)?;
+    let row = allocation::copied(gradient)?;
+    let mut check = check_rows(subject, &[allocation::copied(seeds)?], &origins, &[row])?;
     check.comparisons.iter_mut().for_each(|comparison| comparison.output = inputs.len());
     for (input, parts) in directions {
         let probe = Probe { subject, origins: &origins, start: &start, parts };
-        let differences =
-            probe.differences(&gradient_at, if along.is_some() { &[] } else { &hessian.products })?;
+        let differences = probe.differences(&gradient_at, if along.is_some() { &[] } else { products })?;
         for (output, differences) in differences.into_iter().enumerate() {
             // The Hessian is symmetric, so a row is also a column.
-            let row = hessian.products.get(output).map_or(&[][..], Vec::as_slice);
+            let row = products.get(output).map_or(&[][..], Vec::as_slice);
             let (derivative, terms) = match along {
                 Some(_) => {
-                    let product = hessian.products.first().and_then(|product| product.get(output)).copied();
+                    let product = products.first().and_then(|product| product.get(output)).copied();
                     (product.unwrap_or_default(), vec![product.unwrap_or_default()])
                 }
                 None => probe.derivative(row)?,
             };
-            let value = hessian.gradient.get(output).copied().unwrap_or_default();
+            let value = gradient.get(output).copied().unwrap_or_default();
             let rounding = probe.rounding(&terms, row, value, differences.steps);
             check.comparisons.push(differences.compared((output, input), derivative, None, rounding));
         }

@@ -330,7 +330,8 @@ fn by_direction(
     outputs: &[Variable],
     moving: &[(&Variable, f64)],
 ) -> Result<JacobianProduct, DifferentiateError> {
-    let (cells, inputs) = (cells(subject, outputs)?, allocation::mapped(moving, |(input, _)| (*input).clone())?);
+    let (cells, inputs) =
+        (cells(subject, outputs)?, allocation::mapped(moving, |(input, _)| (*input).clone())?);
     let mut runs = TangentRuns::new(subject, &cells, &inputs)?;
     let run = runs.along(moving.iter().map(|&(_, component)| component), 1)?;
     let mut verification_report = VerificationReport::default();

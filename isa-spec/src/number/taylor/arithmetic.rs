@@ -35,13 +35,7 @@ pub trait CoefficientArithmetic: Copy {
     fn powi(&self, a: Self::Cell, n: Self::Exponent) -> Eval<Self::Cell>;
     /// Returns the power with the exponent n - m. `power` is the power with the exponent n. For a negative n it is
     /// divided by `a` m times, because n - m might wrap.
-    fn lower_power(
-        &self,
-        a: Self::Cell,
-        power: Self::Cell,
-        n: Self::Exponent,
-        m: usize,
-    ) -> Eval<Self::Cell>;
+    fn lower_power(&self, a: Self::Cell, power: Self::Cell, n: Self::Exponent, m: usize) -> Eval<Self::Cell>;
     /// Returns the real nearest to an exponent.
     fn of_exponent(&self, n: Self::Exponent) -> Eval<Self::Cell>;
     /// The length of the vector (a, b).

@@ -6,10 +6,10 @@
 //! It isn't computed, because it might overflow.
 
 use super::TaylorReals;
+use super::arithmetic::CoefficientArithmetic;
 use super::series::{Coefficients, Jet};
 use crate::arith::Elementary;
 use crate::fault::Eval;
-use super::arithmetic::CoefficientArithmetic;
 
 /// The sign of a term that differs between circular and hyperbolic functions.
 #[derive(Clone, Copy, PartialEq)]
@@ -204,8 +204,9 @@ impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
     /// Arcsine: v'·√(1 - u²) = u'.
     fn arc_sine(&self, primal: R::Cell, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
         let square = self.one_minus_square(u.primal())?;
-        let under =
-            Coefficients::grown(square, self.count() - 1, |k, _| self.plain.neg(self.convolved(u, u, k, 0..k + 1)?))?;
+        let under = Coefficients::grown(square, self.count() - 1, |k, _| {
+            self.plain.neg(self.convolved(u, u, k, 0..k + 1)?)
+        })?;
         let root = self.root(self.plain.elementary(Elementary::Sqrt, square)?, &under, self.count() - 1)?;
         self.integral_of_quotient(primal, &self.rates(u)?, &root, self.count())
     }
@@ -238,7 +239,8 @@ impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
     /// The greater of the magnitudes |a| and |b|.
     fn greater_magnitude(&self, a: R::Cell, b: R::Cell) -> Eval<R::Cell> {
         let magnitude = |a: R::Cell| {
-            let magnitude = self.plain.if_less(a, R::Cell::default(), || Ok([self.plain.neg(a)?]), || Ok([a]));
+            let magnitude =
+                self.plain.if_less(a, R::Cell::default(), || Ok([self.plain.neg(a)?]), || Ok([a]));
             magnitude.map(|[magnitude]| magnitude)
         };
         let (a, b) = (magnitude(a)?, magnitude(b)?);

@@ -3,10 +3,10 @@
 //! primal of the base a. The first N of these suffice, because series have at most N coefficients.
 
 use super::TaylorReals;
+use super::arithmetic::CoefficientArithmetic;
 use super::series::{Coefficients, Jet};
 use crate::arith::Elementary;
 use crate::fault::Eval;
-use super::arithmetic::CoefficientArithmetic;
 
 impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
     /// aⁿ for an integer n.

@@ -7,9 +7,9 @@
 //! proceeds in the opposite order.
 
 use super::TaylorReals;
+use super::arithmetic::CoefficientArithmetic;
 use super::series::Jet;
 use crate::fault::Eval;
-use super::arithmetic::CoefficientArithmetic;
 
 impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
     /// Rotates a point by an angle.

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::TaylorReals;
-use crate::fault::Eval;
 use super::arithmetic::CoefficientArithmetic;
+use crate::fault::Eval;
 
 /// The coefficients c₀ … c_{N-1} of a series; c₀ is the primal. `==` and `<` compare only the primals. So
 /// series that compare as equal may have different derivatives.

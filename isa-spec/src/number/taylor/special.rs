@@ -3,10 +3,10 @@
 //! numbers. Uses no other functions of series than logarithms and exponentials.
 
 use super::TaylorReals;
+use super::arithmetic::CoefficientArithmetic;
 use super::series::{Coefficients, Jet};
 use crate::arith::Elementary;
 use crate::fault::Eval;
-use super::arithmetic::CoefficientArithmetic;
 
 /// The argument from which Stirling's series is used.
 const STIRLING_START: f64 = 16.0;

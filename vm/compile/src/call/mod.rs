@@ -24,9 +24,9 @@ mod series;
 mod verify;
 
 pub(crate) use gradient::renew;
-pub(crate) use series::SeriesCalls;
 pub use gradient::{CallMemory, FoundGradients, GradientCall};
 pub use join::{CallNeeds, LargestScan};
+pub(crate) use series::SeriesCalls;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -224,7 +224,8 @@ impl GradientFunction {
         let (mut function, end) = builder.finish(last);
         (function.specialization, function.exits, function.demands, function.first_steps) =
             (specialization, exits, demands, first_steps);
-        let function = GradientFunction { function, end, working: Vec::new(), adjoints: Vec::new(), rows, sweeps };
+        let function =
+            GradientFunction { function, end, working: Vec::new(), adjoints: Vec::new(), rows, sweeps };
         function.completed((program, program.begin()), &memory, (task.lift, &tests), needs.passes)
     }
 
@@ -247,7 +248,8 @@ impl GradientFunction {
         let (mut function, end) = builder.finish(last);
         (function.specialization, function.exits, function.demands, function.first_steps) =
             (specialization, exits, demands, first_steps);
-        let function = GradientFunction { function, end, working: Vec::new(), adjoints: Vec::new(), rows, sweeps };
+        let function =
+            GradientFunction { function, end, working: Vec::new(), adjoints: Vec::new(), rows, sweeps };
         function.completed((program, plan.to), &memory, (task.lift, &BTreeSet::new()), &PASSES)
     }
 

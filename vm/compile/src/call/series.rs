@@ -93,7 +93,8 @@ impl SeriesCalls {
         if matches!(last.code, SeriesCode::NotYet)
             && (last.requests > MOST_CALLS || pays(call.program, call.avoided_steps))
         {
-            last.code = compiled(backend, call).map_or(SeriesCode::Never, |code| SeriesCode::Ready(Arc::new(code)));
+            last.code =
+                compiled(backend, call).map_or(SeriesCode::Never, |code| SeriesCode::Ready(Arc::new(code)));
         }
         match &last.code {
             SeriesCode::Ready(code) => Some(Arc::clone(code)),

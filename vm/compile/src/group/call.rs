@@ -102,7 +102,14 @@ impl GroupCall {
         }
         let seeded: Vec<u32> =
             rows.iter().flatten().map(|&cell| u32::try_from(cell).ok()).collect::<Option<_>>()?;
-        let task = GradientTask { goal: CallGoal::Gradient, turn, level, seeded: &seeded, rows: rows.len() as u32, lift: Lift::NONE };
+        let task = GradientTask {
+            goal: CallGoal::Gradient,
+            turn,
+            level,
+            seeded: &seeded,
+            rows: rows.len() as u32,
+            lift: Lift::NONE,
+        };
         let GradientFunction { function, end, working, adjoints, rows: layout, .. } =
             GradientFunction::build(program, task)?;
         let (demands, first_steps) = (function.demands, function.first_steps.into());

@@ -58,11 +58,9 @@ pub struct LiftFacts<'f> {
 pub fn silence_tests(reverse: &SsaFunction) -> BTreeSet<SsaValue> {
     let by_adjoint = of_adjoints(reverse);
     let tests = by_adjoint.iter().copied().filter(|&value| match reverse.op(value) {
-        Some(SsaOp { kind: OpKind::Test(Order::Eq | Order::Ne), operands, .. }) => {
-            operands.iter().any(|&operand| {
-                reverse.op(operand).is_some_and(|op| matches!(op.kind, OpKind::Real(0)))
-            })
-        }
+        Some(SsaOp { kind: OpKind::Test(Order::Eq | Order::Ne), operands, .. }) => operands
+            .iter()
+            .any(|&operand| reverse.op(operand).is_some_and(|op| matches!(op.kind, OpKind::Real(0)))),
         _ => false,
     });
     tests.collect()
@@ -294,7 +292,8 @@ impl Lifting<'_> {
     /// Changes a test whether an adjoint is 0, or isn't, to one of all its coefficients.
     fn lift_silence_test(&mut self, value: SsaValue, order: Order) -> Option<()> {
         let op = self.open.get_mut().function.op(value)?.clone();
-        let lanes: Vec<SsaValue> = op.operands.iter().flat_map(|&operand| self.moving_lanes(operand)).collect();
+        let lanes: Vec<SsaValue> =
+            op.operands.iter().flat_map(|&operand| self.moving_lanes(operand)).collect();
         let Some((last, others)) = lanes.split_last() else {
             self.open.get_mut().take(value);
             return Some(());

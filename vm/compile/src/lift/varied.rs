@@ -97,7 +97,9 @@ impl CellRanges {
         let first = self.0.partition_point(|known| known.end < cells.start);
         let end = self.0.partition_point(|known| known.start <= cells.end);
         let touched = self.0.get(first..end.max(first)).unwrap_or_default();
-        if cells.is_empty() || matches!(touched, [known] if known.start <= cells.start && cells.end <= known.end) {
+        if cells.is_empty()
+            || matches!(touched, [known] if known.start <= cells.start && cells.end <= known.end)
+        {
             return false;
         }
         let low = touched.iter().map(|known| known.start).fold(cells.start, i64::min);
