@@ -55,7 +55,7 @@ fn refusal(path: &Path, error: &ReadError) -> String {
     let path = shown(path);
     match error {
         ReadError::NotFound => format!("there is no file `{path}`"),
-        ReadError::Denied => format!("`{path}` may not be read"),
+        ReadError::Denied => format!("no permission to read `{path}`"),
         ReadError::Folder => format!("`{path}` is a directory"),
         _ => format!("`{path}` can't be read: {error}"),
     }

@@ -119,8 +119,8 @@ impl Effects {
         changed_here(module, instruction).into_iter().chain(called)
     }
 
-    /// Returns true if an instruction calls a procedure that has, or reaches one that has, a custom adjoint
-    /// rule.
+    /// Returns true if an instruction calls a procedure with a custom adjoint rule, directly or through other
+    /// procedures.
     pub fn leads_to_rule(&self, instruction: &Instruction) -> bool {
         let is_ruled = |call: &Call| self.procedures.get(call.procedure as usize).is_none_or(|p| p.is_ruled);
         calls(instruction).iter().any(is_ruled)

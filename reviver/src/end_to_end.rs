@@ -86,8 +86,8 @@ impl EndToEnd<'_> {
     }
 }
 
-/// Returns how many of `steps` steps native code may execute before the interrupt flag must be polled. That is all of
-/// them if no flag is set for the machine.
+/// Returns how many of `steps` steps native code may execute before the interrupt flag must be polled: all of them if
+/// the machine has no interrupt flag.
 pub(super) fn run_budget(machine: &Machine, steps: u64) -> u64 {
     if machine.has_interrupt_flag() { steps.min(UNASKED) } else { steps }
 }

@@ -20,7 +20,7 @@ pub struct BenchOptions {
     pub loss: Option<String>,
     #[command(flatten)]
     pub checking: LevelOption,
-    /// Set the time limit; a program that needs longer is measured once in each way
+    /// Limit the time of all repetitions; each engine and direction is measured at least once
     #[arg(long, value_name = "SECONDS", default_value_t = 2.0, allow_negative_numbers = true, value_parser = parse_seconds)]
     pub seconds: f64,
     /// Print one JSON object instead of text

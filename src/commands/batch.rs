@@ -372,7 +372,8 @@ fn unsuited(options: &BatchArguments, program: &Program, error: &Error) -> Failu
             let travel = if options.back { Travel::Backward } else { Travel::Forward };
             let taken = program.module().globals.iter().filter(|global| program.takes(global.role, travel));
             let names: Vec<&str> = taken.map(|global| global.name.as_str()).collect();
-            failure.help(format_args!("lanes are given {}; leave other columns out", names.join(", ")))
+            let inputs = names.join(", ");
+            failure.help(format_args!("the inputs of a lane are {inputs}; leave other columns out"))
         }
         Error::Stack { .. } => failure.help("`reviver run` runs such a program, once"),
         _ => failure,

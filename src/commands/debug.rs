@@ -74,7 +74,7 @@ fn batch(options: &DebugOptions, path: &Path) -> Fallible {
             let failure = Failure::new(
                 Exit::StepLimit,
                 format_args!(
-                    "the command on line {line} of {name} went {} from the start",
+                    "the command on line {line} of {name} was stopped at {} from the start",
                     counted(usize::try_from(limit).unwrap_or(usize::MAX), "step")
                 ),
             );

@@ -153,7 +153,7 @@ impl HiddenTest {
             reported(miss)
         );
         Failure::usage(message).help(format_args!(
-            "mend the line; if you ask for something else than the exercise does, put a program that meets all lines beside them: `{}/{EXPECTED}` and `{}/{SOLUTION}`",
+            "correct the line; if your task differs from the exercise, write its expectations to `{}/{EXPECTED}`, and a program that meets them all to `{}/{SOLUTION}`",
             exercise.name, exercise.name
         ))
     }

@@ -122,7 +122,7 @@ fn listed(cells: &[String]) -> String {
 
 fn lanes_of(file: &str, name: &str, head: &ArrayHead) -> Fallible<usize> {
     head.lengths.first().copied().ok_or_else(|| {
-        Failure::usage(format_args!("{file}: `{name}` is one number, and lanes are given one each"))
+        Failure::usage(format_args!("{file}: `{name}` is a single number, but needs a number for each lane"))
             .help("`--shared` gives all lanes the same number")
     })
 }

@@ -15,6 +15,6 @@ pub fn arrow_writer(_: LaneTarget, _: ArrowForm, _: &LanePlan) -> Fallible<Box<d
 
 fn missing() -> Failure {
     Failure::usage("this `reviver` was built without Arrow").help(
-        "build it from source with the feature `arrow` (`cargo install --path . --features arrow` in its folder); `.csv` and `.npz` are always there",
+        "build it from source with the feature `arrow` (`cargo install --path . --features arrow` in the folder of the source); `.csv` and `.npz` need no feature",
     )
 }

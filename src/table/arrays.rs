@@ -322,7 +322,7 @@ impl BrokenArray {
             BrokenArray::Damaged(what) => (what, "is the file whole? write or copy it again"),
             BrokenArray::Foreign(what) => (
                 what,
-                "integers, floats of 16, 32 and 64 bits and `bool` are read: `array.astype('f8')` makes such",
+                "integers, floats of 16, 32 and 64 bits and `bool` are read: convert others with `array.astype('f8')`",
             ),
             BrokenArray::Method(what) => {
                 (what, "`numpy.savez` and `numpy.savez_compressed` write supported files")

@@ -227,11 +227,14 @@ impl<'s> TableLines<'s> {
         if beginning.starts_with(b"PK\x03\x04") {
             return refused(
                 "this is an archive",
-                "save the sheet of a spreadsheet as CSV; arrays are named `.npz`",
+                "save a sheet of a spreadsheet as CSV, and give an archive of arrays the ending `.npz`",
             );
         }
         if beginning.starts_with(b"\x1f\x8b") {
-            return refused("this is compressed by gzip", "`gunzip -c FILE | reviver …` gives it by `-`");
+            return refused(
+                "this is compressed by gzip",
+                "decompress it with `gunzip -c FILE | reviver …`, and give `-` as the file",
+            );
         }
         if beginning.starts_with(b"\xef\xbb\xbf") {
             self.source.consume(3);

@@ -407,7 +407,7 @@ fn truncated_arrow_is_reported() {
     folder.file("late.arrow", &late);
     let csv = folder.reviver("batch mixed.rasm --lanes late.arrow").expect(0).stdout;
     folder.with_input("batch mixed.rasm --lanes -", &stream).expect(0).prints(&csv);
-    folder.with_input("batch mixed.rasm --lanes -", &late).expect(3).says("named at its end alone");
+    folder.with_input("batch mixed.rasm --lanes -", &late).expect(3).says("named only at its end");
     for (bytes, said) in [
         (&b"x,A[0]\n1,2\n"[..], "doesn't begin as record batches do"),
         (b"", "there is nothing in it"),

@@ -78,7 +78,7 @@ fn a_program_without_end_is_stopped() {
     ran.says("invalid value");
     let ran = with_input("debug programs/fib.rasm --batch - --max-steps 10000", script)
         .expect(5)
-        .says("error: the command on line 3 of <stdin> went 10000 steps from the start\n");
+        .says("error: the command on line 3 of <stdin> was stopped at 10000 steps from the start\n");
     assert!(ran.stdout.contains("step limit\nstep 10000 of branch 1"), "{ran:#?}");
     // In line mode the session continues.
     let ran = with_input("repl programs/fib.rasm --max-steps 10", b"c\nrs 3\ninfo status\n").expect(0);

@@ -198,7 +198,7 @@ fn a_gradient_resumes_only_from_its_own_states() {
         let other = reviver(&format!("{grad} --set z=1.5 --from-state {state}"));
         other.expect(2).says("it began with other inputs").prints("");
         let exact = reviver(&format!("{grad} --set z=1.0 --exact --from-state {state}"));
-        exact.expect(2).says("it has no history");
+        exact.expect(2).says("but none was saved");
     }
     let other = reviver(&format!("grad programs/besselj.rasm --loss z --set z=1.0 --from-state {back}"));
     other.expect(2).says("it is in the reverse sweep of another loss");
@@ -241,5 +241,5 @@ fn a_gradient_cannot_resume_after_a_run() {
     reviver(&format!("{grad} --max-steps 100 --from-state {other} --save-state {back}")).expect(5);
     reviver(&format!("run {program} --back --max-steps 1 --from-state {back} --save-state {other}"))
         .expect(5);
-    reviver(&format!("{grad} --from-state {other}")).expect(2).says("gradient mode is on there");
+    reviver(&format!("{grad} --from-state {other}")).expect(2).says("gradient mode is on in the saved state");
 }

@@ -296,7 +296,7 @@ fn a_resumed_gradient_keeps_its_snapshots() {
         assert_eq!(reported(&without), reported(&whole), "{strategy}");
         if strategy != "reverse" {
             assert_eq!(without["strategy"], whole["strategy"], "{strategy}");
-            reviver(&format!("{LISTING} --set n=40 --exact{from}")).expect(2).says("in place of `--exact`");
+            reviver(&format!("{LISTING} --set n=40 --exact{from}")).expect(2).says("instead of `--exact`");
         }
     }
 }

@@ -169,8 +169,9 @@ impl<B: Interpreted> Machine<B> {
         &mut self.state
     }
 
-    /// Returns the state for an engine that itself executes at most `segment.budget` of the program's own steps. If the
-    /// run is watched, also returns the watcher to which the engine reports branches and freed cells.
+    /// Returns the state for an engine that changes it directly. The engine may execute `segment.budget` steps; steps
+    /// in derivative rules don't count. If the run is watched, also returns the watcher to which the engine reports
+    /// branches and freed cells.
     pub fn state_and_watcher(&mut self, segment: Segment) -> (&mut State<B>, Option<Watcher<'_>>) {
         let (made, rounding) = (self.state.own_steps(), Rounding::of(self.program.module().real));
         let watcher = self.reports.watch.as_mut().map(|watch| Watcher::new(watch, segment, made, rounding));

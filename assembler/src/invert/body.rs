@@ -82,7 +82,7 @@ impl Inverter {
     /// Reports a join that is `forgotten`: its inverse would be a branch without a condition.
     fn joined(&mut self, condition: &Condition) {
         if matches!(condition.kind, ConditionKind::Forgotten) {
-            let message = "a join that forgets has no inverse";
+            let message = "a join with `forgotten` has no inverse";
             let problem = Diagnostic::error(
                 ProblemCode::NoInverseProgram,
                 message,

@@ -212,7 +212,7 @@ impl<'t> Declared<'t> {
     }
 
     /// Returns the role of a global that is declared with a directive. In an inverse program, `.garbage`
-    /// declares an input. Its text keeps that directive, so that inverting twice restores the original text.
+    /// declares an input: inverting a text keeps the directive, so that inverting twice restores the original.
     fn role(&self, declared: Role) -> Role {
         match declared {
             Role::Garbage if self.inverse.is_some() => declared.inverse(),

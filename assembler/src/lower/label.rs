@@ -211,7 +211,7 @@ fn one_sided(half: &Half, other: &Half) -> Diagnostic {
     let message = format!("`{name}` does not name this branch as its partner");
     Diagnostic::error(ProblemCode::NoPair, message, half.partner.span, format!("this names `{name}`"))
         .with(other.partner.span, format!("but `{name}` names `{instead}`"))
-        .help("a `br` and a `from` name each other, one to one")
+        .help("a `br` and a `from` must name each other")
 }
 
 fn unknown(labels: &Labels, half: &Half, procedures: &[Labels], report: &mut Reporter) -> Diagnostic {

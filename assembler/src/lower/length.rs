@@ -143,8 +143,8 @@ impl Lowering<'_> {
         if count <= i128::from(*word.range().end()) {
             return Some(());
         }
-        let message =
-            format!("`{}` has {count} {what}, more than {} bits count", self.base_name(array), word.bits());
+        let (name, bits) = (self.base_name(array), word.bits());
+        let message = format!("the length of `{name}` is {count} {what}, which doesn't fit into {bits} bits");
         let help = "the procedure uses the length of its argument: `.word 32` or `.word 64` can hold it";
         self.report.fail(
             Diagnostic::error(ProblemCode::NumberDoesNotFit, message, span, "its length is passed, too")

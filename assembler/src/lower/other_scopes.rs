@@ -59,7 +59,7 @@ impl Declared<'_> {
             DeclaredKind::Ancilla => ("declared here, further down", "declare it above its first use"),
             DeclaredKind::Local | DeclaredKind::Parameter => (
                 "a `local` of that name is declared here",
-                "a local is seen from its `local` to its `delocal`, and in the blocks between them",
+                "a local is visible from its `local` to its `delocal`, and in the blocks between them",
             ),
         };
         Some(OtherDeclaration { span, what: what.into(), cure: cure.into() })
@@ -78,8 +78,7 @@ impl Declared<'_> {
         others.map(|(_, tree)| tree).find_map(|tree| {
             let (kind, span) = of_procedure(tree, name)?;
             let what = format!("the procedure `{}` has {} of that name", tree.name.text, kind.described());
-            let cure =
-                "what a procedure declares is seen there only; values go in and out through its parameters";
+            let cure = "names of a procedure are visible only in it; pass values through its parameters";
             Some(OtherDeclaration { span, what, cure: cure.into() })
         })
     }
@@ -92,7 +91,7 @@ impl Declared<'_> {
                 None => declared_in(&tree.body, name)?,
             };
             let what = format!("the macro `{}` has {} of that name", tree.name.text, kind.described());
-            Some(OtherDeclaration { span, what, cure: "what a macro declares is seen there only".into() })
+            Some(OtherDeclaration { span, what, cure: "names of a macro are visible only in it".into() })
         })
     }
 

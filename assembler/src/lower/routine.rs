@@ -74,7 +74,7 @@ impl Lowering<'_> {
                     ProblemCode::LocalAndDelocalDiffer,
                     message,
                     tree.name.span,
-                    "nothing says the class of this 0",
+                    "this 0 may be an integer or a real",
                 )
                 .help(format!("write `delocal {name}: real`: in a backward run `{name}` begins here")),
             );

@@ -256,7 +256,7 @@ impl Lowering<'_> {
         let wanted = natural_class(function, sources);
         let classes: Vec<Class> = sources.iter().map(Source::class).collect();
         let Err(Conversion::Source(n, to)) = conversion(function, wanted, &classes) else {
-            let message = format!("`{}` takes no such sources", function.name());
+            let message = format!("`{}` can't take these sources", function.name());
             return self.report.fail(Diagnostic::error(
                 ProblemCode::ClassesMixed,
                 message,

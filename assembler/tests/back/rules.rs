@@ -260,8 +260,8 @@ const CHANGES: &[Change] = &[
         m.code[1].operands[0] = Operand::Place(Place::scalar(NOWHERE));
     }),
     ("a target must be a cell, not a constant", |m| m.code[1].operands[0] = Operand::Int(1)),
-    ("this `br` has no partner that names it back", |m| m.code[2].link = Link::Partner(1)),
-    ("this `br` has no partner that names it back", |m| m.code[2].link = Link::Partner(u32::MAX)),
+    ("this `br` and its partner don't name each other", |m| m.code[2].link = Link::Partner(1)),
+    ("this `br` and its partner don't name each other", |m| m.code[2].link = Link::Partner(u32::MAX)),
     ("`main` can't be called", |m| call(m).procedure = 0),
     ("the called procedure does not exist", |m| call(m).procedure = 99),
     ("`p` takes 2 arguments, found 1", |m| drop(call(m).arguments.pop())),

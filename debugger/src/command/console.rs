@@ -454,7 +454,7 @@ impl CommandError {
                 Some("`==` compares; the command `set a = 1` changes a cell".into())
             }
             CommandError::Session(SessionError::Expression(ExpressionError::NoWrite(name))) => {
-                Some(format!("`watch CELL if {name} == 1` and its `log` have one"))
+                Some(format!("use it in `watch CELL if {name} == 1`, or in the `log` of the watchpoint"))
             }
             CommandError::Script { error, .. } => error.help(),
             _ => None,

@@ -69,12 +69,12 @@ commands! {
         {"next": "Show the next array",
          "previous": "Show the previous array"};
     "zoom" [] " [FROM..TO | in | out | all]" ArgumentKind::OneOf(&["in", "out", "all"]) => zoom,
-        "Give the pane the whole screen, or end that. With FROM..TO the time bar and the plots show only these steps; with `in` fewer, with `out` more, with `all` all steps."
+        "Show only this pane, or all panes again. With FROM..TO the time bar and the plots show only these steps; with `in` fewer, with `out` more, with `all` all steps."
         {"in": "Show fewer steps in the time bar and the plots, around the current one",
          "out": "Show more steps in the time bar and the plots, around the current one",
          "all": "Show all steps in the time bar and the plots"};
     "here" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Here),
-        "Move the cursor to the next instruction; in an outer frame, to its call.";
+        "Move the cursor to the next instruction; in an outer frame, to the call that it waits for.";
     "search" [] " [TEXT]" ArgumentKind::None => search,
         "Search in the pane.";
     "search-next" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::SearchAgain { further: true }),

@@ -96,7 +96,7 @@ pub enum SessionError {
     NoFork(BranchNumber),
     #[error("that question belongs to branch {0}: `timeline {0}` selects it")]
     OtherBranch(BranchNumber),
-    #[error("there is no {} {} this step among those that were reached", wanted.map_or("event", EventKind::name), ahead(*travel))]
+    #[error("the part of the run reached so far has no {} {} this step", wanted.map_or("event", EventKind::name), ahead(*travel))]
     NoEvent { travel: Travel, wanted: Option<EventKind> },
     #[error("there is no fence here")]
     NoFence,

@@ -60,8 +60,8 @@ impl EarlierBranch {
         self.window = None;
     }
 
-    /// Returns true if a step of the later branch undoes a step of the earlier branch. The step begins at
-    /// state `number` of the later branch and has direction `travel`.
+    /// Returns true if the step from state `number` of the later branch in direction `travel` undoes a step of
+    /// the earlier branch.
     pub fn covers(&self, number: i64, travel: Travel) -> bool {
         let number = number + self.offset;
         let toward = match travel {

@@ -14,7 +14,7 @@ pub enum GrammarError {
     Superfluous(String),
     #[error("write `uses no WORD`, a line for each word")]
     UsesNo,
-    #[error("write `points N`, a whole number up to 1000: the points of each line below it")]
+    #[error("write `points N` with a whole number N up to 1000: each line below it then gives N points")]
     Points,
     #[error("write `at most N steps`")]
     AtMost,

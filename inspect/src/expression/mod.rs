@@ -63,7 +63,7 @@ pub enum ExpressionError {
     Unknown { name: String, hint: Option<Hint> },
     #[error("`{0}` is none of {names}", names = [&SPECIALS[..], &WRITTEN[..]].concat().join(", "))]
     Special(String),
-    #[error("`{0}` is a value of a write, and here is none")]
+    #[error("`{0}` has a value only at a write of a watched cell")]
     NoWrite(&'static str),
     #[error("`{0}` has no value: the watched cell had none there")]
     NoValue(&'static str),

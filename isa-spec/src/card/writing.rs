@@ -132,8 +132,8 @@ impl<'a> Writing<'a> {
                 self.words("the stack loses its top");
                 ("the top", "the adjoint of the top")
             }
-            Store::Input => ("the next value of the input tape", "the adjoint of that value"),
-            Store::Output => ("the last value of the output tape", "the adjoint of that value"),
+            Store::Input => ("the next value of the input tape", "the adjoint of the next value"),
+            Store::Output => ("the last value of the output tape", "the adjoint of the last value"),
         };
         self.values.push(StepEffect::Sets { operand: 0, value: self.formulas.leaf(value) });
         self.adjoints.push(StepEffect::Sets { operand: 0, value: self.formulas.leaf(adjoint) });

@@ -256,8 +256,8 @@ down:   from  top, n > 0
 
 pub(super) static NO_PAIR: CodeAccount = CodeAccount {
     title: "two branches don't name each other",
-    meaning: "Branches come in pairs, a `br` and a `from`, that name each other one to one: the `from` says when \
-              its `br` was taken, and a backward run tests that. A jump without a partner couldn't be undone.",
+    meaning: "Branches come in pairs: a `br` and a `from` that name each other. The `from` says when its `br` \
+              was taken, and a backward run tests that. A jump without a partner couldn't be undone.",
     cure: "Name the label of the `from` in the `br`, and the label of the `br` in the `from`; or write a block \
               instead.",
     evidence: programs(

@@ -181,8 +181,8 @@ pub(super) static STACK_AS_OPERAND: CodeAccount = CodeAccount {
 pub(super) static NO_SUCH_ADJOINT: CodeAccount = CodeAccount {
     title: "this operand has no adjoint",
     meaning: "`x'` is the adjoint of a real cell; the sign follows the name, as in `A'[i]`. Integers, \
-              constants and adjoints have no adjoint. An adjoint can't be an argument: the procedure names \
-              it itself.",
+              constants and adjoints have no adjoint. An adjoint can't be an argument: pass the cell, and \
+              write `'` after the name of the parameter in the procedure.",
     cure: "Write the `'` directly after the name of a real cell.",
     evidence: programs(
         trial(

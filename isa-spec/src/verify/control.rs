@@ -58,11 +58,12 @@ impl<'a> Checker<'a> {
             other.update == instruction.update.inverse() && other.link == Link::Partner(at)
         });
         if !paired {
-            let message = format!("this `{}` has no partner that names it back", instruction.update.name());
+            let message =
+                format!("this `{}` and its partner don't name each other", instruction.update.name());
             let violation = self.report(ProblemCode::NoPair, Site::Instruction(at), message);
-            violation.help = Some("a `br` and a `from` of one procedure name each other, one to one".into());
+            violation.help = Some("a `br` and a `from` of the same procedure must name each other".into());
             if inside {
-                violation.other = Some((Site::Instruction(partner), "it names this instruction".into()));
+                violation.other = Some((Site::Instruction(partner), "named as the partner".into()));
             }
         }
     }

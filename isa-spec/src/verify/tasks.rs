@@ -66,7 +66,8 @@ impl<'a> Checker<'a> {
             MisplacedBound::ForkInFork { at, open } => {
                 let violation =
                     self.report(code, Site::Instruction(at), "this `fork` is inside of another one");
-                violation.other = Some((Site::Instruction(open), "which has no `join` before it".into()));
+                violation.other =
+                    Some((Site::Instruction(open), "no `join` ends this `fork` before the inner one".into()));
                 violation.help =
                     Some("end the first with `join`, or fork in a procedure that a task calls".into());
             }
@@ -166,7 +167,7 @@ impl<'a> Checker<'a> {
             _ => format!("`{}` isn't allowed between `fork` and `join`", instruction.update.name()),
         };
         self.report(ProblemCode::NoTask, Site::Instruction(at), message).help =
-            Some("only calls are, and statements that count them in variables of the procedure; move the rest into the callees".into());
+            Some("write only calls there, and statements that count the calls in variables of the procedure; move the rest into the callees".into());
     }
 
     /// Reports the first global that one task changes and another task names. In a loop, each call is several

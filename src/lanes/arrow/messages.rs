@@ -150,7 +150,7 @@ fn find_message(source: &mut impl Read, rest: &[u8]) -> Result<(), BrokenArrow> 
         }
     }
     Err(BrokenArrow::wrong(
-        "its columns are named at its end alone, as Polars does it: give it as a file, or as a stream",
+        "its columns are named only at its end, as Polars writes files: give the path of the file, or write a stream",
     ))
 }
 

@@ -15,7 +15,7 @@ pub enum NoShader {
     #[error("the program's open calls may exceed its `.limit depth`, and devices don't count open calls")]
     Limits,
     #[error(
-        "each lane would take {words} words of memory for its arrays and open calls, and {most} is the most"
+        "each lane would need {words} words of memory for its arrays and open calls; the maximum is {most}"
     )]
     TooLarge { words: u64, most: u64 },
     /// The program uses gradient mode or names adjoints, so a caller can't request its derivatives.
@@ -26,12 +26,12 @@ pub enum NoShader {
     /// Losses that were requested together can't share one reverse sweep.
     #[error("the branches of the reverse sweep depend on adjoints, so these losses can't share a sweep")]
     RowsPart,
-    #[error("nothing is to be differentiated")]
+    #[error("no loss was requested")]
     NoLoss,
     #[error("devices don't compute second derivatives")]
     SecondDerivatives,
     /// A requested input or output cell doesn't exist, or an input isn't a cell of a global.
-    #[error("there is no such cell as the one at {address}, or no lane can be given it")]
+    #[error("there is no cell at the address {address}, or the cell can't be an input of a lane")]
     NoCell { address: usize },
     /// A requested derivative or value belongs to a loss that wasn't requested.
     #[error("there is no loss {row}, or it has fewer cells")]
@@ -75,12 +75,12 @@ impl NoShader {
             NoShader::Foreign { cure, .. } => cure,
             NoShader::Limits => "allow deeper calls, or run lanes on the CPU",
             NoShader::TooLarge { .. } => {
-                "make arrays smaller that are indexed or are variables of a procedure that calls itself, or run lanes on the CPU"
+                "reduce the arrays that are indexed, or that are variables of a recursive procedure; or run lanes on the CPU"
             }
             NoShader::OwnMode | NoShader::Steps | NoShader::SecondDerivatives => "run lanes on the CPU",
             NoShader::RowsPart => "differentiate them one by one",
             NoShader::NoLoss => "name a real of the program as the loss",
-            NoShader::NoRow { .. } => "count losses and their cells from 0",
+            NoShader::NoRow { .. } => "use the indices of requested losses and of their cells, starting at 0",
             NoShader::NoCell { .. } => "name a cell of the program",
             NoShader::Start => {
                 "pass the state at the program's start (at its end, if the lanes run backward), with all variables of main 0"

@@ -99,11 +99,12 @@ pub enum OpKind {
     IntRol,
     /// Right rotation of a word by the second operand modulo the word's width.
     IntRor,
-    /// Left shift by the second operand; 0 if that isn't in 0..width.
+    /// Left shift by the second operand; 0 if the distance isn't in 0..width.
     IntShl,
-    /// Logical right shift by the second operand; 0 if that isn't in 0..width.
+    /// Logical right shift by the second operand; 0 if the distance isn't in 0..width.
     IntShr,
-    /// Arithmetic right shift by the second operand; 0 or -1, by the sign, if that isn't in 0..width.
+    /// Arithmetic right shift by the second operand. If the distance isn't in 0..width, the result is 0 or, for a
+    /// negative word, -1.
     IntSar,
     /// Comparison of two integers: 1 if the ordering holds, otherwise 0.
     IntTest(Order),

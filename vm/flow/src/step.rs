@@ -177,8 +177,8 @@ impl Orderings {
     }
 }
 
-/// Returns the signature in which a verified instruction applies its function. Without a function, it is the signature
-/// of the operands, which all have one class.
+/// Returns the signature of the function that a verified instruction applies, for operands of these classes. For an
+/// update without a function, returns the signature of the operands' class, which is the same for all operands.
 pub(crate) fn signature(update: Update, function: Function, classes: &[Class]) -> Signature {
     let first = classes.first().copied().unwrap_or(Class::Int);
     let plain = if first == Class::Int { Signature::Int } else { Signature::Real };

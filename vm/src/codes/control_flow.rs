@@ -60,7 +60,7 @@ pub static LOST_FOR_GOOD: CodeAccount = CodeAccount {
     title: "an irreversible instruction can't be undone without a history",
     meaning: "`overwrite`, `erase` and `forget` lose the value of their target. Undoing one needs a history with \
               the lost bits of the forward run, and this run has none.",
-    cure: "Write it reversibly (`local`, `compute … uncompute`, or `reviver bennett`), or run forward and \
+    cure: "Write the program reversibly (`local`, `compute … uncompute`, or `reviver bennett`), or run forward and \
            backward with `--check --exact`, which keeps the lost bits.",
     evidence: programs(
         trial(

@@ -193,7 +193,7 @@ pub static KINK: CodeAccount = CodeAccount {
               that differ at nearby inputs. First derivatives follow the rule for ties. Second derivatives, \
               and terms of a Taylor series, are those of one side or of neither: for `abs(0 - x*x)` the \
               computed second derivative at 0 is 0, but the true one is 2.",
-    cure: "Differentiate at a nearby point, or write the formula without the kink if the function has none.",
+    cure: "Differentiate at a nearby point. If the function has no kink, write a formula without one.",
     evidence: programs(
         trial(
             "hessian FILE --of y",

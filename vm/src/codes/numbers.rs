@@ -60,8 +60,8 @@ pub static OUTSIDE_DOMAIN: CodeAccount = CodeAccount {
     meaning: "In fixed point some functions are defined for some numbers only: a square root and a logarithm \
               for non-negative numbers, an arcsine from -1 to 1. `reviver isa sqrt` prints the domain. In \
               floats the result isn't finite there, which is T05.",
-    cure: "Find the origin of the argument with `why` in the debugger, or skip the statement outside of the \
-           domain.",
+    cure: "Find the origin of the argument with `why` in the debugger, or skip the statement by an `if` where \
+           the argument is outside of the domain.",
     evidence: programs(
         trial(
             "run FILE",

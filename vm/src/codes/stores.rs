@@ -119,8 +119,9 @@ pub static LEFT_IN_FRAME: CodeAccount = CodeAccount {
 
 pub static STACK_EMPTY: CodeAccount = CodeAccount {
     title: "the stack is empty",
-    meaning: "Each `pop` takes the value that a `push` of the same class put on the stack last. Here there is \
-              none left. In a backward run each `push` is a `pop`: then too few values were given.",
+    meaning: "A `pop` takes the value that a `push` of the same class put on the stack last, and none is left. \
+              A backward run executes each `push` as a `pop`, so it needs all values that the forward run \
+              leaves on the stack.",
     cure: "Write pushes and pops in pairs, or declare the stack by `.in` or `.inout` and give it values.",
     evidence: programs(
         trial(

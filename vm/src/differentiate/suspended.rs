@@ -28,13 +28,13 @@ pub struct SuspendedGradient {
     pub state: State,
     /// History of the machine; `None` if it keeps none.
     pub residues: Option<Residues>,
-    /// Data about the finished part; `None` for a state that a plain run has reached.
+    /// Progress of the gradient; `None` if the state is that of a plain run, which computes no gradient.
     pub progress: Option<GradientProgress>,
     /// Data that a strategy keeps in addition, such as snapshots; `None` if no strategy was requested.
     pub saved_run: Option<SavedRun>,
 }
 
-/// Data about the finished part of a gradient, apart from its state.
+/// Data of an unfinished gradient, apart from its state and its history.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GradientProgress {
     /// Digest of the start state.
@@ -210,14 +210,16 @@ fn check(
     } else if turn.is_some_and(|turn| turn.seeds != seeds) {
         Err("it is in the reverse sweep of another loss, or with other seeds")
     } else if turn.is_none() && (state.mode() || in_rule) {
-        Err("gradient mode is on there, and it isn't known whose gradient it is")
+        Err("gradient mode is on in the saved state, but the state doesn't record the loss")
     } else if state.own_steps() < subject.start.own_steps() {
         Err("it is before the start")
     } else if history.retention().is_some_and(|wanted| !kept.serves(wanted)) {
         Err(match (subject.retention, kept.retention) {
             (Some(_), _) => "it was begun with another strategy, or another `--memory`",
-            (None, Some(_)) => "it was begun with a strategy: give that one in place of `--exact`, or none",
-            (None, None) => "it has no history, as `--exact` keeps one",
+            (None, Some(_)) => {
+                "it was begun with a strategy: give the same strategy instead of `--exact`, or neither"
+            }
+            (None, None) => "`--exact` needs the history of the run so far, but none was saved",
         })
     } else if subject.level.is_checked()
         && history == PassHistory::Nothing
@@ -226,7 +228,7 @@ fn check(
         && !subject.program.module().real.is_exact()
     {
         Err(
-            "a plain run doesn't record its branches, and with floats the reverse sweep is verified by them; `--exact` keeps a history instead",
+            "a plain run doesn't record its branches, which the verification of a reverse sweep in floats needs; `--exact` keeps a history instead",
         )
     } else {
         Ok(())

@@ -29,7 +29,7 @@ impl Explainer<'_> {
             Cause::SliceBounds { argument, from, to, length } => {
                 let said = self.argument_text(argument);
                 let message = format!("{said} takes {from}..{to} of {length} elements");
-                let help = "a slice goes from 0 up to the length, in order".to_owned();
+                let help = "the bounds of a slice must satisfy 0 <= from <= to <= length".to_owned();
                 ExplanationText {
                     message,
                     label: format!("{from}..{to} of {length}"),
@@ -307,12 +307,12 @@ impl Explainer<'_> {
         let (message, help): (String, Option<&str>) = match self.trap.cause {
             Cause::Alias { .. } => (
                 "a target is also a source or an index of the instruction".into(),
-                Some("nothing could undo it: keep the two in different cells"),
+                Some("the instruction couldn't be undone: use different cells"),
             ),
             Cause::StackEmpty { class } => (
                 format!("the {} is empty: `{words}` finds nothing", self.stack(class)),
                 Some(
-                    "every `pop` takes what an earlier `push` of the same class put there, or what was given",
+                    "every `pop` takes a value of an earlier `push` of the same class, or one that was given to the stack",
                 ),
             ),
             Cause::StackFull { limit } => (
@@ -404,9 +404,9 @@ fn allocation_words(purpose: AllocationPurpose) -> &'static str {
 /// Returns advice on how to reduce the memory use.
 fn allocation_cure(purpose: AllocationPurpose) -> &'static str {
     match purpose {
-        AllocationPurpose::Frame => "a smaller `.limit depth` stops a recursion before",
-        AllocationPurpose::Stack => "a smaller `.limit stack` stops the program before",
-        AllocationPurpose::Tape => "a smaller `.limit tape` stops the program before",
+        AllocationPurpose::Frame => "a smaller `.limit depth` stops a recursion before memory runs out",
+        AllocationPurpose::Stack => "a smaller `.limit stack` stops the program before memory runs out",
+        AllocationPurpose::Tape => "a smaller `.limit tape` stops the program before memory runs out",
         AllocationPurpose::History => "without `--exact` nothing is kept; `--max-steps` ends a run earlier",
         AllocationPurpose::Tasks => "fewer tasks, or parts of arrays in place of the whole, take less",
         AllocationPurpose::Adjoints => "gradient mode takes as much memory again as the reals do",

@@ -334,8 +334,8 @@ impl<B> Residues<B> {
         allocation::more(&mut self.program, records)
     }
 
-    /// Deletes the records of the steps with numbers between `earliest` and `latest`, which is the number of the latest
-    /// step.
+    /// Deletes the records of the steps between the states with the step numbers `earliest` and `latest`. `latest` is
+    /// the end of the history, and is farther from the start than `earliest`.
     pub(crate) fn forget_between(&mut self, latest: i64, earliest: i64) {
         self.program.truncate(self.begin_of(&(latest.min(earliest)..latest.max(earliest))));
     }

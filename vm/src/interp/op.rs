@@ -256,8 +256,8 @@ pub const LANDS_ALWAYS: u8 = 12;
 ///
 /// [`Flow::may_diverge`]: reviver_flow::Flow::may_diverge
 pub const IS_MARKED: u8 = 16;
-/// `Op::flags` of a step on reals, by operand: operand 1 or 2 is a source that receives no adjoint
-/// ([`Activity`]).
+/// `Op::flags` of a step on reals: the flag at index 1 or 2 says that this operand is a source that receives no
+/// adjoint ([`Activity`]).
 ///
 /// [`Activity`]: reviver_flow::Activity
 pub const IS_PASSIVE: [u8; 3] = [0, 4, 8];

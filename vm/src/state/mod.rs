@@ -207,7 +207,7 @@ pub struct State<B = u64> {
     pub frame: Frame,
     /// The machine's own direction: true inside an `uncall`.
     pub inverted: bool,
-    /// The position, which is between two instructions: the index of the instruction after the position.
+    /// Position between two instructions, as the index of the second one.
     pub position: u32,
     /// Number of steps since the start; negative for a state before the start.
     pub step: i64,

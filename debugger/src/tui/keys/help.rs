@@ -114,8 +114,9 @@ pub fn document() -> String {
          Written from the key map; `UPDATE_KEYS=1 cargo test -p reviver-debugger --test tui` writes it anew.\n\
          \n\
          A key executes a command line, which can also be typed after `:`. Every action is a command.\n\
-         A small letter goes forward, its capital backward; a function key goes forward, with Shift backward. In a line\n\
-         `@` is what is selected: the cell, the line under the cursor, the step in the timeline, the frame in the calls.\n",
+         A small letter goes forward, its capital backward; a function key goes forward, with Shift backward.\n\
+         An `@` in a command line is replaced by the selected item: the cell, the source line under the cursor,\n\
+         the step in the timeline, or the frame in the calls.\n",
     );
     let maps = Preset::ALL.map(KeyMap::new);
     let names = Preset::ALL.map(|preset| format!("`{}`", preset.name())).join(" | ");

@@ -1,7 +1,7 @@
 //! Sine, cosine and tangent of all arguments.
 //!
 //! x = n·π/2 + r, with r in two parts. For moderate arguments, n·π/2 is subtracted in parts that have exact
-//! products with n: W. J. Cody and W. Waite, "Software Manual for the Elementary Functions" (1980). For great
+//! products with n: W. J. Cody and W. Waite, "Software Manual for the Elementary Functions" (1980). For large
 //! arguments, x·2/π is computed modulo 4 from the relevant bits of 2/π: M. H. Payne and R. N. Hanek, "Radian
 //! reduction for trigonometric functions", SIGNUM Newsletter 18 (1983). The least distance of r from 0, which
 //! determines the number of required bits, is from J.-M. Muller, "Elementary Functions: Algorithms and

@@ -38,7 +38,7 @@ fn cure(found: &DataType) -> &'static str {
             "decode it (in pyarrow `dictionary_decode`, or a cast to the type of its values)"
         }
         _ => {
-            "integers of 8 to 64 bits, floats of 16 to 64 bits, booleans, and lists of a fixed size of these are; cast it, or leave it out"
+            "cast it to integers of 8 to 64 bits, floats of 16 to 64 bits, booleans, or lists of a fixed size of these; or leave it out"
         }
     }
 }

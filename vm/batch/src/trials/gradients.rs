@@ -53,7 +53,7 @@ pub fn compared(what: &str, program: &Arc<Program>, loss: usize, count: usize) -
 fn compared_sum(what: &str, program: &Arc<Program>, seeds: &[SeededCell], count: usize) -> [usize; 2] {
     let Ok(shader) = seeded(program, &[seeds.to_vec()], CheckLevel::Checked) else { return [0, 0] };
     if shader.wgsl.len() > LONGEST && std::env::var_os("REVIVER_CAMPAIGN").is_none() {
-        println!("{what}: {} bytes are for a campaign", shader.wgsl.len());
+        println!("{what}: {} bytes are checked only in a campaign", shader.wgsl.len());
         return [0, 0];
     }
     let start = start(program, Travel::Forward);
@@ -126,8 +126,8 @@ fn together(program: &Program) -> Vec<usize> {
     losses.into_iter().filter(|&loss| turn(loss) == first).take(3).collect()
 }
 
-/// Checks that a lane with several losses finishes if and only if it does with each loss alone, with the same
-/// words. Returns the number of such lanes; 0 if the text is longer than `longest`.
+/// Checks that a lane with several losses finishes if and only if the lane finishes with each loss alone, and that
+/// the output words are the same. Returns the number of finished lanes; 0 if the text is longer than `longest`.
 fn rows_are_gradients(
     what: &str,
     program: &Arc<Program>,
@@ -139,11 +139,11 @@ fn rows_are_gradients(
         losses.iter().map(|&loss| gradient(program, loss, level)).collect();
     let (Ok(alone), true) = (alone, losses.len() > 1) else { return 0 };
     let Ok(rows) = gradients(program, &losses, level) else {
-        println!("{what}: adjoints decide about something that there is once");
+        println!("{what}: branches depend on adjoints, so the losses can't share a sweep");
         return 0;
     };
     if rows.wgsl.len() > longest && std::env::var_os("REVIVER_CAMPAIGN").is_none() {
-        println!("{what}: {} bytes are for a campaign", rows.wgsl.len());
+        println!("{what}: {} bytes are checked only in a campaign", rows.wgsl.len());
         return 0;
     }
     let inputs = cells(program, |role| program.takes(role, Travel::Forward));

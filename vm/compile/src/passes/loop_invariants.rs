@@ -108,7 +108,7 @@ impl Incoming {
     }
 }
 
-/// Arguments at loop headers, in a function in which all candidates are assumed.
+/// Source of the ranges of arguments that blocks pass to loop headers. The code of `function` assumes all candidates.
 struct HeaderArguments<'t> {
     function: &'t SsaFunction,
     incoming: &'t Incoming,
