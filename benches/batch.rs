@@ -42,7 +42,7 @@ fn shuffled(mut numbers: Vec<f64>) -> Vec<f64> {
     numbers
 }
 
-/// Times gradients, in seconds: lanes on one core, and a handwritten adjoint.
+/// Returns the seconds for gradients: by lanes on one core, and by a handwritten adjoint.
 fn bessel(z: Vec<f64>, rounds: usize) -> [f64; 2] {
     let program = program("besselj");
     let loss = program.loss("out").unwrap();
@@ -69,7 +69,7 @@ fn bessel(z: Vec<f64>, rounds: usize) -> [f64; 2] {
     best.seconds()
 }
 
-/// Times Jacobians of observations, in seconds: lanes on one core, and handwritten derivatives.
+/// Returns the seconds for Jacobians of observations: by lanes on one core, and by handwritten derivatives.
 fn bundle(lanes: usize, rounds: usize) -> [f64; 2] {
     let program = program("bundle_adjustment");
     let cells = |names: &[&str]| names.iter().map(|name| program.reals(name).unwrap()).collect::<Vec<_>>();
@@ -104,7 +104,7 @@ fn bundle(lanes: usize, rounds: usize) -> [f64; 2] {
         best.round([
             time(|| _ = black_box(batch.jacobian(&of, &by, &inputs).unwrap())),
             time(|| {
-                // Results are kept, as the lanes' results are.
+                // The results are stored, because lanes store theirs.
                 let all: Vec<_> = (0..lanes).map(|lane| by_hand(black_box(lane))).collect();
                 black_box(all);
             }),
@@ -113,7 +113,7 @@ fn bundle(lanes: usize, rounds: usize) -> [f64; 2] {
     best.seconds()
 }
 
-/// Times the command on a file of lanes, in seconds: input and output, and execution, on all cores.
+/// Runs the command on a file of lanes, on all cores. Returns the seconds for input and output, and for execution.
 fn files(lanes: usize, ending: &str, write: impl FnOnce(&Path, Vec<f64>)) -> [f64; 2] {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).with_extension(ending);
@@ -159,17 +159,17 @@ fn main() {
         return;
     }
     let started = Instant::now();
-    println!("| lanes | | ns a lane | by hand, or the run | ratio |\n|---|---|---|---|---|");
+    println!("| lanes | what | ns a lane | peer: ns by hand, or of the run | ratio |\n|---|---|---|---|---|");
     let row = |what: &str, lanes: usize, [own, other]: [f64; 2]| {
         let (own, other) = (own * 1e9 / lanes as f64, other * 1e9 / lanes as f64);
         println!("| {lanes} | {what} | {own:.0} | {other:.0} | {:.2} |", own / other);
     };
     row("besselj, gradient", 1_000_000, bessel(points(1_000_000), 5));
-    row("besselj, gradient, in an order by chance", 1_000_000, bessel(shuffled(points(1_000_000)), 5));
+    row("besselj, gradient, in random order", 1_000_000, bessel(shuffled(points(1_000_000)), 5));
     row("bundle adjustment, Jacobian", 100_000, bundle(100_000, 5));
     row("bundle adjustment, Jacobian", 1_000_000, bundle(1_000_000, 2));
     row("CSV in and out ÷ the run", 1_000_000, files(1_000_000, "csv", csv));
     #[cfg(feature = "arrow")]
     row("Arrow in and out ÷ the run", 1_000_000, files(1_000_000, "arrow", record_batches));
-    println!("taken in {:.0} s", started.elapsed().as_secs_f64());
+    println!("measured in {:.0} s", started.elapsed().as_secs_f64());
 }

@@ -48,8 +48,8 @@ fn compile_gradient(program: &Program, jit: &Jit, loss: &str) {
     black_box(GradientCall::new(program, jit, (turn, CheckLevel::Checked), (&cells, 1)).unwrap());
 }
 
-/// Returns the peak bytes of a workspace that computes the gradient of the mixture, and the bytes of the mixture's
-/// cells.
+/// Returns the peak memory of a workspace that computes the mixture's gradient, and the size of the mixture's cells, in
+/// bytes.
 fn memory_of_a_gradient() -> (u64, u64) {
     let assembled = open("benches/mixture.rasm").unwrap();
     let program = assembled.compile(EngineChoice::Jit).unwrap();

@@ -123,7 +123,7 @@ fn both(
 
 const ROUNDS: usize = 5;
 
-/// Work that keeps a GPU busy before it is timed, because an idle GPU lowers its clock to a fifth. `None` for a
+/// Work that keeps a GPU busy before a measurement, because an idle GPU lowers its clock to a fifth. `None` for a
 /// software device.
 struct Busy {
     lanes: Option<(Ready, Vec<u64>)>,
@@ -161,7 +161,7 @@ fn reals(columns: Vec<(String, Vec<f64>)>) -> Vec<Column> {
     columns.into_iter().map(|(name, column)| (name, bits(column))).collect()
 }
 
-/// Benchmark subject: a program, a task for each lane, and the inputs.
+/// Benchmark subject: a program, the task of every lane, and the input columns.
 type Subject = (Executable, LaneTask, Vec<Column>);
 
 /// Gradients of a Bessel function.
@@ -194,8 +194,8 @@ fn bundle(level: CheckLevel, lanes: usize) -> Subject {
     (program, LaneTask::Jacobian { of, by }, reals(observations(lanes)))
 }
 
-/// Times the command for one lane, including startup. The device's probe is stored from a first call; the driver's
-/// shader cache is disabled.
+/// Times the command for one lane, including startup. A first call stores the result of the device's capability probe.
+/// The driver's shader cache is disabled.
 fn start(device: &str, program: &str, options: &[&str], lane: &str) -> f64 {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("lane.csv");
@@ -244,15 +244,15 @@ fn row(device: &Device, busy: &mut Busy, what: &str, lanes: usize, (program, tas
 
 fn main() {
     let Ok(name) = std::env::var("REVIVER_DEVICE") else {
-        println!("SKIPPED: no device is named. Set REVIVER_DEVICE to a part of its name.");
+        println!("SKIPPED: no device is named. Set REVIVER_DEVICE to a part of a device's name.");
         return;
     };
     let device = Device::named(&name).unwrap();
     let lanes = if measures() { 1_000_000 } else { 100 };
     let mut busy = Busy::new(&device);
     println!(
-        "{}\n| | lanes | ns a lane by the device's clock | with transfers | its time of processors | by one core | \
-         processors ÷ core | core ÷ clock |\n|---|---|---|---|---|---|---|---|",
+        "{}\n| what | lanes | ns a lane by the device's clock | ns with transfers | ns of CPU time | ns on one core | \
+         CPU time ÷ core | core ÷ clock |\n|---|---|---|---|---|---|---|---|",
         device.name()
     );
     for (level, name) in [(CheckLevel::Checked, "checked"), (CheckLevel::Unchecked, "unchecked")] {
@@ -267,7 +267,7 @@ fn main() {
     }
     let line = straight_line(if measures() { 1000 } else { 10 });
     let line = line.path().to_str().unwrap();
-    println!("| | s for one lane |\n|---|---|");
+    println!("| what | s for one lane |\n|---|---|");
     let gradient = ["--grad", "out"];
     println!("| besselj, gradient | {:.2} |", start(&name, "programs/besselj.rasm", &gradient, "z\n1\n"));
     println!("| a straight line | {:.2} |", start(&name, line, &[], "x,y\n0.001,0.002\n"));

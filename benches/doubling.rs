@@ -19,7 +19,7 @@ mod harness {
 
 /// Upper bound on the ratio of times for a doubled size.
 const MOST: f64 = 3.0;
-/// Times below this many seconds are noise: the larger text must take more for the ratio to count.
+/// Minimum time of the larger text, in seconds, for the ratio to count. Shorter times are noise.
 const FLOOR: f64 = 0.1;
 /// Runs of a command on a text; the shortest time counts.
 const ROUNDS: usize = 3;
@@ -49,7 +49,7 @@ const KINDS: [Kind; 10] = [
     Kind { name: "par calls", text: tasks, n: 500 },
 ];
 
-/// Command with its name in the table and its arguments. In these, `F` is the text, `I` its image, `S` an empty
+/// Command with its name in the table and its arguments. In the arguments, `F` is the text, `I` its image, `S` an empty
 /// script and `O` an output.
 struct TimedCommand {
     name: &'static str,
@@ -69,7 +69,7 @@ const COMMANDS: [TimedCommand; 9] = [
     TimedCommand { name: "debug", arguments: "debug F --batch S" },
 ];
 
-/// Expected refusals of kinds by commands: tasks have no C text.
+/// Expected refusals, as (kind, command): `build` refuses tasks, which have no C text.
 const REFUSED: [(&str, &str); 1] = [("par calls", "build")];
 
 fn loops(n: usize) -> String {
@@ -237,5 +237,9 @@ fn main() {
         }
         println!();
     }
-    assert!(faults.is_empty(), "refused, or more than {MOST} times as long:\n{}", faults.join("\n"));
+    let faults = faults.join("\n");
+    assert!(
+        faults.is_empty(),
+        "refused texts, or more than {MOST} times as long for a doubled text:\n{faults}"
+    );
 }

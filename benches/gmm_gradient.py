@@ -1,10 +1,11 @@
-"""The gradient of programs/gmm.rasm beside NumPy's, for mixtures of random numbers.
+"""Compares the gradient of programs/gmm.rasm with that of NumPy, for mixtures of random numbers.
 
     python benches/gmm_gradient.py target/release/reviver [POINTS [D,K …]]
 
-needs NumPy. Without sizes it takes those of ADBench's mixture. Each line tells the error of the gradient relative to
-its norm, whether the reverse sweep was repeated with a history, and how many bytes it took besides the numbers of
-the tape. Exit code 1 if a gradient is off by more than 1e-12 of its norm, or was repeated.
+This command needs NumPy. The default sizes are those of ADBench's mixture. Each output line has the error of the
+gradient relative to its norm, whether the reverse sweep was repeated with a history, the bytes of the history, and
+the bytes of the state for each real on the tape. The exit code is 1 if an error exceeds 1e-12, or if a reverse sweep
+was repeated.
 """
 
 import json
@@ -21,14 +22,14 @@ SIZES = ["2,5", "10,25", "10,50", "10,200", "64,10", "64,25"]
 
 
 def numbers(d, k, n, seed):
-    """Weights, means, factors of inverse covariances, points."""
+    """Returns random weights, means, factors of inverse covariances, and points."""
     draw = np.random.default_rng(seed)
     factors = draw.standard_normal((k, d * (d + 1) // 2)) * 0.3
     return draw.standard_normal(k), draw.random((k, d)), factors, draw.random((n, d))
 
 
 def mixture(weights, means, factors, points, gamma, m):
-    """The objective of lib/gmm.rasm, and its gradient in the order of the tape."""
+    """Returns the objective of lib/gmm.rasm, and its gradient in the order of the tape."""
     (k, d), n = means.shape, len(points)
     rows, columns = np.tril_indices(d, -1)
     # The factors below the diagonal, column by column.
@@ -75,7 +76,7 @@ def mixture(weights, means, factors, points, gamma, m):
 
 
 def compared(reviver, d, k, n, seed=1):
-    """Whether the gradient of one mixture is right; prints a line."""
+    """Prints a line about the gradient of one mixture, and returns True if the gradient is right."""
     weights, means, factors, points = numbers(d, k, n, seed)
     value, gradient = mixture(weights, means, factors, points, 1.0, 0)
     reals = np.concatenate([weights, means.ravel(), factors.ravel(), points.ravel(), [1.0]])

@@ -2,8 +2,8 @@
 //! run.
 //!
 //! Each model has three Rust versions: a plain evaluation, one with the operations of the reversible program, and one
-//! with a handwritten adjoint. All are compared with the machine's value and gradient before timing. Compare the
-//! printed ratios; absolute times depend on the computer.
+//! with a handwritten adjoint. Before timing, the values and gradients of all versions are compared with those of the
+//! machine. Compare the printed ratios; absolute times depend on the computer.
 //!
 //! `cargo bench --bench gradients -- embedding` measures only models with that in their name.
 
@@ -47,22 +47,22 @@ struct Case {
     model: Box<dyn Timed>,
     subject: Subject,
     loss: &'static str,
-    /// Value, and Euclidean length of the gradient, as other programs have computed them.
+    /// Value, and Euclidean length of the gradient, computed by other programs.
     known: Option<(f64, f64)>,
     /// Evaluations in one timed part, enough for the clock's resolution.
     evaluations: usize,
     rounds: usize,
     /// Upper bounds on the ratios objective ÷ native and gradient ÷ objective.
     promised: (f64, f64),
-    /// Upper bounds for native code: objective ÷ reversible, and gradient ÷ handwritten; checked. `asked_unchecked`
-    /// has those for unchecked code.
+    /// Upper bounds on the ratios objective ÷ reversible and gradient ÷ handwritten, for checked native code.
+    /// `asked_unchecked` has the bounds for unchecked native code.
     asked: (f64, f64),
     asked_unchecked: (f64, f64),
     /// Upper bound for unchecked C text: gradient ÷ handwritten.
     asked_of_c: f64,
 }
 
-/// Model with repeated evaluations, so that dynamic dispatch isn't timed for each.
+/// Model with repeated evaluations, so that dynamic dispatch is timed once for all of them.
 trait Timed: Model {
     /// Evaluates the plain value `n` times.
     fn objectives(&self, n: usize);
@@ -173,7 +173,8 @@ impl Case {
         }
     }
 
-    /// Compares the native versions with the machine, and the machine with known values.
+    /// Compares the results of the native versions with those of the machine, and the machine's results with known
+    /// values.
     fn check(&self) {
         let (value, gradient) = self.subject.differentiate();
         let length = gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
@@ -228,8 +229,8 @@ impl Case {
         Times { steps: self.subject.steps(), objective, reversible, adjoint, there, back, gradient, silent }
     }
 
-    /// Times native code, compiled before, with all checks and without. The times are of library calls, including
-    /// their overhead.
+    /// Measures native code with all checks and without. The times include the overhead of library calls, but no
+    /// compilation.
     fn measure_native_code(&self) -> NativeTimes {
         let n = self.evaluations;
         let mut gradient = vec![0.0; self.subject.differentiate().1.len()];
@@ -260,7 +261,7 @@ impl Case {
         }
     }
 
-    /// Times C text that the system's compiler has compiled; `None` without a C compiler.
+    /// Measures C text, compiled by the system's C compiler. Returns `None` if there is no C compiler.
     fn measure_c_text(&self) -> Option<NativeTimes> {
         let n = self.evaluations;
         let (value, gradient) = self.subject.differentiate();
@@ -302,7 +303,7 @@ struct NativeTimes {
 impl NativeTimes {
     fn print_of_c(&self, name: &str, asked: f64) {
         println!(
-            "| {name} | {:.2} | {:.2} | {:.1} | {:.1} | ≤ {asked} |",
+            "| {name} | {:.2} | {:.2} | {:.1} | {:.1} (≤ {asked}) |",
             self.checked.0 / self.reversible,
             self.unchecked.0 / self.reversible,
             self.checked.1 / self.adjoint,
@@ -312,7 +313,7 @@ impl NativeTimes {
 
     fn print(&self, name: &str, checked: (f64, f64), unchecked: (f64, f64)) {
         println!(
-            "| {name} | {:.3} | {:.2} | ≤ {} | {:.2} | ≤ {} | {:.3} | {:.1} | ≤ {} | {:.1} | ≤ {} |",
+            "| {name} | {:.3} | {:.2} (≤ {}) | {:.2} (≤ {}) | {:.3} | {:.1} (≤ {}) | {:.1} (≤ {}) |",
             self.reversible * 1e6,
             self.checked.0 / self.reversible,
             checked.0,
@@ -331,12 +332,12 @@ impl NativeTimes {
 struct Times {
     /// Steps of the interpreter in one direction.
     steps: u64,
-    /// Handwritten Rust: the plain objective. `reversible` and `adjoint` are its reversible version and its
-    /// adjoint.
+    /// Plain objective in handwritten Rust. `reversible` and `adjoint` are the reversible version and the adjoint in
+    /// handwritten Rust.
     objective: f64,
     reversible: f64,
     adjoint: f64,
-    /// A forward run by the interpreter. `back` is its backward run without adjoints.
+    /// Forward run by the interpreter. `back` is a backward run without adjoints.
     there: f64,
     back: f64,
     /// Interpreter forward to the turning point, then backward with adjoints.
@@ -348,7 +349,7 @@ struct Times {
 impl Times {
     fn print(&self, name: &str, (objective, gradient): (f64, f64)) {
         println!(
-            "| {name} | {:.3} | {:.1} | {} | {:.1} | {:.0} | ≤ {objective} | {:.2} | ≤ {gradient} | {:.2} | ≤ 1.2 | {:.0} |",
+            "| {name} | {:.3} | {:.1} | {} | {:.1} | {:.0} (≤ {objective}) | {:.2} (≤ {gradient}) | {:.2} (≤ 1.2) | {:.0} |",
             self.objective * 1e6,
             self.reversible / self.objective,
             self.steps,
@@ -369,27 +370,27 @@ fn main() {
         return;
     }
     println!(
-        "| model | native (µs) | reversible ÷ native | steps | ns a step | objective ÷ native \
-         | promised | gradient ÷ objective | promised | silent step ÷ plain step | promised \
-         | gradient ÷ by hand |"
+        "| model | native (µs) | reversible ÷ native | steps | ns a step | objective ÷ native (asked) \
+         | gradient ÷ objective (asked) | zero-adjoint step ÷ plain step (asked) | gradient ÷ by hand |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|");
     cases.iter().for_each(|case| case.measure().print(&case.name, case.promised));
     println!(
-        "\n| model | reversible native (µs) | native code's objective ÷ that | asked | unchecked | asked \
-         | gradient by hand (µs) | native code's gradient ÷ that | asked | unchecked | asked |"
+        "\n| model | reversible peer (µs) | native code's objective ÷ peer (asked) | unchecked objective ÷ peer (asked) \
+         | gradient by hand (µs) | native code's gradient ÷ by hand (asked) | unchecked gradient ÷ by hand (asked) |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|");
     for case in &cases {
         case.measure_native_code().print(&case.name, case.asked, case.asked_unchecked);
     }
     println!(
-        "\n| model | C's objective ÷ reversible native | unchecked | C's gradient ÷ by hand | unchecked | asked |\n|---|---|---|---|---|---|"
+        "\n| model | C's objective ÷ reversible peer | unchecked objective ÷ peer | C's gradient ÷ by hand \
+         | unchecked gradient ÷ by hand (asked) |\n|---|---|---|---|---|"
     );
     for case in &cases {
         match case.measure_c_text() {
             Some(times) => times.print_of_c(&case.name, case.asked_of_c),
-            None => println!("| {} | NOT TRIED: there is no C compiler | | | | |", case.name),
+            None => println!("| {} | SKIPPED: no C compiler (`cc`) was found | | | |", case.name),
         }
     }
 }

@@ -28,7 +28,7 @@ const FACTOR: usize = 4;
 const MOST_TIME: f64 = 6.0;
 /// Upper bound on the ratio of the memory; lists double when they are full.
 const MOST_MEMORY: f64 = 5.0;
-/// Times below this many seconds aren't compared.
+/// Minimum time, in seconds, for a comparison. Shorter times are noise.
 const SHORTEST: f64 = 1e-3;
 const ROUNDS: usize = 10;
 
@@ -116,7 +116,7 @@ fn seconds(text: &str) -> [f64; 3] {
     best.seconds()
 }
 
-/// Returns the peak memory in bytes: of a check, and of check, load and run.
+/// Returns the peak memory in bytes of a check, and of check, load and run together.
 fn bytes(text: &str) -> [f64; 2] {
     let checked = measure(|| drop(check(text)));
     let all = measure(|| run(&load(assembled(text))));
@@ -154,8 +154,8 @@ fn main() {
         return;
     }
     println!(
-        "| what there is many of | 4n | check (ms) | ÷ n | load (ms) | ÷ n | run (ms) | ÷ n \
-         | memory of check (MB) | ÷ n | of all (MB) | ÷ n |"
+        "| kind | 4n | check of 4n (ms) | check, 4n ÷ n | load of 4n (ms) | load, 4n ÷ n | run of 4n (ms) | run, 4n ÷ n \
+         | memory of check (MB) | memory of check, 4n ÷ n | memory of all (MB) | memory of all, 4n ÷ n |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|---|");
     let kinds = KINDS.iter().filter(|kind| is_wanted(kind.name));

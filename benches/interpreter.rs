@@ -1,6 +1,6 @@
 //! Benchmark of the interpreter next to handwritten Rust for the same reversible programs, in one run.
 //!
-//! The native versions make the same checks (join conditions, bounds) and the same operations in the same order.
+//! The native versions perform the same checks (join conditions, bounds) and the same operations, in the same order.
 //! Compare the printed ratios; absolute times depend on the computer.
 
 use std::time::Duration;
@@ -88,8 +88,8 @@ fn criterion_groups(criterion: &mut Criterion) {
 }
 
 fn ratios() {
-    println!("\n| program | native (ms) | forward ÷ native | promised | backward ÷ forward | promised |");
-    println!("|---|---|---|---|---|---|---|---|");
+    println!("\n| program | native (ms) | forward ÷ native (asked) | backward ÷ forward (asked) |");
+    println!("|---|---|---|---|");
     for case in &CASES {
         let mut best = Best::none();
         let mut m = machine(case.program);
@@ -102,7 +102,7 @@ fn ratios() {
         }
         let [native, forward, backward] = best.seconds();
         println!(
-            "| {} | {:.3} | {:.1} | ≤ {} | {:.2} | ≤ 1.05 |",
+            "| {} | {:.3} | {:.1} (≤ {}) | {:.2} (≤ 1.05) |",
             case.name,
             native * 1e3,
             forward / native,
@@ -124,7 +124,7 @@ fn best_run(text: String) -> f64 {
     seconds
 }
 
-/// Prints the time of a step for each kind of operands, without the loop's own steps.
+/// Prints the time of a step for each kind of operands. The steps of the loop itself don't count.
 fn by_operands() {
     println!("\n| operands | ns a step |");
     println!("|---|---|");
@@ -136,12 +136,12 @@ fn by_operands() {
     }
 }
 
-/// Times the same programs in native code, compiled before.
+/// Prints the times of the same programs in native code. Compilation isn't timed.
 fn by_native_code() {
     println!(
-        "\n| program | native (ms) | native code ÷ native | asked | unchecked | asked | backward ÷ forward | asked |"
+        "\n| program | native (ms) | native code ÷ native (asked) | unchecked ÷ native (asked) | backward ÷ forward (asked) |"
     );
-    println!("|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|");
     for case in &CASES {
         let [mut m, mut bold] =
             CheckLevel::ALL.map(|level| driven::by_native_code(&machine(case.program), level));
@@ -162,7 +162,7 @@ fn by_native_code() {
         let [native, forward, backward, unchecked] = best.seconds();
         let (ratio, back) = (forward / native, backward / forward);
         println!(
-            "| {} | {:.3} | {ratio:.2} | ≤ {} | {:.2} | ≤ {} | {back:.2} | ≤ 1.15 |",
+            "| {} | {:.3} | {ratio:.2} (≤ {}) | {:.2} (≤ {}) | {back:.2} (≤ 1.15) |",
             case.name,
             native * 1e3,
             case.asked.0,

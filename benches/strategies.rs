@@ -25,7 +25,7 @@ mod harness {
 const PROGRAM: &str = "programs/checkpoint_listing.rasm";
 /// Iterations of the outer loop.
 const ROUNDS: [i64; 7] = [100, 1_000, 3_000, 10_000, 31_000, 100_003, 1_000_003];
-/// Maximum number of iterations with a history, which needs too much memory beyond.
+/// Maximum number of iterations with a history. For more iterations, a history needs too much memory.
 const MOST_OF_A_HISTORY: i64 = 100_003;
 
 /// Upper bound on the bytes of snapshots, for every n.
@@ -98,12 +98,12 @@ fn main() {
     if !measures() {
         return;
     }
-    println!("| strategy | n | steps there | all steps ÷ those | bytes | s | ns for each step there |");
+    println!("| strategy | n | forward steps | all steps ÷ forward steps | bytes | s | ns a forward step |");
     println!("|---|---|---|---|---|---|---|");
     for n in ROUNDS {
         let (steps, seconds) = plain(n);
         let nanoseconds = seconds * 1e9 / steps as f64;
-        println!("| none, forward alone | {n} | {steps} | 1.00 | 0 | {seconds:.3} | {nanoseconds:.1} |");
+        println!("| none, only forward | {n} | {steps} | 1.00 | 0 | {seconds:.3} | {nanoseconds:.1} |");
     }
     let measured = |name: &str, strategy, most| -> Vec<Measured> {
         let rounds = ROUNDS.into_iter().filter(|&n| n <= most);
@@ -134,10 +134,13 @@ fn main() {
 fn check(all: &[Measured]) {
     let of = |n: i64| all.iter().find(|one| one.n == n).unwrap();
     for one in all {
-        assert!(one.bytes <= MOST_BYTES, "{} bytes at {} rounds", one.bytes, one.n);
+        assert!(one.bytes <= MOST_BYTES, "{} bytes at {} iterations", one.bytes, one.n);
     }
     let growth = of(1_000_003).nanoseconds() / of(10_000).nanoseconds();
-    assert!(growth <= MOST_GROWTH, "a step takes {growth:.2} times as long");
+    assert!(
+        growth <= MOST_GROWTH,
+        "a step at n = 1,000,003 takes {growth:.2} times as long as at n = 10,000"
+    );
     let ratio = of(100_003).all_steps as f64 / of(100_003).steps as f64;
-    assert!(ratio <= MOST_STEPS, "{ratio:.2} times the steps of a run");
+    assert!(ratio <= MOST_STEPS, "a gradient takes {ratio:.2} times the steps of a run");
 }

@@ -33,7 +33,7 @@ struct Kind {
 }
 
 const KINDS: [Kind; 4] = [
-    // A run of some milliseconds, in which starting threads matters, and a longer one.
+    // One run of some milliseconds, in which the time to start threads matters, and one longer run.
     Kind { forked: "particles_forked", steps: 30_000, exact: false, native: false },
     Kind { forked: "particles_forked", steps: 300_000, exact: false, native: false },
     Kind { forked: "particles_forked", steps: 3_000_000, exact: false, native: true },
@@ -80,7 +80,7 @@ fn main() {
     if !measures() {
         return;
     }
-    println!("| what | steps of a particle | one thread (ms) | ÷ without tasks | one ÷ two threads |");
+    println!("| what | steps of a particle | one thread (ms) | one thread ÷ calls | one ÷ two threads |");
     println!("|---|---|---|---|---|");
     for kind in &KINDS {
         let (forked, plain) = (prepared(kind, true), prepared(kind, false));
@@ -114,6 +114,6 @@ fn report(kind: &Kind, what: &str, [plain, one, two]: [f64; 3]) {
     let name = kind.forked;
     println!("| {name}, {what}, {engine} | {} | {milliseconds:.1} | {cost:.2} | {gain:.2} |", kind.steps);
     if cost > MOST_COST || gain < LEAST_GAIN {
-        println!("(promised: at most {MOST_COST}, at least {LEAST_GAIN})");
+        println!("(asked: at most {MOST_COST} and at least {LEAST_GAIN} in the last two columns)");
     }
 }

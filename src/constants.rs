@@ -36,8 +36,8 @@ fn nameless(part: &str, before: Option<&GivenConstant>) -> Failure {
         Some(GivenConstant { name, .. }) => Failure::usage(format_args!(
             "--const {name}: a constant has one value, and `{part}` is a second one"
         ))
-        .help("`--set` gives the values of an array"),
-        None => Failure::usage(format_args!("--const {part}: a constant is given as NAME=VALUE")),
+        .help("use `--set` for the values of an array"),
+        None => Failure::usage(format_args!("--const {part}: write a constant as NAME=VALUE")),
     }
 }
 
@@ -46,9 +46,9 @@ pub fn check_none(options: &Constants, image: &Path) -> Fallible {
     let Some(first) = options.constants.first() else { return Ok(()) };
     let file = shown(image);
     Err(Failure::usage(format_args!(
-        "--const {first}: {file} is an image, where constants are numbers already"
+        "--const {first}: {file} is an image, in which numbers have replaced the constants"
     ))
-    .help(format_args!("assemble the text with it: `reviver asm TEXT --const {first} -o {file}`")))
+    .help(format_args!("assemble the text with this constant: `reviver asm TEXT --const {first} -o {file}`")))
 }
 
 /// Failure for a constant that the assembler refuses, for example because the text doesn't declare it.
@@ -56,18 +56,20 @@ pub fn refused(refused: &RefusedConstant) -> Failure {
     match refused {
         RefusedConstant::Real { name } => {
             Failure::usage(format_args!("--const {name}: `{name}` is an integer, and a real was given"))
-                .help("give an integer, or write its `.const` as a real")
+                .help("give an integer, or make the constant a real in its `.const`")
         }
         RefusedConstant::Unknown { name, is_cell: true, .. } => {
             Failure::usage(format_args!("--const {name}: `{name}` is a cell, not a constant"))
-                .help(format_args!("give it by `--set {name}=…`"))
+                .help(format_args!("set the cell with `--set {name}=…`"))
         }
         RefusedConstant::Unknown { name, known, .. } => {
             let failure = Failure::usage(format_args!("--const: the text has no constant `{name}`"));
             match nearest(name, known.iter().map(String::as_str)) {
                 Some(near) => failure.help(format_args!("did you mean `{near}`?")),
-                None if known.is_empty() => failure.help("a `.const` declares one"),
-                None => failure.help(format_args!("its constants are {}", known.join(", "))),
+                None if known.is_empty() => {
+                    failure.help("declare the constant in the text: `.const NAME = 1`")
+                }
+                None => failure.help(format_args!("the constants of the text are {}", known.join(", "))),
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Loads a program into a debugger session. This module knows neither the screen nor the prompt.
+//! Loads a program into a debugger session, for the screen as well as for the prompt.
 
 use std::path::Path;
 
@@ -34,8 +34,8 @@ impl Debuggee {
     }
 }
 
-/// Opens the program of the options at its start, with all inputs set. `script` is another file that the command
-/// reads, so it can't be standard input if the program is.
+/// Opens the program of the options at its start, with all inputs set. `script` is another file that the command reads;
+/// only one of all files can be standard input.
 pub fn open(options: &Debugged, script: Option<&Path>) -> Fallible<Debuggee> {
     let given = &options.given;
     start::check_input(given, &[script])?;
@@ -82,7 +82,7 @@ fn limits(options: &Debugged) -> TimelineLimits {
 /// Failure if there is no memory for the copy of the state that the debugger keeps.
 fn no_memory(error: OutOfMemory) -> Failure {
     Failure::new(Exit::Trap, format_args!("{error} for the copy of the state from which the session starts"))
-        .help("smaller arrays take less; `reviver run` makes no copy")
+        .help("declare smaller arrays, or use `reviver run`, which makes no copy")
 }
 
 /// Converts the errors of a text, for display by the debugger and by other commands.

@@ -1,6 +1,5 @@
-//! Isolation of device drivers. A child process loads and probes a driver first, so that a driver crash doesn't
-//! affect this process. A driver's output on standard error is captured and shown separately. This module knows no
-//! lanes.
+//! Isolation of device drivers. A child process loads and probes a driver first, so that a driver crash doesn't affect
+//! this process. A driver's output on standard error is captured and shown separately.
 
 use std::io::Read;
 use std::process::{Command, ExitStatus, Stdio};
@@ -25,7 +24,7 @@ pub fn device(name: &str) -> Fallible<Device> {
             return Ok(Device::cpu());
         }
         let failure = Failure::usage(format_args!("--device {name}: {}", crash.sentence()))
-            .help("`--device cpu` uses the CPU; a newer driver may not crash");
+            .help("use `--device cpu`, or install a newer driver");
         return Err(with_words(failure, &crash.words));
     }
     let (device, words) = captured(|| Device::known(name, &ProbeFiles::default()));

@@ -1,4 +1,4 @@
-//! Failures for runs that ended early and can't be continued. This module knows no command.
+//! Failures for runs that ended early and can't be continued, for all commands.
 
 use std::path::Path;
 
@@ -28,7 +28,7 @@ pub fn verdict(file: &Path, direction: &str, ending: &Ending) -> Fallible {
 /// Failure for a retention strategy that exceeds its memory limit.
 pub fn full(strategy: &str, bytes: u64) -> Failure {
     let bytes = counted(usize::try_from(bytes).unwrap_or(usize::MAX), "byte");
-    Failure::new(Exit::Trap, format_args!("the strategy `{strategy}` takes more than {bytes} here"))
+    Failure::new(Exit::Trap, format_args!("the strategy `{strategy}` takes more than {bytes}"))
         .help(less_memory(strategy))
 }
 
@@ -36,8 +36,8 @@ pub fn full(strategy: &str, bytes: u64) -> Failure {
 pub fn less_memory(strategy: &str) -> &'static str {
     match Strategy::parse(strategy) {
         Ok(Strategy::Reverse | Strategy::Tape) => {
-            "`--memory` allows more; of all strategies `checkpoint` takes the least"
+            "raise `--memory`, or use `--strategy checkpoint`, which takes the least memory"
         }
-        _ => "`--memory` allows more: one state must fit, and what a few steps lose",
+        _ => "raise `--memory`: one state must fit, and the bits that a few steps lose",
     }
 }

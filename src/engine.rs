@@ -15,7 +15,7 @@ use crate::failure::{Failure, Fallible};
 pub fn runner(options: &Start, program: &Program) -> Fallible<Option<Arc<dyn Runner>>> {
     if options.exact && options.checking.unchecked {
         let failure = Failure::usage(
-            "`--exact` keeps a history, as only the interpreter does, and that always checks everything",
+            "`--exact` needs the interpreter for its history, and the interpreter always checks everything",
         );
         return Err(failure.help("leave out `--unchecked` or `--exact`"));
     }
@@ -35,10 +35,10 @@ pub fn long_runs(choice: EngineChoice, program: &Program) -> Fallible<Option<Lon
 pub fn missing(error: &NoEngine) -> Failure {
     match error {
         NoEngine::Machine(_) => Failure::usage(error)
-            .help("`--engine interp` runs every program, and `auto` uses native code if available"),
+            .help("use `--engine interp`, or `--engine auto`, which uses native code only if available"),
         NoEngine::InterpreterChecks => Failure::usage(error)
             .help("leave out `--unchecked`, or let native code run the program: `--engine jit`, or `auto`"),
         NoEngine::Build => Failure::usage("this `reviver` was built without native code")
-            .help("build it with the feature `jit`; `--engine interp` runs every program"),
+            .help("use `--engine interp`, or build `reviver` with the feature `jit`"),
     }
 }

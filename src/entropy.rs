@@ -13,7 +13,7 @@ use reviver_vm::{Program, Travel};
 
 use crate::account::Entropy;
 use crate::cli::{AccountOptions, Start};
-use crate::failure::{Failure, Fallible, counted};
+use crate::failure::{Failure, Fallible};
 use crate::run_to_end::{self, RunToEnd, Shows};
 use crate::table::lines::{TableLines, shown_field};
 use crate::table::{named, no_number};
@@ -89,7 +89,7 @@ fn cases(path: &Path, program: &Program) -> Fallible<Vec<Case>> {
             let are_few = declared.is_some_and(|declared| (elements.len() as u64) < declared);
             if are_few || !are_all(elements.keys()) {
                 return Err(Failure::usage(format_args!("{name}: elements of `{array}` are missing"))
-                    .help(format_args!("each element has a column, `{array}[0]` and so on, or none has")));
+                    .help(format_args!("add a column for each element: `{array}[0]` and so on")));
             }
             case.sets.push((array.to_owned(), elements.into_values().collect()));
         }
@@ -98,8 +98,8 @@ fn cases(path: &Path, program: &Program) -> Fallible<Vec<Case>> {
         }
     }
     match cases.len() {
-        0 => Err(Failure::usage(format_args!("{name}: {} that may come", counted(0, "case")))
-            .help("each line below the names is a case: `a,b,weight`, `1,0,0.25`")),
+        0 => Err(Failure::usage(format_args!("{name}: no case has a weight above 0"))
+            .help("write a case in each line below the names: `a,b,weight`, `1,0,0.25`")),
         _ => Ok(cases),
     }
 }
@@ -122,7 +122,7 @@ fn values(
     Ok(values)
 }
 
-/// Checks that a text is a valid number for a global's class. An unknown name passes; it is refused elsewhere, with
+/// Checks that a text is a valid number for a global's class. An unknown name passes; a later check refuses it with
 /// advice.
 fn check(
     program: &Program,

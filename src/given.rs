@@ -84,9 +84,9 @@ fn give(
 fn refused(program: &Program, error: &ValueError, failure: Failure) -> Failure {
     match error {
         ValueError::NotAnInteger { text, .. } if program.is_unsigned(text) => {
-            failure.help("`--unsigned` reads integers without a sign")
+            failure.help("add `--unsigned` to read integers without a sign")
         }
-        ValueError::Stack { .. } => failure.help("`.limit stack` in the program raises the limit"),
+        ValueError::Stack { .. } => failure.help("raise the limit with `.limit stack` in the program"),
         _ => failure,
     }
 }
@@ -105,12 +105,14 @@ pub fn assignments(option: &str, argument: &str) -> Vec<Fallible<(String, GivenV
             (Some((name, value)), _) => assignments.push(Ok((name.trim().to_owned(), values(value)))),
             (None, Some(Ok((_, GivenValues::Inline(values))))) => values.push(part.trim().to_owned()),
             (None, Some(Ok((name, GivenValues::File(_))))) => {
-                let failure = Failure::usage(format_args!("{option} {name}: a file gives all values of it"));
+                let failure = Failure::usage(format_args!(
+                    "{option} {name}: the file gives all values of `{name}`, and no value can follow it"
+                ));
                 assignments.push(Err(failure));
             }
             (None, Some(Err(_))) => {}
             (None, None) => assignments.push(Err(Failure::usage(format_args!(
-                "{option} {argument}: a cell is given as NAME=VALUE"
+                "{option} {argument}: write the value of a cell as NAME=VALUE"
             )))),
         }
     }
@@ -140,7 +142,7 @@ fn unknown(program: &Program, option: &str, name: &str) -> Failure {
     match reviver_assembler::suggest::nearest(name, names.iter().copied()) {
         Some(near) => failure.help(format_args!("did you mean `{near}`?")),
         None if names.is_empty() => failure,
-        None => failure.help(format_args!("its cells are {}", names.join(", "))),
+        None => failure.help(format_args!("the program's cells are {}", names.join(", "))),
     }
 }
 

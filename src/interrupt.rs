@@ -1,5 +1,5 @@
-//! Signals that stop long runs: Ctrl-C, SIGTERM, SIGHUP. The first signal sets a flag that runs poll; a second one
-//! ends the process at once. This module knows no runs.
+//! Signals that stop long runs: Ctrl-C, SIGTERM, SIGHUP. The first signal sets a flag that runs poll; a second one ends
+//! the process at once.
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -78,8 +78,8 @@ pub fn leave(exit: Exit) {
 
 static ENDING: AtomicUsize = AtomicUsize::new(0);
 
-/// Calls `act` on a separate thread when a signal other than Ctrl-C arrives. For commands that wait for input and so
-/// can't poll a flag. A second signal ends the process at once.
+/// Calls `act` on a separate thread when a signal other than Ctrl-C arrives. This is for commands that wait for input,
+/// and so can't poll a flag. A second signal ends the process at once.
 pub fn at_the_end(act: impl FnOnce(Signal) + Send + 'static) {
     system::wait(move |signal| {
         let at = Signal::ALL.iter().position(|other| *other == signal);

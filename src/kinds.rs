@@ -7,8 +7,8 @@ use reviver_vm::checkpoint;
 
 use crate::output::grades;
 
-/// First line of every text file that a command writes; it permits overwriting. An author who has edited such a text
-/// protects it by removing the line or by renaming the file.
+/// First line of every text file that a command writes; it permits overwriting. To protect an edited text from
+/// overwriting, its author removes the line or renames the file.
 pub const WRITTEN: &str = "; written by `reviver`, and overwritten when it is written again\n";
 
 pub static IMAGE: FileKind = FileKind { name: "an image", is: |bytes| bytes.starts_with(&image::MAGIC) };
@@ -40,7 +40,7 @@ pub static LIBRARY: FileKind = FileKind {
 };
 
 pub static PROBE: FileKind =
-    FileKind { name: "what a device was found to do", is: |bytes| bytes.starts_with(b"reviver probe ") };
+    FileKind { name: "a capability probe of a device", is: |bytes| bytes.starts_with(b"reviver probe ") };
 
 /// Report for build servers from `test`.
 pub static TEST_REPORT: FileKind = FileKind {

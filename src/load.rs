@@ -86,7 +86,7 @@ pub fn constants(path: &Path, bytes: &[u8], options: &Constants) -> Fallible<Vec
     Ok(given)
 }
 
-/// Failure for a text with errors. `outcome` names the product that can't be made from it, such as an image.
+/// Failure for a text with errors. `outcome` names the consequence, such as "nothing was assembled".
 pub fn faulty(sources: &Sources, diagnostics: &[Diagnostic], outcome: &str) -> Failure {
     let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error).count();
     let summary = format!("{}: {outcome}", counted(errors, "error"));
@@ -132,7 +132,7 @@ pub fn refused(path: &Path, structure: &Structure, violations: &[Violation]) -> 
     if violations.len() > SHOWN {
         text.push_str(&format!("… and {} more\n", violations.len() - SHOWN));
     }
-    let summary = format!("{} of the program can't be kept", counted(violations.len(), "rule"));
+    let summary = format!("the program breaks {} of the machine", counted(violations.len(), "rule"));
     Failure::spelled(Exit::Load, summary, text)
         .detail("diagnostics", diagnostics::violations(path, structure, shown))
 }

@@ -103,8 +103,8 @@ fn arguments() -> Fallible<Option<Arguments>> {
     }
 }
 
-/// Parses the arguments again with special characters escaped, if there are any, and returns that error. Clap's own
-/// message would quote them unescaped in colored text.
+/// If the arguments contain special characters, parses the escaped arguments again and returns the error of this second
+/// attempt. Clap's own message would quote the characters unescaped in colored text.
 fn about_shown(error: clap::Error, is_escaped: bool, shown: &[String]) -> clap::Error {
     let again = is_escaped.then(|| Arguments::try_parse_from(shown).err()).flatten();
     again.unwrap_or(error)
@@ -142,7 +142,8 @@ fn run(command: &Invocation) -> Fallible {
     }
 }
 
-/// Failure for invalid arguments, with clap's text, in colors on a terminal.
+/// Prints the text of a clap error, in colors on a terminal. Returns the failure for invalid arguments, without a text
+/// because clap's text is already printed.
 fn misuse(error: &clap::Error) -> Failure {
     let text = error.render();
     streams::complain_styled(&match load::color() {

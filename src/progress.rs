@@ -42,7 +42,7 @@ impl ProgressLine {
         if elapsed >= LONG && steps >= MANY && self.advises {
             self.advises = false;
             let note = format!(
-                "note: {} steps {} so far; if the program should have far fewer, Ctrl-C stops it, and `--max-steps N` limits a run\n",
+                "note: {} steps {} so far; if the program should take far fewer, stop it with Ctrl-C, and limit a run with `--max-steps N`\n",
                 HumanCount(steps),
                 self.what
             );

@@ -95,7 +95,7 @@ fn unreadable(path: &Path, error: &ReadError) -> Failure {
     }
 }
 
-/// Returns the name of a file for `.include`.
+/// Returns the name of a file as the user gave it, for messages and for resolving `.include`; `<stdin>` for `-`.
 pub fn name(path: &Path) -> String {
     if path == Path::new("-") { "<stdin>".into() } else { path.display().to_string() }
 }

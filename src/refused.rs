@@ -115,7 +115,7 @@ pub fn end(bytes: usize) -> ! {
     system::exit(Exit::Trap)
 }
 
-const HELP: &str = "a smaller input, fewer threads, or a higher limit of the system (`ulimit -v`) helps";
+const HELP: &str = "use a smaller input or fewer threads, or raise the limit of the system (`ulimit -v`)";
 
 /// Text in a fixed buffer.
 struct ShortText {

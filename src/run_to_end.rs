@@ -50,7 +50,7 @@ pub struct RoundTrip {
 pub enum Shows<'s> {
     Printed,
     Kept(&'s mut ShownValues),
-    /// Values aren't printed here: the caller has no use for them, or printed them already.
+    /// Values are discarded: the caller has no use for them, or has already printed them.
     Dropped,
 }
 
@@ -80,7 +80,7 @@ pub struct Report<'m> {
     pub steps: u64,
     pub history_bytes: usize,
     pub elapsed: Duration,
-    /// Indices of the globals that a run with all values required wasn't given, so that their `default` was used.
+    /// Indices of the globals whose `default` was used: the run required every value, and these weren't given.
     pub assumed: Vec<usize>,
     /// Values of `show`, kept for `--json`.
     pub shown: ShownValues,
@@ -102,7 +102,7 @@ pub fn checkpointed_run(options: &RunOptions, machine: Machine) -> Fallible<Chec
     begin(machine, options.strategies.retention().or(residues), travel)
 }
 
-/// Begins a checkpointed run that signals stop.
+/// Begins a checkpointed run, which stops when a signal arrives.
 pub fn begin(
     mut machine: Machine,
     retention: Option<Retention>,
@@ -114,7 +114,7 @@ pub fn begin(
             Exit::Trap,
             format_args!("{error} for the copy of the state from which the backward run starts"),
         )
-        .help("`--strategy reverse` keeps no states")
+        .help("use `--strategy reverse`, which keeps no states")
     })
 }
 
@@ -173,7 +173,7 @@ pub fn travel<'m>(
 fn copy(machine: &Machine) -> Fallible<State> {
     machine.state().try_clone().map_err(|error| {
         Failure::new(Exit::Trap, format_args!("{error} for the copies that `--check` compares"))
-            .help("without `--check` none is made")
+            .help("leave `--check` out: no other option needs these copies")
     })
 }
 

@@ -1,5 +1,5 @@
-//! Builds a program at its start from the options that all running commands share. This module knows all kinds of
-//! inputs, but not what runs after the start.
+//! Builds a program at its start from the options that all running commands share. The module handles all kinds of
+//! inputs; commands run the program.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub fn check_level(path: &Path, state: &State, level: CheckLevel) -> Fallible {
         "{}: this state was saved by a run with `--unchecked`, so its numbers may be wrong",
         read::shown(path)
     ));
-    Err(failure.help("give `--unchecked` to continue from there, or begin again"))
+    Err(failure.help("add `--unchecked` to continue from this state, or run again from the start"))
 }
 
 /// Loads the program in the requested number system; integers are written in the requested notation.
@@ -65,7 +65,7 @@ pub fn in_numbers(file: &Path, options: &OtherNumbers, mut module: Module) -> Fa
     let renumbered = (module.word, module.real) != own;
     load::program(file, module).map_err(|failure| match renumbered {
         true => failure.help(format_args!(
-            "the program is written for integers of {} bits and for {}; `--word` and `--real` ask for other numbers",
+            "leave `--word` and `--real` out: the program is written for integers of {} bits and for {}",
             own.0.bits(),
             own.1
         )),
@@ -124,7 +124,7 @@ pub fn begun_with(
 /// Failure for cells that don't fit into memory.
 fn no_memory(error: OutOfMemory) -> Failure {
     Failure::new(Exit::Trap, format_args!("{error} for the cells of the program"))
-        .help("smaller arrays take less: an integer or a real takes 8 bytes")
+        .help("declare smaller arrays: each integer or real takes 8 bytes")
 }
 
 fn check_tape(program: &Program, values: usize) -> Fallible {
@@ -133,7 +133,7 @@ fn check_tape(program: &Program, values: usize) -> Fallible {
         return Ok(());
     }
     let message = format!("the tape holds {values} values, and the program's tapes at most {limit}");
-    Err(Failure::usage(message).help("`.limit tape` in the program raises the limit"))
+    Err(Failure::usage(message).help("raise the limit with `.limit tape` in the program"))
 }
 
 /// Sets missing values to their defaults and prints a note for each, in a direction that requires every value.
@@ -149,7 +149,7 @@ fn assume(program: &Program, machine: &mut Machine, given: &[usize], travel: Tra
     Ok(assumed)
 }
 
-/// Checks that only cells are given that the direction takes: inputs for a forward run, results for a backward run.
+/// Checks that all given cells are inputs (for a forward run) or results (for a backward run).
 fn check_given(program: &Program, given: &[usize], travel: Travel) -> Fallible {
     let back = travel == Travel::Backward;
     for &global in given {
@@ -160,9 +160,13 @@ fn check_given(program: &Program, given: &[usize], travel: Travel) -> Fallible {
         }
         let failure = Failure::usage(format_args!("`{name}` can't be given: it is `{}`", role.directive()));
         return Err(match (role, back) {
-            (Role::Private, _) => failure.help("private cells start and end at their initial value"),
-            (_, true) => failure.help("a backward run is given the results, and computes the inputs"),
-            (_, false) => failure.help("a forward run is given the `.in` and `.inout` cells"),
+            (Role::Private, _) => {
+                failure.help("leave it out: a private cell starts and ends with its initial value")
+            }
+            (_, true) => failure.help("give only results: a backward run computes the inputs"),
+            (_, false) => {
+                failure.help("give only `.in` and `.inout` cells: a forward run computes the results")
+            }
         });
     }
     Ok(())
@@ -193,8 +197,9 @@ fn check_missing(program: &Program, given: &[usize], travel: Travel) -> Fallible
         .detail("missing", missing.clone().into());
     let stack = globals.iter().find(|(_, global)| global.shape == Shape::Stack);
     Err(match stack {
-        Some((_, Global { name, .. })) => failure
-            .help(format_args!("of the stack `{name}` the bottom comes first; `{name}=` gives an empty one")),
+        Some((_, Global { name, .. })) => failure.help(format_args!(
+            "give the values of the stack `{name}` from its bottom; `{name}=` is an empty stack"
+        )),
         None => failure,
     })
 }

@@ -1,5 +1,5 @@
 //! Timing of several pieces of work. They are repeated in turns, so that disturbances affect all alike; the best time
-//! of each counts. This module knows no programs.
+//! of each counts.
 
 use std::time::{Duration, Instant};
 

@@ -25,8 +25,8 @@ pub struct Selection {
     pub variables: Vec<Variable>,
 }
 
-/// Returns the program at its start, as subject of differentiation. `others` are further files that the command
-/// reads, which can't be standard input if an input is.
+/// Returns the program at its start, as subject of differentiation. `others` are further files that the command reads;
+/// only one of all files can be standard input.
 pub fn subject_besides(options: &Start, others: &[Option<&Path>]) -> Fallible<Subject> {
     start::check_input(&options.given, others)?;
     let program = start::program(options)?;
@@ -47,7 +47,7 @@ pub fn by_strategy(
 ) -> Fallible<Subject> {
     let retention = options.retention();
     if retention.is_some() && !subject.level.is_checked() {
-        let failure = Failure::usage("a strategy needs all checks");
+        let failure = Failure::usage("a strategy needs all checks, and `--unchecked` skips some");
         return Err(failure.help("leave out `--unchecked`, or `--strategy` and `--memory`"));
     }
     let exact = subject.exact || retention.is_some();
@@ -62,7 +62,7 @@ pub fn one(subject: &Subject, option: &str, name: &str) -> Fallible<Variable> {
         [variable] => Ok(variable.clone()),
         [] => {
             let failure = Failure::usage(format_args!("{option}: `{name}` has no values at the start"));
-            Err(failure.help("name a cell, or give the stack values by --set"))
+            Err(failure.help("name a cell, or set the values of the stack with `--set`"))
         }
         many @ [first, ..] => {
             let failure = Failure::usage(format_args!("{option}: `{name}` has {} cells", many.len()));
@@ -77,15 +77,16 @@ pub fn loss(subject: &Subject, name: &str) -> Fallible<Variable> {
     one(subject, "--of", name)
 }
 
-/// Refuses a stack. A derivative names its cells by the start of the run, where values on a stack don't have the
-/// names of the end.
+/// Refuses a stack. A derivative identifies its cells by their names at the start of the run, and a value on a stack
+/// can have another name at the end.
 pub fn refuse_stack(program: &Program, option: &str, name: &str) -> Fallible {
     let base = name.split('[').next().unwrap_or_default().trim();
     match program.global(base) {
         Some((_, global)) if global.shape == Shape::Stack => {
-            let failure =
-                Failure::usage(format_args!("{option}: `{base}` is a stack, and a result is a cell"));
-            Err(failure.help("add what counts to a cell before it is pushed"))
+            let failure = Failure::usage(format_args!(
+                "{option}: `{base}` is a stack, and only a cell can be a result"
+            ));
+            Err(failure.help("add the pushed values to a cell, and name this cell"))
         }
         _ => Ok(()),
     }
@@ -208,7 +209,11 @@ pub fn selection(subject: &Subject, option: &str, name: &str) -> Fallible<Select
 fn with_reals(program: &Program, failure: Failure) -> Failure {
     let reals = program.module().globals.iter().filter(|global| global.class == Class::Real);
     let names: Vec<&str> = reals.map(|global| global.name.as_str()).collect();
-    if names.is_empty() { failure } else { failure.help(format_args!("its reals are {}", names.join(", "))) }
+    if names.is_empty() {
+        failure
+    } else {
+        failure.help(format_args!("the program's reals are {}", names.join(", ")))
+    }
 }
 
 fn declared_shape(shape: Shape) -> String {
@@ -225,7 +230,8 @@ fn unknown(program: &Program, option: &str, name: &str) -> Failure {
     let names = || program.module().globals.iter().map(|global| global.name.as_str());
     match nearest(name, names()) {
         Some(near) => failure.help(format_args!("did you mean `{near}`?")),
-        None => failure.help(format_args!("its real cells are {}", real_names(program.module()).join(", "))),
+        None => failure
+            .help(format_args!("the program's real cells are {}", real_names(program.module()).join(", "))),
     }
 }
 
@@ -248,13 +254,13 @@ pub fn failure(options: &Start, program: &Program, error: DifferentiateError) ->
             let failure = output::trap(Exit::Trap, direction, &read::name(&options.given.file), &explanation);
             match explanation.cause {
                 cause if cause.is_about_derivatives() => {
-                    failure.help("differentiate where it has one, or branch around it there")
+                    failure.help("choose inputs at which the function has a derivative, or branch around this statement")
                 }
                 // Divergence by rounding has already been handled: the sweep was repeated with a history. So this is
                 // an erasure.
                 Cause::Irreversible if !options.exact => {
-                    failure.help("`--exact` keeps the lost bits").help(
-                        "`--strategy checkpoint` recomputes them, in memory that hardly grows with the steps",
+                    failure.help("add `--exact` to keep the lost bits").help(
+                        "or add `--strategy checkpoint` to recompute the lost bits, in memory that hardly grows with the steps",
                     )
                 }
                 _ => failure,
@@ -262,20 +268,20 @@ pub fn failure(options: &Start, program: &Program, error: DifferentiateError) ->
         }
         DifferentiateError::Interrupted { .. } => interrupted(&error),
         DifferentiateError::NotResumed { .. } => Failure::usage(error).help(
-            "without `--from-state` the gradient begins again; with it, give all other arguments as before",
+            "give all other arguments as before, or leave `--from-state` out to begin again",
         ),
         DifferentiateError::NoMemory(_) => {
-            Failure::new(Exit::Trap, error).help("smaller arrays take less; `reviver run` makes no copy")
+            Failure::new(Exit::Trap, error).help("declare smaller arrays, or use `reviver run`, which makes no copy")
         }
         DifferentiateError::NotRestored { .. } => {
             let failure = Failure::new(Exit::Check, error);
             match program.names_adjoints() {
-                true => failure.help("its values depend on its adjoints, which differ in the reverse sweep"),
+                true => failure.help("the program's values depend on its adjoints, which differ in the reverse sweep"),
                 false => failure,
             }
         }
         DifferentiateError::HistoryFull { .. } => Failure::new(Exit::Check, error)
-            .help("`--exact` keeps a history of any size; `--real fixed` loses nothing"),
+            .help("add `--exact`, which keeps a history of any size, or `--real fixed`, which loses no bits"),
         DifferentiateError::MemoryFull { strategy, .. } => {
             Failure::new(Exit::Trap, error).help(ended::less_memory(strategy))
         }
@@ -283,12 +289,12 @@ pub fn failure(options: &Start, program: &Program, error: DifferentiateError) ->
             Failure::new(Exit::StepLimit, error).help("raise `--max-steps`")
         }
         DifferentiateError::SwitchesMode => {
-            Failure::usage(error).help("`reviver run` runs it: what it computes are its derivatives")
+            Failure::usage(error).help("use `reviver run`: the program computes derivatives itself")
         }
         DifferentiateError::Ruled => Failure::usage(error)
-            .help("`reviver grad`, `jacobian` and `hessian` follow rules; without `rule NAME` the procedure has its own derivative"),
+            .help("use `reviver grad`, `jacobian` or `hessian`, which follow rules, or remove `rule NAME`: the procedure then has its own derivative"),
         DifferentiateError::Asymmetric => Failure::new(Exit::Check, error).help(
-            "`reviver grad` and `jacobian` support rules; without `rule NAME` the procedure has its own derivative",
+            "use `reviver grad` or `jacobian`, which support rules, or remove `rule NAME`: the procedure then has its own derivative",
         ),
         DifferentiateError::NotShown
         | DifferentiateError::ReadsMode

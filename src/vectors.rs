@@ -42,8 +42,8 @@ impl SelectedNumbers {
         Ok(SelectedNumbers { selections, bits })
     }
 
-    /// Parses a vector over results. They must be cells, because values on a stack at the end have no name at the
-    /// start.
+    /// Parses a vector over results. The results must be cells, because a value on a stack at the end has no name at
+    /// the start.
     ///
     /// # Errors
     /// The errors of [`SelectedNumbers::read`]; a stack.
@@ -87,8 +87,8 @@ pub fn direction(
         let place = places.get(&cell.origin).and_then(|&place| components.get_mut(place));
         let Some(component) = place else {
             let cell = subject.name(cell);
-            return Err(Failure::usage(format_args!("{option}: `{cell}` is not differentiated by"))
-                .help("name it after `--wrt`, too"));
+            return Err(Failure::usage(format_args!("{option}: `{cell}` isn't an input of this derivative"))
+                .help(format_args!("add `{cell}` to `--wrt`")));
         };
         *component = number;
     }
@@ -115,11 +115,12 @@ fn numbers(
     };
     if numbers.len() != selection.variables.len() {
         let (cells, given) = (counted(selection.variables.len(), "cell"), numbers.len());
-        return Err(Failure::usage(format_args!("{option}: `{name}` has {cells}, and {given} given")).help(
-            format_args!(
-                "give one number for each cell: `{option} {name}=…`, or a file: `{option} {name}=@FILE`"
-            ),
-        ));
+        return Err(Failure::usage(format_args!(
+            "{option}: `{name}` has {cells}, and the number of values is {given}"
+        ))
+        .help(format_args!(
+            "give one number for each cell: `{option} {name}=…`, or a file: `{option} {name}=@FILE`"
+        )));
     }
     Ok(numbers)
 }

@@ -39,12 +39,12 @@ impl OutputTarget {
 
     fn unless_forced(path: &Path, replaces: Replaces, force: bool) -> Fallible<OutputTarget> {
         let replaces = if force { Replaces::Anything } else { replaces };
-        OutputTarget::replacing(path, replaces, "`--force` replaces it")
+        OutputTarget::replacing(path, replaces, "add `--force` to replace the file")
     }
 
     /// Returns a target that overwrites an input.
     pub fn in_place(path: &Path) -> Fallible<OutputTarget> {
-        OutputTarget::replacing(path, Replaces::Itself, "make it writable first")
+        OutputTarget::replacing(path, Replaces::Itself, "make the file writable first")
     }
 
     fn replacing(path: &Path, replaces: Replaces, cure: &str) -> Fallible<OutputTarget> {
@@ -115,7 +115,7 @@ fn refused(error: &WriteError, cure: &str) -> Failure {
         Failure::new(if error.is_misuse() { Exit::Usage } else { Exit::Load }, error).caused_by(error);
     match error {
         _ if error.yields_to_force() => failure.help(cure),
-        WriteError::Standard { .. } => failure.help("`-` prints to standard output"),
+        WriteError::Standard { .. } => failure.help("use `-` to print to standard output"),
         WriteError::Input { .. } | WriteError::Output { .. } => failure.help("name another file"),
         _ => failure,
     }

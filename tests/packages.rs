@@ -136,7 +136,7 @@ fn four_files_have_unsafe_code() {
     }
 }
 
-/// Only marked requests can be refused with an error, so no other code may handle refusals.
+/// Only the allocations in `reviver_memory::ask` can be refused with an error. So no other file may call `try_reserve`.
 #[test]
 fn fallible_allocation_is_in_one_file() {
     for package in list(&metadata(), "packages") {

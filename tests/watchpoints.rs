@@ -31,7 +31,7 @@ const CONDITIONS: [&str; 7] = [
 /// Stop at a write: its step, both values, and the error of the condition, if any.
 type Written = (i64, String, String, Option<String>);
 
-/// Resumes until nothing stops any more. Returns the stopping writes in program order.
+/// Continues in one direction until nothing stops the session any more. Returns the stopping writes in program order.
 fn stops(session: &mut Session, travel: Travel) -> Vec<Written> {
     let mut found = Vec::new();
     loop {
@@ -47,7 +47,7 @@ fn stops(session: &mut Session, travel: Travel) -> Vec<Written> {
     in_order(found, travel)
 }
 
-/// Returns the lines logged up to the other end, in program order.
+/// Returns the lines that a run to the other end has logged, in program order.
 fn logged(motion: &Motion, travel: Travel) -> Vec<String> {
     assert_eq!(motion.printed.left_out(), 0, "there is room for all");
     let lines = motion.printed.lines().iter().filter_map(|print| match print {
@@ -138,7 +138,7 @@ fn changes(session: &mut Session, texts: &[String]) -> Vec<i64> {
     }
 }
 
-/// Returns the steps at which a watchpoint stops up to the other end, each once and in program order.
+/// Returns the steps at which a watchpoint stops on the way to the other end, each once and in program order.
 fn stopped(session: &mut Session, travel: Travel) -> Vec<i64> {
     let mut steps: Vec<i64> = stops(session, travel).into_iter().map(|(step, ..)| step).collect();
     steps.dedup();

@@ -34,8 +34,8 @@ pub struct Assembly {
     /// is no module.
     pub refused: Vec<RefusedConstant>,
     /// The source line of each instruction. An instruction in a macro has the line on which the macro is
-    /// used. A half of a block's branch pair has the line of the word at which it acts, such as `else` or
-    /// `fi`.
+    /// used. A branch that belongs to a block has the line of the word for which it was generated, such as
+    /// `else` or `fi`.
     pub lines: Vec<SourceLine>,
     /// The path of each file by its number, relative to the program's folder and written as in the includes.
     /// It is empty for the program itself.
@@ -49,8 +49,8 @@ impl Assembly {
         Assembly { sources, module: None, diagnostics, refused: Vec::new(), lines: Vec::new(), paths }
     }
 
-    /// Returns true if the recorded structure describes this text. In a disassembly it may describe the text
-    /// that was disassembled instead.
+    /// Returns true if the recorded structure describes this text. In a disassembly, the structure may
+    /// describe the original text instead.
     pub fn is_own(&self, structure: &Structure) -> bool {
         let (lines, files, paths) = recorded_lines(&self.lines, &self.paths);
         structure.lines == lines && structure.files == files && structure.paths == paths
@@ -123,7 +123,7 @@ fn no_program() -> Diagnostic {
         Span::default(),
         "nothing is declared",
     )
-    .help("declare cells with `.in` and `.out`, and write one instruction a line")
+    .help("declare cells with `.in` and `.out`, and write one instruction on each line")
 }
 
 /// Returns the source line of each instruction.
@@ -171,7 +171,7 @@ fn recorded_lines(lines: &[SourceLine], paths: &[String]) -> (Vec<u32>, Vec<(u32
 /// violations, and thousands of messages aren't useful.
 const MOST_SHOWN: usize = 500;
 
-/// The verifier's violations of a lowered module, which are reported at their places in the text.
+/// The violations that the verifier finds in a lowered module, to be reported at their places in the text.
 struct Verdict<'l> {
     lowered: &'l Lowered,
     violations: Vec<Violation>,

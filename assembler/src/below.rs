@@ -21,7 +21,8 @@ pub struct FolderFiles {
 impl FolderFiles {
     /// Returns the files of a folder, which are registered as inputs when they are read.
     ///
-    /// # Errors Returns an error if the folder doesn't exist.
+    /// # Errors
+    /// Returns an error if the folder doesn't exist.
     pub fn new(used: &UsedFiles, folder: &Path) -> io::Result<FolderFiles> {
         Ok(FolderFiles { used: used.clone(), folder: fs::canonicalize(folder)? })
     }

@@ -1,7 +1,7 @@
 //! Values for the constants of a text that the caller supplies, for example from the command line. This
 //! module only parses numbers.
 
-/// A value that replaces the one in a `.const`, at each use of its name.
+/// A value that replaces the value of a `.const` wherever the name of the constant is used.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GivenConstant {
     /// The name of a `.const`. A name that the text doesn't declare is refused as

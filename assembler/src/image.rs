@@ -40,7 +40,7 @@ pub enum LoadError {
     NotAnImage,
     #[error("the image has the format version {found}, and this build reads version {VERSION}")]
     Version { found: u16 },
-    #[error("the image sets flags ({0:#06x}) that this build does not know")]
+    #[error("the image sets flags ({0:#06x}) that this build does not support")]
     UnknownFlags(u16),
     #[error("the image is truncated: it has {found} bytes of {wanted}")]
     Truncated { found: u64, wanted: u64 },
@@ -95,7 +95,8 @@ type LimitsSection = (Word, RealSystem, Limits, Option<f64>, bool);
 
 /// Returns the image of a module.
 ///
-/// # Errors Returns an error if memory is exhausted.
+/// # Errors
+/// Returns an error if memory is exhausted.
 pub fn encode(module: &Module) -> Result<Vec<u8>, OutOfMemory> {
     let mut sections = vec![
         (Section::Code, codec::encode(&module.code)?),
@@ -152,7 +153,7 @@ pub fn decode(image: &[u8]) -> Result<Module, LoadError> {
     let procedures: Vec<Procedure> = sections.required(Section::Procedures)?;
     let structure = sections.optional(Section::Structure)?;
     if structure == Some(Structure::default()) {
-        let reason = "it is empty, so it must not be there".into();
+        let reason = "it is empty, and an empty section must be omitted".into();
         return Err(LoadError::Section { section: Section::Structure.name(), reason });
     }
     let structure = structure.unwrap_or_default();
@@ -226,7 +227,7 @@ fn locate<'a>(image: &'a [u8], entries: &[TableLine]) -> Result<Sections<'a>, Lo
     for entry in entries {
         let wrong = |what: &str| LoadError::SectionTable(format!("the section {:#04x} {what}", entry.id));
         match entry.offset.cmp(&next) {
-            std::cmp::Ordering::Less => return Err(wrong("overlaps what is before it")),
+            std::cmp::Ordering::Less => return Err(wrong("overlaps the section before it")),
             std::cmp::Ordering::Greater => return Err(wrong("leaves a gap before it")),
             std::cmp::Ordering::Equal => {}
         }

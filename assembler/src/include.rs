@@ -86,7 +86,7 @@ impl Loaded {
         let (name, bytes) = match files.read(path, from) {
             Ok(read) => read,
             Err(reason) => {
-                let help = format!("paths are relative to `{from}`, the file that includes");
+                let help = format!("write the path relative to the folder of `{from}`");
                 self.diagnostics.push(
                     Diagnostic::error(ProblemCode::FileNotIncluded, reason, place, "included here")
                         .help(help),
@@ -128,7 +128,8 @@ impl Loaded {
         for (_, place) in self.open.iter().skip(start + 1) {
             diagnostic = place.iter().fold(diagnostic, |d, place| d.with(*place, "included here"));
         }
-        self.diagnostics.push(diagnostic.help("move what both files need into a third one"));
+        self.diagnostics
+            .push(diagnostic.help("move the declarations that both files need into a third file"));
     }
 
     /// Returns every file with its tree.

@@ -12,7 +12,7 @@ pub enum TokenKind {
     Dotted,
     /// A word after a dot: `.proc`
     Directive,
-    /// A literal that begins like a number; it may be malformed.
+    /// A literal that begins with a digit; it may be malformed.
     Number,
     /// A quoted text: `"…"`
     Text,

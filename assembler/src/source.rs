@@ -243,8 +243,8 @@ fn misplaced(file: FileId, text: &str) -> Option<Diagnostic> {
     let help = match character {
         '\0' if encoding == Encoding::Utf16 => encoding.help(),
         '\0' => "is it an image or another binary file?",
-        '\r' => "a line ends with a line feed, or with a carriage return and a line feed",
-        _ => "remove it: the text on a screen differs from the text that is assembled",
+        '\r' => "end the line with a line feed, or with a carriage return and a line feed",
+        _ => "delete the character: with it, the text on a screen differs from the text that is assembled",
     };
     Some(Diagnostic::error(ProblemCode::UnreadableText, message, place, label).help(help))
 }
@@ -268,5 +268,5 @@ fn long_line(file: FileId, text: &str, line_starts: &[u32]) -> Option<Diagnostic
         place,
         format!("{} bytes", end - start),
     );
-    Some(problem.help("split it: lists in braces may span lines"))
+    Some(problem.help("split the line: lists in braces may span several lines"))
 }

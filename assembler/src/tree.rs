@@ -368,7 +368,7 @@ pub enum ExpressionKind {
     Binary(BinaryOperator, Box<[Expression; 2]>),
     /// An application of a named function, such as `sin(x)`.
     Apply(Box<Application>),
-    /// The length of an array, which an array parameter has only at run time.
+    /// The length of an array. The length of an array parameter is known only at run time.
     Length(Box<LengthOf>),
 }
 
@@ -507,7 +507,7 @@ pub struct Tasks {
     pub kind: TaskKind,
 }
 
-/// Parallel calls; none of them accesses anything that another one changes.
+/// Parallel calls. No call accesses a cell that another call changes.
 #[derive(Clone, Debug)]
 pub enum TaskKind {
     /// The calls of `par p(…), q(…)`, in the order of the text.
@@ -588,7 +588,7 @@ pub struct If {
     pub else_comment: Option<Comment>,
     /// The comment on the line of `fi`, if there is one.
     pub end_comment: Option<Comment>,
-    /// The span of the word after the first body, `else` or `fi`. In an inverted `if` it is that of the
+    /// The span of the word after the first body, `else` or `fi`. In an inverted `if`, it is the span in the
     /// original text.
     pub middle: Span,
 }
@@ -621,8 +621,8 @@ pub struct Loop {
     pub loop_comment: Option<Comment>,
     /// The comment on the line of `until`, if there is one.
     pub end_comment: Option<Comment>,
-    /// The span of the word after the first body, `loop` or `until`. In an inverted loop it is that of the
-    /// original text.
+    /// The span of the word after the first body, `loop` or `until`. In an inverted loop, it is the span in
+    /// the original text.
     pub middle: Span,
 }
 

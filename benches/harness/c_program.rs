@@ -1,4 +1,4 @@
-//! A program as C text with a `main` that times it, compiled by the system's compiler. This module knows no model.
+//! A program as C text with a `main` that times it, compiled by the system's compiler. This module depends on no model.
 
 use std::fmt::{Display, Write as _};
 use std::path::PathBuf;
@@ -19,7 +19,8 @@ pub struct CProgram {
 
 /// Results printed by the program's `main`.
 pub struct CTimes {
-    /// Seconds of one value; `gradient` is that of a gradient with its value. Both are the best of several rounds.
+    /// Seconds for one value. `gradient` has the seconds for one gradient with its value. Each is the shortest time of
+    /// several rounds.
     pub objective: f64,
     pub gradient: f64,
     pub value: f64,
@@ -29,8 +30,8 @@ pub struct CTimes {
 const ROUNDS: usize = 20;
 
 impl CProgram {
-    /// Compiles the program of a machine with the machine's inputs, for `evaluations` evaluations in a round. `None`
-    /// without a C compiler (`cc`).
+    /// Compiles the program of a machine with the machine's inputs. A round has `evaluations` evaluations. Returns
+    /// `None` if there is no C compiler (`cc`).
     pub fn new(machine: &Machine, loss: &str, level: CheckLevel, evaluations: usize) -> Option<CProgram> {
         let program = machine.program();
         let text = CText::of(program, "benchmark", Some(CGradient::Loss(loss)), level)

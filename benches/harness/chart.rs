@@ -1,4 +1,4 @@
-//! Log–log charts, as SVG and as characters. This module knows nothing of the measurements.
+//! Log–log charts, as SVG and as characters. This module doesn't depend on the measurements.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Timing: of one piece of work, and the best of several rounds. This module knows no machine.
+//! Timing: of one piece of work, and the best of several rounds. This module depends on no machine.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ pub fn time(mut work: impl FnMut()) -> Duration {
     start.elapsed()
 }
 
-/// Shortest time of each of several parts. Rounds alternate between the parts, so that disturbances affect all alike.
+/// Shortest time of each of several parts. Each round measures every part once, so disturbances affect all parts alike.
 pub struct Best<const PARTS: usize>([Duration; PARTS]);
 
 impl<const PARTS: usize> Best<PARTS> {

@@ -1,4 +1,4 @@
-//! Machines that native code executes. This module knows neither particular programs nor clocks.
+//! Machines that native code executes. This module depends on neither particular programs nor clocks.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Programs for benchmarks of lanes, with their inputs. This module knows no device.
+//! Programs for benchmarks of lanes, with their inputs. This module depends on no device.
 
 use reviver::{CheckLevel, CompileOptions, EngineChoice, Executable, assemble, open};
 

@@ -1,4 +1,4 @@
-//! Machines of programs, and complete runs. This module knows neither particular programs nor clocks.
+//! Machines of programs, and complete runs. This module depends on neither particular programs nor clocks.
 
 use std::sync::Arc;
 

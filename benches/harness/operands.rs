@@ -1,9 +1,9 @@
-//! Programs with a loop of four steps on operands of one kind, in a procedure that is called. This module knows no
-//! machine.
+//! Programs that call a procedure with a loop. Each iteration has four steps on operands of one kind. This module
+//! depends on no machine.
 
 /// Loop iterations of a program.
 pub const ROUNDS: u64 = 100_000;
-/// Steps of an iteration, without those of the counter.
+/// Steps of an iteration, not counting the steps of the loop counter.
 pub const STEPS: u64 = 4;
 
 /// Kinds of operands: name, and two statements that undo each other.

@@ -1,5 +1,5 @@
-//! A program differentiated at one input, by one machine or a batch of machines. This module knows neither models nor
-//! clocks.
+//! A program differentiated at one input, by one machine or a batch of machines. This module depends on neither models
+//! nor clocks.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -27,8 +27,8 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Loads a program from a file of the repository, with integers, reals that are data, and reals to differentiate
-    /// by.
+    /// Loads a program from a file of the repository. The arguments set integer inputs, real inputs that are data, and
+    /// real inputs to differentiate by.
     pub fn new((path, loss): (&str, &str), integers: &[(&str, i64)], data: &Inputs, wrt: &Inputs) -> Subject {
         let mut machine = machine(path);
         for &(name, value) in integers {
@@ -53,7 +53,7 @@ impl Subject {
         (workspace, loss)
     }
 
-    /// Compiles the program by way of C text; `None` without a C compiler.
+    /// Compiles the program by way of C text. Returns `None` if there is no C compiler.
     pub fn as_c(&self, loss: &str, level: CheckLevel, evaluations: usize) -> Option<CProgram> {
         CProgram::new(&self.machine, loss, level, evaluations)
     }
@@ -81,8 +81,8 @@ impl Subject {
         self.batch_of(self.machine.try_clone().unwrap(), n)
     }
 
-    /// Returns a batch of machines at the start with adjoints and a watch on both sweeps, as `reviver grad` has. The
-    /// state is that after a previous gradient.
+    /// Returns a batch of machines at the start with adjoints, and with a watch on both sweeps as in `reviver grad`.
+    /// The machines are in the state after an earlier gradient.
     pub fn batch_with_adjoints(&self, n: usize) -> Batch {
         let mut machine = self.machine.try_clone().unwrap();
         machine.state_mut().adjoints_mut();

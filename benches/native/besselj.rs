@@ -1,4 +1,4 @@
-//! Bessel function J_ν(z) by its Taylor series, as in `programs/besselj.rasm`. This module knows no machine.
+//! Bessel function J_ν(z) by its Taylor series, as in `programs/besselj.rasm`. This module depends on no machine.
 
 use super::model::{Model, vacate};
 

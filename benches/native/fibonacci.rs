@@ -1,4 +1,4 @@
-//! Fibonacci pair: an integer loop with checked join conditions. This module knows no machine.
+//! Fibonacci pair: an integer loop with checked join conditions. This module depends on no machine.
 
 use std::hint::black_box;
 

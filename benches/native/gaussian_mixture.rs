@@ -1,4 +1,4 @@
-//! Log-likelihood of a Gaussian mixture with a Wishart prior, as in `programs/lib/gmm.rasm`. This module knows no
+//! Log-likelihood of a Gaussian mixture with a Wishart prior, as in `programs/lib/gmm.rasm`. This module depends on no
 //! machine.
 
 #![allow(clippy::needless_range_loop)] // formulas of matrices, with their indices
@@ -7,7 +7,7 @@ use std::f64::consts::{LN_2, PI};
 
 use super::model::{Model, vacate};
 
-/// Number of dimensions; `K` is that of Gaussians, `N` that of points.
+/// Number of dimensions. `K` is the number of Gaussians, and `N` the number of points.
 const D: usize = 10;
 const K: usize = 25;
 const N: usize = 1000;
@@ -162,7 +162,8 @@ impl Default for Adjoints {
 }
 
 impl Adjoints {
-    /// Adds the contribution of a point through one Gaussian with the fraction `share` of the point's density.
+    /// Adds the contribution of a point through one Gaussian. `share` is the Gaussian's fraction of the point's
+    /// density.
     #[inline(always)]
     fn point(
         &mut self,

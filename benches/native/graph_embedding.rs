@@ -1,4 +1,4 @@
-//! Embedding loss of the Petersen graph, as in `programs/graph_embedding.rasm`. This module knows no machine.
+//! Embedding loss of the Petersen graph, as in `programs/graph_embedding.rasm`. This module depends on no machine.
 
 use super::model::{Model, vacate};
 

@@ -1,4 +1,4 @@
-//! Kepler orbit by drift-kick-drift: a float loop with checked ancillas. This module knows no machine.
+//! Kepler orbit by drift-kick-drift: a float loop with checked ancillas. This module depends on no machine.
 
 use std::hint::black_box;
 

@@ -1,4 +1,4 @@
-//! Matrix product: a memory loop with every index checked. This module knows no machine.
+//! Matrix product: a memory loop with every index checked. This module depends on no machine.
 
 use std::hint::black_box;
 

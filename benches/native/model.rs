@@ -1,5 +1,5 @@
 //! Interface of differentiable models in plain Rust, and the vacancy check of their reversible versions. This module
-//! knows neither models nor machines.
+//! depends on neither particular models nor machines.
 
 /// Differentiable model at one input.
 pub trait Model {

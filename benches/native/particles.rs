@@ -1,4 +1,4 @@
-//! Four particles in a force field with friction, as in `programs/particles.rasm`. This module knows no machine.
+//! Four particles in a force field with friction, as in `programs/particles.rasm`. This module depends on no machine.
 
 use std::hint::black_box;
 
@@ -10,11 +10,12 @@ const STEPS: usize = 1000;
 /// Length of a time step.
 const H: f64 = 0.05;
 
-/// Factor of a time step on areas in phase space; `UNIT` is its square root, the scale that shrinks with each step.
+/// Factor by which a time step multiplies areas in phase space. `UNIT` is the square root of this factor, by which the
+/// unit of length shrinks in each step.
 const SHRINK: f64 = 1.0 - 0.2 * H + 0.5 * H * H;
 const UNIT: f64 = 0.995_615_387_586_993_9;
 
-/// Factors of a step's three shears, in the shrinking unit.
+/// Factors of the three shears of a step, in the unit that shrinks by `UNIT` per step.
 const FIRST_KICK: f64 = (1.0 - UNIT) / H;
 const DRIFT: f64 = H / UNIT;
 const SECOND_KICK: f64 = FIRST_KICK - 0.2;

@@ -1,5 +1,5 @@
 //! Residuals of one observation with handwritten derivatives, as in `programs/bundle_adjustment.rasm`: Rodrigues
-//! rotation, projection, radial distortion. This module knows no machine.
+//! rotation, projection, radial distortion. This module depends on no machine.
 
 /// Number of camera parameters; `INPUTS` adds the point and the weight.
 pub const CAMERA: usize = 11;

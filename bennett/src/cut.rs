@@ -35,7 +35,7 @@ pub struct Promoted {
     pub shape: Vec<Expression>,
 }
 
-/// A transition to another part: the number of that part, and the statements to run before.
+/// A transition to another part: the part's number, and the statements to run before the transition.
 struct PartEdge {
     body: Body,
     to: usize,
@@ -80,7 +80,7 @@ impl<'k, 'p> Cutter<'k, 'p> {
         Cutter { keeper, next: next.into(), parts, promoted, known: HashSet::new() }
     }
 
-    /// Divides the body of main into parts; it begins with part 1.
+    /// Divides the body of main into parts. The body begins with part 1.
     pub fn main(&mut self, body: &Body) {
         let first = self.reserve("the beginning", body.first().map(|node| node.span).unwrap_or_default());
         self.fill(first, body, PartExit::To(0));
@@ -129,8 +129,8 @@ impl<'k, 'p> Cutter<'k, 'p> {
         run
     }
 
-    /// Returns the statements up to the first one to cut, followed by the transition from there. Later statements are
-    /// put into further parts. If `whole` is true, nothing is cut.
+    /// Returns the statements before the first one to cut, followed by the transition to the next part. The statement
+    /// to cut and all later ones are put into further parts. If `whole` is true, nothing is cut.
     fn run(&mut self, statements: &[StatementNode], exit: PartExit, whole: bool) -> Body {
         let mut body = Body::new();
         let run = if whole { StraightRun::default() } else { self.straight_run(statements) };
@@ -161,7 +161,7 @@ impl<'k, 'p> Cutter<'k, 'p> {
             (said, exit) => {
                 // Statements that the transformation added have no position in the text.
                 let place = said.map(|node| node.span).filter(|place| *place != Span::default());
-                let part = self.reserve("what comes behind", place.unwrap_or(from.span));
+                let part = self.reserve("the statements that follow", place.unwrap_or(from.span));
                 // A body that is cut contains no branches between labels, so its remainder may be cut, too.
                 let body = self.run(after, exit, false);
                 self.put(part, body);
@@ -189,8 +189,8 @@ impl<'k, 'p> Cutter<'k, 'p> {
     /// Returns true if the local at this position is used after the end of `run`, in another part.
     fn lives_on(&self, local: &Local, at: usize, run: &StraightRun<'_>) -> bool {
         let ends = run.ends.get(&local.name.text).is_some_and(|end| *end > at);
-        // Variables of one name share a cell. So if one of them becomes a cell of the program, the others with its
-        // name do, too.
+        // Variables with the same name share a cell. So if one of them becomes a cell of the program, the others
+        // become that cell, too.
         self.known.contains(&local.name.text) || run.is_cut && !ends
     }
 
@@ -248,8 +248,12 @@ impl<'k, 'p> Cutter<'k, 'p> {
         };
         let then = claimed(&tree.then, holds);
         let otherwise = claimed(tree.otherwise.as_deref().unwrap_or_default(), fails);
-        let first = self.reserve("the first way", place);
-        let other = if otherwise.is_empty() { behind } else { self.reserve("the other way", tree.middle) };
+        let first = self.reserve("the first body of the `if`", place);
+        let other = if otherwise.is_empty() {
+            behind
+        } else {
+            self.reserve("the second body of the `if`", tree.middle)
+        };
         self.leave(PartExit::Choice(tree.entry.clone(), PartEdge::to(first), PartEdge::to(other)), to);
         self.fill(first, &then, PartExit::To(behind));
         if other != behind {
@@ -266,7 +270,7 @@ impl<'k, 'p> Cutter<'k, 'p> {
         }
         self.leave(PartExit::To(head), to);
         let turn =
-            if says_something(&again) { self.reserve("between two rounds", tree.middle) } else { head };
+            if says_something(&again) { self.reserve("between two iterations", tree.middle) } else { head };
         self.fill(
             head,
             &tree.first,
@@ -336,15 +340,15 @@ impl<'k, 'p> Cutter<'k, 'p> {
     }
 }
 
-/// Returns a statement that adds a bound to a counter or subtracts it, or `None` if the bound is the literal
-/// 0.
+/// Returns a statement that adds a bound to a counter, or subtracts the bound from the counter. Returns `None` if the
+/// bound is the literal 0.
 fn changed_by(update: Update, counter: Expression, bound: &Expression) -> Option<StatementNode> {
     let is_nothing = matches!(bound.kind, ExpressionKind::Int { value: 0, .. });
     (!is_nothing).then(|| node(make::update(update, [counter, bound.clone()])))
 }
 
-/// Returns true if the bounds of a loop are literals between which there is no iteration. Returns `None` if a bound
-/// isn't a literal. A comparison of two literals can't be tested at run time, because it isn't valid in a text.
+/// Returns true if the bounds of a loop are literals, and the loop has no iteration. Returns `None` if a bound isn't a
+/// literal. Literal bounds are compared here, because a comparison of two literals isn't valid in the generated text.
 fn is_literally_empty(tree: &For) -> Option<bool> {
     match (&tree.from.kind, &tree.to.kind) {
         (ExpressionKind::Int { value: from, .. }, ExpressionKind::Int { value: to, .. }) => Some(from >= to),

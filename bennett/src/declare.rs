@@ -51,10 +51,10 @@ pub fn hidden(made: &Transformed, is_undone: bool) -> Body {
         );
     }
     let mut numbers = cells(Role::Private, &words.at, Class::Int, &[]);
-    numbers.comment = Some(" the next part; 0 at the end".into());
+    numbers.comment = Some(" number of the part to run; 0 at the end".into());
     body.push(numbers);
     let mut next = cells(Role::Private, &words.next, Class::Int, &[]);
-    next.comment = Some(" the next part, as set by the current one".into());
+    next.comment = Some(" number of the part to run after it".into());
     body.push(next);
     body
 }
@@ -80,8 +80,8 @@ pub fn kept(made: &Transformed) -> Body {
     body
 }
 
-/// Returns the variables whose results have separate cells. While segments run, they use the variables' own cells;
-/// results are moved there at the end.
+/// Returns the variables whose results have separate cells. Segments compute in the variables' own cells. At the end,
+/// main moves the results from the separate cells to the own cells.
 pub fn found(made: &Transformed, is_undone: bool) -> impl Iterator<Item = &StateVariable> {
     made.state.iter().filter(move |variable| variable.role == Role::Out && is_undone)
 }

@@ -43,30 +43,25 @@ fn planned(made: &Transformed, wanted: &WantedPlan) -> Result<SegmentPlan, Vec<D
     SegmentPlan::within(bytes, state, rounds).ok_or_else(|| {
         let least = SegmentPlan::least_memory(state);
         let message = format!("the states of 64 segments don't fit into {bytes} bytes");
-        let label = format!("a state takes {state} bytes, and nine of them {least}");
+        let label = format!("one state takes {state} bytes, and the smallest plan keeps nine states");
         vec![
             Diagnostic::error(ProblemCode::NoRoomForStates, message, Span::default(), label)
-                .help(format!("give `--space {least}`, or `--segments 2`")),
+                .help(format!("write `--space {least}`, or `--segments 2` instead of `--space`")),
         ]
     })
 }
 
-/// Returns the text in the canonical layout. The text was printed from trees, so a syntax error in it is a bug of the
-/// transformation. The error says so.
+/// Returns the text in the canonical layout. The text was printed from trees, so a syntax error in the text is a bug of
+/// the transformation, and is reported as one.
 fn canonical(text: String) -> Result<String, Vec<Diagnostic>> {
     let mut sources = Sources::new();
     let file = sources.add("reversible text", text);
     format(&sources, file).map_err(|problems| {
         let why = problems.first().map(|problem| problem.message.clone()).unwrap_or_default();
-        let message = format!("the text that was made can't be read: {why}");
+        let message = format!("the generated program has a syntax error: {why}");
         vec![
-            Diagnostic::error(
-                ProblemCode::OurMistake,
-                message,
-                Span::default(),
-                "a mistake of the transformation",
-            )
-            .help("report it with the program"),
+            Diagnostic::error(ProblemCode::OurMistake, message, Span::default(), "this is a bug in Reviver")
+                .help("report the bug, and attach the program"),
         ]
     })
 }
@@ -77,8 +72,8 @@ struct Emission<'e> {
     plan: SegmentPlan,
 }
 
-/// Number of open calls in addition to those of the levels and of the original program. They are the search, a
-/// segment, its rounds, one round, and its part.
+/// Number of calls that the transformation opens in addition to one for each level: the search, a segment, the
+/// segment's rounds, one round, and the round's part.
 const CALLS_AROUND: u64 = 5;
 
 impl Emission<'_> {
@@ -101,7 +96,7 @@ impl Emission<'_> {
                 Span::default(),
                 "the program's integers are too narrow",
             )
-            .help("choose wider integers by `.word`, or fewer segments or iterations"),
+            .help("declare wider integers with `.word`, or choose fewer segments or rounds"),
         ])
     }
 
@@ -121,10 +116,10 @@ impl Emission<'_> {
         let _ = write!(text, "\n{}", self.printed(&declare::interface(self.made)));
         let _ = write!(
             text,
-            "\n; The cells of the program, 0 where no segment runs.\n{}",
+            "\n; The cells of the program, which are 0 while no segment runs.\n{}",
             self.printed(&declare::hidden(self.made, self.is_undone()))
         );
-        let _ = write!(text, "\n; The states that are kept.\n{}", self.printed(&declare::kept(self.made)));
+        let _ = write!(text, "\n; The saved states.\n{}", self.printed(&declare::kept(self.made)));
         let _ = write!(text, "\n{}", self.main());
         let _ = write!(text, "\n{}", self.searching());
         for level in (1..=self.plan.levels).rev() {
@@ -171,12 +166,13 @@ impl Emission<'_> {
     fn constants(&self) -> String {
         let words = &self.made.words;
         let last = format!(
-            ".const {} = {}  ; the number of the last state; that of the start is 0\n",
+            ".const {} = {}  ; the number of the last state; the initial state has number 0\n",
             words.last,
             self.plan.states()
         );
-        let length =
-            self.plan.rounds.map(|rounds| format!(".const {} = {rounds}  ; of a segment\n", words.length));
+        let length = self.plan.rounds.map(|rounds| {
+            format!(".const {} = {rounds}  ; the number of rounds in a segment\n", words.length)
+        });
         format!("{last}{}", length.unwrap_or_default())
     }
 
@@ -204,7 +200,7 @@ impl Emission<'_> {
         }
         let reported = self.printed(&self.reported());
         format!(
-            "        compute  ; the start is computed from the inputs\n{begins}        apply\n{apply}        uncompute\n{reported}"
+            "        compute  ; the initial state is computed from the inputs\n{begins}        apply\n{apply}        uncompute\n{reported}"
         )
     }
 
@@ -225,7 +221,7 @@ impl Emission<'_> {
             }
         }
         let at = make::element(&self.made.words.kept_at, [start]);
-        body.push(make::noted(make::update(Update::Add, [at, make::int(1)]), "with the first part"));
+        body.push(make::noted(make::update(Update::Add, [at, make::int(1)]), "the run begins with part 1"));
         body
     }
 
@@ -283,7 +279,7 @@ impl Emission<'_> {
         let words = &self.made.words;
         let (source, goal, many) = (&words.source, &words.goal, &words.many);
         format!(
-            "; A segment: its rounds run, the state that they reach is copied, and they are undone.\n\
+            "; A segment: runs its rounds, copies the final state, and undoes the rounds.\n\
              .proc {}(in {source}, in {goal}, in {many})\n\
              compute\n\
              call {}({source})\n\
@@ -311,9 +307,9 @@ impl Emission<'_> {
             self.printed(&body)
         };
         format!(
-            "; Loads a kept state into the cells of the program, which are 0.\n\
+            "; Copies a saved state into the cells of the program, which are 0.\n\
              .proc {}(in {state})\n{}.end\n\n\
-             ; Copies the state of the program to the kept states.\n\
+             ; Copies the cells of the program to a saved state.\n\
              .proc {}(in {state})\n{}.end\n",
             words.load,
             copy(true),
@@ -332,7 +328,7 @@ impl Emission<'_> {
                 write!(dispatch, "if {at} == {number}\ncall {}{number}()\nfi {at} == {number}\n", words.part);
         }
         format!(
-            "; Runs this number of rounds, or fewer if the program ends. Their number is pushed.\n\
+            "; Runs `{many}` rounds, or fewer if the program ends, and pushes the number of rounds.\n\
              .proc {}(in {many})\n\
              local {done}\n\
              from {done} == 0\n\
@@ -343,7 +339,7 @@ impl Emission<'_> {
              push {done}\n\
              delocal {done}\n\
              .end\n\n\
-             ; A round runs one part. Its number is pushed, because several parts may lead to the next one.\n\
+             ; A round runs one part, and pushes the part's number, because several parts may lead to the next part.\n\
              .proc {round}()\n{dispatch}\
              swap {at}, {next}\n\
              push {next}\n\

@@ -206,7 +206,10 @@ impl<'p> Keeper<'p> {
         };
         let size = make::applied(Function::Abs, &[off]);
         to.push(node(make::assert(make::compare(Order::Le, size, self.rules.tolerance.clone()))));
-        to.push(noted(make::update(Update::Push, [cell.clone()]), "with the remainder that rounding left"));
+        to.push(noted(
+            make::update(Update::Push, [cell.clone()]),
+            "including the remainder that rounding left",
+        ));
     }
 
     fn delocal(&mut self, local: &Local, to: &mut Body) {

@@ -20,7 +20,7 @@ pub fn text(words: &AddedNames, plan: &SegmentPlan, level: u32) -> String {
     let between =
         if kept > 1 { format!("states {first} to {last} are") } else { format!("state {first} is") };
     format!(
-        "; Level {level}: {} segments, of which each is one of {}. Between them {between} kept, and cleared again.\n\
+        "; Level {level}: {} segments, each of which is {}. In between, {between} saved and cleared again.\n\
          .proc {}{level}(in {source}, in {goal}, in {many})\n\
          compute\n\
          call {below}({source}, {first}, {many})\n\
@@ -30,7 +30,7 @@ pub fn text(words: &AddedNames, plan: &SegmentPlan, level: u32) -> String {
          uncompute\n\
          .end\n",
         plan.segments,
-        if level == 1 { "rounds".to_owned() } else { format!("level {}", level - 1) },
+        if level == 1 { "a segment of rounds".to_owned() } else { format!("level {}", level - 1) },
         words.level,
     )
 }

@@ -50,9 +50,9 @@ impl fmt::Display for Unplanned {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
             Unplanned::TooFew => {
-                "a level has at least two segments, a plan at least one level, and a segment at least one iteration"
+                "a level has at least two segments, a plan at least one level, and a segment at least one round"
             }
-            Unplanned::TooMany => "these levels take more than 2⁶³ runs of segments: choose fewer",
+            Unplanned::TooMany => "this plan has more than 2⁶³ runs of segments: choose fewer segments or levels",
         })
     }
 }
@@ -85,13 +85,14 @@ impl SegmentPlan {
         u64::from(self.segments).saturating_pow(self.levels)
     }
 
-    /// Returns the number of segment runs, forward and backward, until only the last state is left: (2g -
-    /// 1)^n.
+    /// Returns the number of segment runs, forward and backward, until only the last state is left. With g segments in
+    /// each of n levels, the number is (2g - 1)^n.
     pub fn runs(self) -> u64 {
         u64::from(self.segments).saturating_mul(2).saturating_sub(1).saturating_pow(self.levels)
     }
 
-    /// Returns the number of states saved at a time, without the initial and the current state: n(g - 1) + 1.
+    /// Returns the number of states saved at a time, without the initial and the current state. With g segments in each
+    /// of n levels, the number is n(g - 1) + 1.
     pub fn states(self) -> u64 {
         u64::from(self.levels) * u64::from(self.segments.saturating_sub(1)) + 1
     }
@@ -109,7 +110,7 @@ impl SegmentPlan {
         (self.states() + 2).saturating_mul(state)
     }
 
-    /// Returns the minimum size in bytes that plans with 64 segments need.
+    /// Returns the size in bytes of all states of the smallest plan with 64 segments.
     pub fn least_memory(state: u64) -> u64 {
         SegmentPlan { segments: 2, levels: 6, rounds: None }.memory(state)
     }

@@ -42,26 +42,27 @@ fn tape(place: Span) -> Diagnostic {
         ProblemCode::NotTransformed,
         "a program with tapes can't be cut into segments",
         place,
-        "segments run again, tapes don't rewind",
+        "segments run several times, but a tape is read or written only once",
     )
-    .help("declare `.in` and `.out` arrays in place of the tapes")
+    .help("declare `.in` and `.out` arrays instead of using the tapes")
 }
 
 fn adjoint(place: Span) -> Diagnostic {
     let message = "a program that computes adjoints itself can't be cut into segments";
-    Diagnostic::error(ProblemCode::NotTransformed, message, place, "the adjoints would be those of segments")
-        .help("leave gradient mode to `reviver grad`")
+    let label = "segments run several times, so the adjoints would be wrong";
+    Diagnostic::error(ProblemCode::NotTransformed, message, place, label)
+        .help("remove this statement, and compute the gradient with `reviver grad`")
 }
 
 fn computed_call(place: Span) -> Diagnostic {
-    let message = "a call by value can't be transformed";
+    let message = "a `callvia` can't be transformed";
     Diagnostic::error(
         ProblemCode::NotTransformed,
         message,
         place,
-        "it isn't known which procedure runs, and whether it loses bits",
+        "the procedure is known only at run time, so it may lose bits",
     )
-    .help("write an `if` with a `call` for each value")
+    .help("write an `if` with a `call` for each value of the cell")
 }
 
 fn rotation(place: Span) -> Diagnostic {
@@ -72,7 +73,9 @@ fn rotation(place: Span) -> Diagnostic {
         place,
         "the inverse rotation doesn't restore the bits",
     )
-    .help("use `.real fixed`, where rotations lose nothing, or overwrite both cells with the rotated values")
+    .help(
+        "write `.real fixed`, where rotations lose nothing, or overwrite both cells with the rotated values",
+    )
 }
 
 struct Refusals {

@@ -48,7 +48,7 @@ impl KeptPlace<'_> {
         self.of(&self.variable.name)
     }
 
-    /// Returns the element with the same indices of another array, which has the same shape.
+    /// Returns the element of another array at the same indices. Both arrays must have the same shape.
     pub fn of(&self, name: &str) -> Expression {
         if self.indices.is_empty() {
             make::cell(name)
@@ -132,9 +132,9 @@ impl StateVariable {
         }
     }
 
-    /// Returns the statement that erases a scalar at the end of the program; callers exclude results. Returns `None`
-    /// for an array, because erasing its elements would be a lossy loop, which adds rounds. Instead, an array is part
-    /// of the last state, which is removed like all states.
+    /// Returns the statement that erases a scalar at the end of the program. Callers don't pass results. Returns `None`
+    /// for an array: erasing its elements would be a lossy loop, which adds rounds. The array stays in the last state,
+    /// which is removed like all saved states.
     pub fn ended(&self) -> Option<StatementNode> {
         let place = KeptPlace { variable: self, indices: Vec::new() };
         self.shape.is_empty().then(|| node(make::update(Update::Erase, [place.own()])))

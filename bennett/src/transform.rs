@@ -130,8 +130,8 @@ fn called(body: &Body) -> Vec<CompactString> {
     names
 }
 
-/// Returns a procedure after macro expansion. Its custom derivative rule is dropped, because adjoints don't occur
-/// here.
+/// Returns a procedure after macro expansion. The custom derivative rule is dropped, because a program that computes
+/// adjoints can't be transformed.
 fn routine(
     program: &SortedProgram,
     procedure: &ProcedureNode,

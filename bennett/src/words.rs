@@ -57,8 +57,8 @@ impl AddedNames {
         }
     }
 
-    /// Chooses the name of the array that holds the part number in each saved state, when the other arrays of saved
-    /// values are named.
+    /// Chooses the name of the array that holds the part number of each saved state. Called after the other arrays of
+    /// saved values have been named.
     pub fn name_kept(&mut self, names: &mut FreshNames) {
         self.kept_at = names.fresh(&crate::state::kept_name(&self.at));
     }

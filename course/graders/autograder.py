@@ -3,8 +3,8 @@
 
 usage: autograder.py [FOLDER [RESULTS [HIDDEN]]]
 
-FOLDER is what the student hands in (/autograder/submission), RESULTS the file to write
-(/autograder/results/results.json), HIDDEN a folder of the teacher's own expectations.
+FOLDER is the folder that the student hands in (default /autograder/submission). RESULTS is the file to write
+(default /autograder/results/results.json). HIDDEN is a folder of the teacher's own expectations.
 The program `reviver` must be on the path.
 """
 
@@ -20,7 +20,7 @@ def argument(at, default):
 
 
 def output(exercise):
-    """Returns the text about an exercise for the student. The teacher's own lines are not in it."""
+    """Returns the text about an exercise for the student, without the teacher's hidden expectations."""
     if exercise["state"] in ("missing", "untouched"):
         return "not handed in"
     lines = [f"{exercise['met']} of {exercise['asked']} lines met"]

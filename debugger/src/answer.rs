@@ -1,6 +1,6 @@
-//! Answers of commands as trees of rows, which the user can navigate: most rows lead to a time point. Details
-//! that an answer leaves out are stored as a question. The question is asked when the user unfolds its row.
-//! Drawing is done elsewhere.
+//! Answers of commands as trees of rows. The user can navigate the rows, and most rows lead to a time point. For
+//! details that an answer leaves out, the answer stores a question. The session answers the question when the user
+//! unfolds the question's row. The answer pane draws the rows.
 
 use crate::command::Outcome;
 use crate::outcome::{
@@ -20,8 +20,8 @@ pub struct Answer {
     pub asked: String,
     /// The branch that the steps of the rows belong to.
     pub branch: BranchNumber,
-    /// Index of the row that is selected first. In a history of earlier writes that is the last row,
-    /// otherwise the first row that leads to a time point.
+    /// Index of the row that is selected initially. In a history of earlier writes, it is the last row. In other
+    /// answers, it is the first row that leads to a time point.
     pub first: usize,
     /// The line above the rows, for example the column names of a table; `None` if there is none.
     pub heading: Option<String>,
@@ -69,8 +69,7 @@ pub enum Fold {
     Unasked(OpenQuestion),
 }
 
-/// A question about details that an answer leaves out. It is asked when the user unfolds the row that holds
-/// it.
+/// A question about details that an answer leaves out. The question is asked when the user unfolds its row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OpenQuestion {
     /// The origin of a value.
@@ -83,8 +82,8 @@ pub enum OpenQuestion {
 const PAGE: usize = 20;
 
 impl Answer {
-    /// Builds the answer for an outcome. Returns `None` if the outcome has only one line, or is of a kind that
-    /// has no rows to follow to a time point or a call.
+    /// Builds the answer for an outcome. Returns `None` if the outcome has only one line, or if its rows lead to no
+    /// time point and no call.
     pub fn of(session: &Session, asked: &str, outcome: &Outcome) -> Option<Answer> {
         let (heading, rows) = match outcome {
             Outcome::Origins { chain, .. } => (None, origins(session, chain, None, 0)),
@@ -117,7 +116,7 @@ impl Answer {
         self.seen().nth(n)
     }
 
-    /// Opens or closes a row.
+    /// Unfolds (`open`) or folds the row with index `number`.
     pub fn set_open(&mut self, number: usize, open: bool) {
         if let Some(row) = self.rows.get_mut(number) {
             row.fold = if open { Fold::Open } else { Fold::Closed };
@@ -131,7 +130,7 @@ impl Answer {
         seen.iter().rposition(|above| *above < depth)
     }
 
-    /// Replaces the row with index `number` by other rows, which contain their own depths.
+    /// Replaces the row with index `number` by other rows. The depths of these rows stay unchanged.
     pub fn replace(&mut self, number: usize, rows: Vec<AnswerRow>) {
         if number < self.rows.len() {
             self.rows.splice(number..=number, rows);
@@ -140,7 +139,7 @@ impl Answer {
 }
 
 impl OpenQuestion {
-    /// Asks the question. Returns the rows that replace the row of the question, which is at level `depth`.
+    /// Answers the question. Returns the rows that replace the question's row, which has the nesting level `depth`.
     ///
     /// # Errors
     /// The session has changed to another branch, or there is no memory for a copy of the state.

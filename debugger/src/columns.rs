@@ -50,8 +50,8 @@ pub fn hanging(line: &str, most: usize) -> Vec<String> {
     rows
 }
 
-/// Splits a text into the part that fits into `most` columns, and the rest. The split is at the last blank
-/// that fits and is after byte `begin`, if there is one. The first part has at least one character.
+/// Splits a text into a part that fits into `most` columns, and the rest. If blanks after byte `begin` fit, the text
+/// is split at the last of them. The first part has at least one character.
 fn broken(text: &str, most: usize, begin: usize) -> (&str, &str) {
     let mut used = 0;
     let over = text.char_indices().find(|(_, c)| {

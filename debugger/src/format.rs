@@ -19,7 +19,7 @@ pub struct PrintFormat {
 /// Error for a text after a slash that is no format.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
-    "there is no format `/{0}`: a number of values, then x (base 16), o (8), t (2), u (10, without a sign) or d (10)"
+    "`/{0}` is no format: write a number of values, then x (base 16), o (8), t (2), u (10, without a sign) or d (10)"
 )]
 pub struct FormatError(String);
 
@@ -49,8 +49,8 @@ impl PrintFormat {
     }
 }
 
-/// Renders the bits of a value: of an integer, those of a word of the program; of a real, those stored in its
-/// cell. Returns `None` for the default (signed) notation, for which the caller renders the value in the
+/// Renders the bits of a value. For an integer, they are the bits of a word of the program; for a real, the bits
+/// stored in its cell. Returns `None` for the default (signed) notation: the caller then renders the value in the
 /// language's syntax.
 pub fn bits(notation: Notation, program: &Program, value: Computed) -> Option<String> {
     let text = match value {

@@ -306,8 +306,8 @@ pub enum OriginCause {
         /// The stack or tape that the value was taken from; `None` for a value computed from cells.
         store: Option<ValueStore>,
     },
-    /// The value existed at this step already. Nothing wrote it after the start of the branch, of its frame,
-    /// or of the searched steps.
+    /// The value existed at this step already. No later instruction wrote it. The step is the start of the branch,
+    /// of the cell's frame, or of the searched steps.
     Initial {
         /// The step at which the value existed already.
         step: i64,
@@ -339,7 +339,7 @@ pub enum WriteRole {
 /// The path of a value back in time, through the writes that only moved it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValuePath {
-    /// Indices of the links of those writes. The first one is the latest in time.
+    /// Indices of the links of the writes that only moved the value. The first link is the latest in time.
     pub moves: Vec<usize>,
     /// Index of the link for the write that computed the value, or of the link where the search ended.
     pub maker: usize,
@@ -370,8 +370,8 @@ pub struct CellHistory {
     pub writes: Vec<Touch>,
     /// The question for earlier writes; `None` if the list is known to be complete.
     pub further: Option<PastQuestion>,
-    /// True if the writes are later in time than the question. That is so for an adjoint that was propagated
-    /// backward from the origin of its branch.
+    /// True if the writes are later in time than the question's time point. This is the case for an adjoint that
+    /// was propagated backward from the origin of its branch.
     pub is_ahead: bool,
     /// The reason why the search ended early, if it did.
     pub stopped: Option<Reason>,
@@ -490,7 +490,7 @@ pub struct ValueRow {
     pub name: String,
     /// The total number of values.
     pub total: usize,
-    /// The values nearest to the end that is accessed: those read next, those written last, or those on top
-    /// of the stack.
+    /// The values nearest to the end that instructions access: the next values of the input tape, the last values
+    /// of the output tape, or the top values of a stack.
     pub next: Vec<String>,
 }

@@ -36,8 +36,8 @@ pub struct ReplEnding {
     pub outcome: io::Result<()>,
 }
 
-/// Shared state through which another thread observes and ends a session. Without it, a session that waits
-/// for input from a terminal can't be reached.
+/// Shared state through which another thread observes and ends a session, even while the session waits for input
+/// from a terminal.
 #[derive(Clone, Debug)]
 pub struct Observer {
     /// The lines executed so far.
@@ -115,11 +115,11 @@ fn prompted(
         .completion_type(CompletionType::List)
         .build();
     let interrupt = console.borrow().session.interrupt();
-    // Must precede the editor, which changes the settings.
+    // This call must precede the creation of the editor, which changes the terminal settings.
     prompt_settings::keep();
     let mut editor: Editor<Completion, FileHistory> = Editor::with_config(config).map_err(other)?;
-    // Must follow the editor, which installs another handler. With this handler, Ctrl-C stops a run. If the
-    // process already has a handler, that one must stop runs.
+    // This call must follow the creation of the editor, which installs another handler. With the new handler, Ctrl-C
+    // stops a run. If the process already had a handler, that one must stop runs.
     let _ = ctrlc::set_handler(move || interrupt.store(true, Ordering::Relaxed));
     let hints = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     editor.set_helper(Some(Completion { console: console.clone(), hints }));
@@ -127,8 +127,8 @@ fn prompted(
         let _ = editor.load_history(path);
     }
     let mut piped = (!io::stdin().is_terminal()).then(PipedLines::default);
-    // Ask for confirmation only at a prompt. The commands of a script are intended, but a user at a prompt
-    // may have forgotten unsaved content.
+    // Ask for confirmation only at a prompt: its user may have forgotten unsaved content. A script ends the session
+    // on purpose.
     let mut leave = LeaveQuestion { asks: piped.is_none(), was_asked: false };
     while !observer.ends.load(Ordering::SeqCst) {
         observer.waits.store(true, Ordering::SeqCst);
@@ -147,7 +147,7 @@ fn prompted(
                 }
             }
             ReadLine::NoText(place) => {
-                write!(output, "error: {place} is no text in UTF-8\n  help: the line is left out; {CURE}\n")?;
+                write!(output, "error: {place} is no text in UTF-8\n  help: the line was skipped; {CURE}\n")?;
                 output.flush()?;
             }
             ReadLine::Dropped => {}
@@ -180,8 +180,8 @@ impl LeaveQuestion {
         }
     }
 
-    /// Writes the confirmation question if content would be lost, unless it was the last reply. `done` names
-    /// the user's action, such as `quit`. Returns true if the question was written.
+    /// Writes the confirmation question if content would be lost, unless the last reply was this question. `done`
+    /// names the user's action, such as `quit`. Returns true if the question was written.
     fn asks(&mut self, done: &str, console: &Console, output: &mut dyn Write) -> io::Result<bool> {
         let gone = unsaved_content(&console.session).filter(|_| self.asks && !self.was_asked);
         if let Some(gone) = &gone {
@@ -194,7 +194,7 @@ impl LeaveQuestion {
 }
 
 /// Advice for a line that isn't valid UTF-8.
-const CURE: &str = "`iconv -t utf-8` converts files, and terminals have a setting for it";
+const CURE: &str = "convert a file with `iconv -t utf-8`, or set the terminal to UTF-8";
 
 /// Result of reading a line.
 enum ReadLine {
@@ -216,7 +216,7 @@ fn typed(line: rustyline::Result<String>) -> io::Result<ReadLine> {
         Err(ReadlineError::Interrupted) => Ok(ReadLine::Dropped),
         Err(ReadlineError::Eof) => Ok(ReadLine::End),
         Err(ReadlineError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => {
-            Ok(ReadLine::NoText("what was typed".into()))
+            Ok(ReadLine::NoText("the typed line".into()))
         }
         Err(error) => Err(other(error)),
     }

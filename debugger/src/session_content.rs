@@ -15,8 +15,11 @@ pub(crate) fn unsaved_content(session: &Session) -> Option<String> {
     Some(reported.collect::<Vec<_>>().join(", ")).filter(|reported| !reported.is_empty())
 }
 
-/// Builds the confirmation question. `again` is the action that ends the session when the user repeats it.
+/// Builds the confirmation question. `again` is the action that the user repeats to end the session, followed by
+/// "again" and a blank. `gone` lists the content that would be lost.
 pub(crate) fn question(again: &str, gone: Option<&str>) -> String {
-    let gone = gone.map_or(String::new(), |gone| format!(" with {gone}; `save FILE` keeps what was done"));
-    format!("{again}ends the session{gone}")
+    match gone {
+        Some(gone) => format!("{again}quits without saving {gone}; `save FILE` saves the commands"),
+        None => format!("{again}ends the session"),
+    }
 }

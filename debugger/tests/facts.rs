@@ -439,9 +439,9 @@ fn a_line_is_entered_by_every_control_transfer() {
     assert_eq!(come_to(10, true).len(), 1);
 }
 
-/// Returns the arrivals at lines, found by single steps in one direction. An arrival is a step that leads to
-/// another line, or that jumps within a line, except over a part of the line's condition. A return from a
-/// call isn't an arrival: only code that uncomputes temporaries follows on that line.
+/// Returns the arrivals at lines, found by single steps in one direction. An arrival is a step that leads to another
+/// line. It is also a jump within a line, except over a part of the line's condition. A return from a call isn't an
+/// arrival: only code that uncomputes temporaries follows on that line.
 fn arrivals(session: &mut Session, travel: Travel) -> Vec<(i64, Line)> {
     let mut found = Vec::new();
     let place = |session: &Session| session.instruction(travel).map(|at| (at, session.listing().line(at)));
@@ -609,7 +609,7 @@ fn printed_lines_are_limited() {
     let motion = session.goto_end();
     assert_eq!((motion.printed.lines().len(), motion.printed.left_out()), (Printed::MOST, 10));
     let said = render(&session, &Outcome::Motion(motion));
-    assert!(said.contains("i = 999999\n… and 10 lines more\nhistory end\n"));
+    assert!(said.contains("i = 999999\n… and 10 more lines\nhistory end\n"));
 }
 
 #[test]

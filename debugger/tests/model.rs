@@ -45,7 +45,7 @@ struct Model {
     cells: Vec<String>,
     /// Arrays and their lengths.
     arrays: Vec<(String, usize)>,
-    /// The timeline step of the first state, and the number of the branch.
+    /// The timeline step of the first state; `branch` is the number of the model's branch.
     first: i64,
     branch: usize,
 }
@@ -316,7 +316,7 @@ struct Play<'a> {
     trail: Vec<usize>,
     undone: Vec<usize>,
     marks: Vec<usize>,
-    /// True if undo leads to time points that the model doesn't know.
+    /// True if undo leads to time points that aren't in the model.
     branched: bool,
     log: Vec<String>,
 }
@@ -384,8 +384,8 @@ impl<'a> Play<'a> {
         self.moved(format!("next {travel:?}"), to, Some(motion));
     }
 
-    /// Runs to the end of a call: that of the frame `outward` calls further out, or of the outermost one if
-    /// there are fewer.
+    /// Runs to the end of an open call. `outward` is the number of levels from the innermost call outward to
+    /// this call. If there are fewer open calls, the run goes to the end of the outermost call.
     fn finish(&mut self, travel: Travel, outward: usize) {
         let (model, points) = (self.model, &mut self.points);
         let depth = |step: usize| model.states[step].calls.len();
@@ -508,8 +508,8 @@ impl<'a> Play<'a> {
         self.ask_on(cell, dice);
     }
 
-    /// Checks the open questions of answers. When the question of a link is asked, the answer is the same as
-    /// at the question's time point. The pages of a history together are the whole history.
+    /// Checks the links of answers that have an open question. The session's answer to this question must be the same
+    /// as that of a session at the question's time point. The pages of a history, joined, must be the whole history.
     fn ask_on(&mut self, cell: &str, dice: &mut Dice) {
         let log = self.log.join("\n");
         let whole = self.session.history(cell, usize::MAX - 1).unwrap().writes;
@@ -751,7 +751,7 @@ impl<'a> Play<'a> {
         for point in &self.points.points {
             self.session.ignore(point.id, point.ignored).unwrap();
         }
-        // Undo leads through the other branch, which the model doesn't know.
+        // Undo leads through the other branch, whose time points aren't in the model.
         self.branched = true;
         while self.session.undo().is_ok() {}
         while self.session.redo().is_ok() {}
@@ -839,7 +839,7 @@ fn play_gradients(text: &str, sequences: std::ops::Range<u64>) -> (u64, bool) {
         let mut play = Play::new(&model, session, here, log);
         drops = drops.max(model.states[0].counters.drops);
         ruled |= model.states.iter().any(|s| s.calls.iter().any(|call| call.part == Part::Rule));
-        // Undo leads to time points before this branch, which the model doesn't know.
+        // Undo leads to time points before this branch, which aren't in the model.
         play.branched = true;
         for _ in 0..COMMANDS {
             play.turn(&mut dice);

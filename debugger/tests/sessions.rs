@@ -269,7 +269,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("diff 3 nowhere", "there is no mark `nowhere`"),
     ("diff 3 4 5 6", "`6` is not expected after `diff`"),
     ("diff 101%", "`101%` is not between 0 and 100 %"),
-    ("diff 3x", "`3x` is not a number that fits here"),
+    ("diff 3x", "`3x` is no number, or is out of range"),
     ("trace", "`trace` takes expressions and a place"),
     ("trace a", "`trace` needs a place after `at`: `trace i, A[i] at 29`"),
     ("trace at 29", "`trace` takes expressions, with commas between them"),
@@ -280,19 +280,25 @@ const REFUSED: &[(&str, &str)] = &[
     ("trace $new at 29", "`$new` has a value only at a write of a watched cell"),
     ("trace /0 a at 29", "a table has from 1 to 1000000 rows, and not 0"),
     ("trace /2000000 a at 29", "a table has from 1 to 1000000 rows, and not 2000000"),
-    ("gradient", "`gradient` takes the loss, a real cell: the program has no real result"),
+    ("gradient", "name the loss, a real cell: the program has no real result as a default"),
     ("condition 1 nosuch", "no procedure of the program has a cell `nosuch`"),
     ("display nosuch", "no procedure of the program has a cell `nosuch`"),
     ("break 32 log a is {a} if a == 2", "write `if` before `log`: the text after `log` is the message"),
-    ("tbreak 32 log a", "a point with a message never stops the run, so it can't stop just once"),
+    (
+        "tbreak 32 log a",
+        "a breakpoint with a message doesn't stop the run: write `break` instead of `tbreak`",
+    ),
     ("delete 7", "there is no breakpoint or watchpoint 7"),
     ("delete 7-9", "there is no breakpoint or watchpoint 7"),
-    ("disable x", "`x` is not a number that fits here"),
+    ("disable x", "`x` is no number, or is out of range"),
     ("clear 30", "there is no breakpoint on line 30"),
     ("history a 0", "`history` takes a number of writes, at least 1"),
     ("x n 0 2 junk", "`junk` is not expected after `x`"),
-    ("mark a%", "`a%` can't name a mark: a letter, then letters, digits, `_`, `-` and `.`"),
-    ("mark end", "`goto end` already has another meaning"),
+    (
+        "mark a%",
+        "`a%` can't name a mark: begin with a letter or `_`, then use letters, digits, `_`, `-` and `.`",
+    ),
+    ("mark end", "`goto end` already goes to the start or the end: choose another name"),
     ("print a +", "an expression is missing at the end"),
     ("list 999", "line 33 is the last one"),
     ("list 30,20", "line 20 is before line 30"),
@@ -300,7 +306,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("list 4294967295,", "line 33 is the last one"),
     ("picture", "`picture` takes a file"),
     ("picture fib.svg 120", "`120` is no size, such as 120x40, and none of dark, light, 16, 16-light, plain"),
-    ("picture fib.svg 120xforty", "`forty` is not a number that fits here"),
+    ("picture fib.svg 120xforty", "`forty` is no number, or is out of range"),
     ("picture fib.svg 401x40", "a picture has from 20x6 to 400x200 cells"),
     ("picture fib.svg 120x5", "a picture has from 20x6 to 400x200 cells"),
     ("/x", "there is no command `/x`"),
@@ -309,7 +315,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("info marks 3", "`3` is not expected after `marks`"),
     ("jump 30", "`jump` is a command of gdb that is not needed here"),
     ("x/4i 3", "`x/4i` is a command of gdb that is not needed here"),
-    ("timeline up", "this is the program's own branch: nothing is above it"),
+    ("timeline up", "this is the program's own branch, which has no parent branch"),
 ];
 
 #[test]
@@ -363,7 +369,7 @@ const OWN: &[(&str, &str, &str)] = &[
     (
         ".out y: real\n.in x: real default 1\nadd y, x\ngrad.on\ngrad.off\n",
         "gradient y\n",
-        "> gradient y\nerror: the program switches gradient mode itself, so it can't be differentiated from outside\n",
+        "> gradient y\nerror: the program switches gradient mode itself: to differentiate it, remove `grad.on` and `grad.off`\n",
     ),
     // For a failed comparison, the values of both sides are reported; for other conditions, no values.
     (

@@ -24,7 +24,7 @@ pub(crate) enum Halt {
     Memory(u64),
     #[error(transparent)]
     NoMemory(#[from] OutOfMemory),
-    #[error("it was stopped")]
+    #[error("the run was stopped")]
     Interrupted,
 }
 
@@ -127,7 +127,7 @@ const SPARE: u64 = 2;
 const ENTRY: u64 = 24 * SPARE;
 /// The maximum number of bytes that a step may record in a history.
 const RECORDS: u64 = 8 * 32 * SPARE;
-/// The maximum number of bytes that a call record takes, and also the reference for one argument.
+/// The maximum number of bytes of a call record. The reference for one argument takes no more.
 const CALL: u64 = 32 * SPARE;
 const REFERENCE: u64 = 12 * SPARE;
 

@@ -11,7 +11,7 @@ use reviver_vm::{Machine, Program, Travel};
 
 use crate::assessment::Mismatch;
 
-/// The length up to which lists are written in full; of longer ones the first difference is written.
+/// The maximum length of a list that a mismatch shows in full. Of a longer list it shows the first differing entry.
 const LISTED: usize = 16;
 
 /// The tolerance for a real, relative to the larger of 1 and its magnitude.

@@ -77,7 +77,7 @@ pub(crate) fn assess(
             vec![error.miss(format!("an error with \"{text}\""))]
         }
         (Ok(_), ExpectedEnd::Trap(text)) => {
-            vec![Mismatch::new(format!("a trap with \"{text}\""), "it did not trap")]
+            vec![Mismatch::new(format!("a trap with \"{text}\""), "a run without a trap")]
         }
         (Ok(_), ExpectedEnd::Refused(text)) => {
             vec![Mismatch::new(format!("an error with \"{text}\""), "no error")]
@@ -85,8 +85,8 @@ pub(crate) fn assess(
     }
 }
 
-/// Returns the subject of differentiation. Histories of a gradient have no memory limit, so for `exact` a run with
-/// limits comes first.
+/// Returns the subject of differentiation. The history of a gradient has no memory limit. So a line with `exact` first
+/// runs the program once within the limits.
 fn subject(
     line: &ExpectedDerivative,
     module: &Module,
@@ -142,11 +142,11 @@ fn gradient_misses(
         (Some(why), false) => {
             misses.push(Mismatch::new(
                 "a reverse sweep without a history",
-                format!("it was repeated with a history: {why}"),
+                format!("a reverse sweep repeated with a history: {why}"),
             ));
         }
         (None, true) => {
-            misses.push(Mismatch::new("a reverse sweep repeated with a history", "it needed none"))
+            misses.push(Mismatch::new("a reverse sweep repeated with a history", "no repetition"))
         }
         (Some(_), true) | (None, false) => {}
     }
@@ -172,7 +172,7 @@ fn disagreement(
     let differs = check.verdict() == Verdict::Differs;
     Ok(match (differs, is_meant) {
         (false, false) | (true, true) => None,
-        (false, true) => Some(Mismatch::new("a gradient that differs from the derivative", "they agree")),
+        (false, true) => Some(Mismatch::new("a gradient that differs from the derivative", "the derivative")),
         (true, false) => {
             let wrong =
                 check.comparisons.iter().filter(|comparison| comparison.verdict() == Verdict::Differs);
@@ -239,7 +239,9 @@ fn hessian(
     let products = hessian_products(subject, &subject.seeds_of(loss)?, &inputs, &directions)?.products;
     let places: Option<Vec<usize>> =
         columns.iter().map(|column| inputs.iter().position(|input| input == column)).collect();
-    let places = places.ok_or_else(|| other("the rows and columns of a Hessian are inputs".to_owned()))?;
+    let places = places.ok_or_else(|| {
+        other("an entry that isn't for two inputs: name an input for its row and for its column".to_owned())
+    })?;
     let row = |product: &Vec<f64>| places.iter().filter_map(|&n| product.get(n).copied()).collect();
     Ok(products.iter().map(row).collect())
 }

@@ -135,9 +135,9 @@ impl Examination<'_> {
                 )])
             }
             (Property::UsesNo(_), _) => Assessment::Met,
-            _ if self.program.module.is_none() => Assessment::Unjudged("there is no program".to_owned()),
+            _ if self.program.module.is_none() => Assessment::Unjudged("the program has errors".to_owned()),
             (_, Some(assessment)) => assessment,
-            (_, None) => Assessment::Unjudged("nothing was run".to_owned()),
+            (_, None) => Assessment::Unjudged("no line ran the program".to_owned()),
         }
     }
 }

@@ -27,7 +27,7 @@ pub enum NoStart {
     NoCell(String),
     /// A value that the line doesn't set although it must: a cell without a default, for a backward run or an inverse
     /// program.
-    #[error("`{0}` isn't given")]
+    #[error("`{0}` has no value: write `{0}=VALUE`")]
     Missing(String),
     /// A value or a number of values that the cell can't take.
     #[error(transparent)]

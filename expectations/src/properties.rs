@@ -75,7 +75,7 @@ impl PropertyTally {
             None if has_runs => Assessment::Unjudged("no run has reached its end".to_owned()),
             None => {
                 let miss =
-                    Mismatch::new("a run to which it applies", "no line that begins with `run` or `same as`");
+                    Mismatch::new("a run that can be checked", "no line that begins with `run` or `same as`");
                 Assessment::Missed(vec![miss])
             }
         }
@@ -104,7 +104,7 @@ fn miss(property: &Property, round_trip: &RoundTrip) -> Option<Mismatch> {
 
 /// Returns a mismatch if the run doesn't restore its initial state bit for bit.
 pub(crate) fn unrestored(round_trip: &RoundTrip) -> Option<Mismatch> {
-    let expected = "the start again, bit for bit";
+    let expected = "the initial state, bit for bit";
     match &round_trip.homecoming {
         RoundTripEnd::Same => None,
         RoundTripEnd::Near(cell) => Some(Mismatch::new(expected, format!("{cell}: floats have lost bits"))),
@@ -113,8 +113,8 @@ pub(crate) fn unrestored(round_trip: &RoundTrip) -> Option<Mismatch> {
     }
 }
 
-/// Returns the mismatch for a backward run that stopped early. A trap there counts as a wrong value, because the line
-/// expects the restored state.
+/// Returns the mismatch for a backward run that stopped early. A trap of the backward run counts as a wrong value,
+/// because the line expects the restored state.
 fn halted(expected: &str, halt: &Halt) -> Mismatch {
     let reason = match halt.reason() {
         MissReason::Trap => MissReason::Value,

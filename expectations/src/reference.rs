@@ -93,7 +93,8 @@ impl ComparedPrograms<'_> {
             if shape(&self.reference) != shape(&self.tested) {
                 let name = &input.name;
                 let expected = format!("`{name}` as the reference declares it");
-                return Err(Mismatch::new(expected, "another size").because(MissReason::MissingCell));
+                return Err(Mismatch::new(expected, format!("`{name}` with another shape"))
+                    .because(MissReason::MissingCell));
             }
         }
         for (_, wanted) in results(&self.reference) {
@@ -148,7 +149,7 @@ impl ComparedPrograms<'_> {
 
     /// Returns the reference's machine at the end of its run.
     fn arrived(&self, given: &GivenWords) -> Result<Machine, Mismatch> {
-        let expected = "that the reference runs to its end";
+        let expected = "a reference that runs to its end";
         let started = self.reference.machine(given, Travel::Forward);
         let mut machine = started.map_err(|error| Mismatch::new(expected, error.to_string()))?;
         go(&mut machine, Travel::Forward, self.settings.limits)
@@ -189,7 +190,7 @@ fn check_input(ready: &ReadyProgram, whose: &str, input: &DrawnInput) -> Result<
         return Err(Mismatch::new(expected(), found).because(MissReason::MissingCell));
     }
     if global.shape == Shape::Stack {
-        return Err(Mismatch::new(expected(), "it is a stack, so the number of values to draw is unknown"));
+        return Err(Mismatch::new(expected(), "a stack, which has no fixed number of values"));
     }
     if global.class == reviver_isa::instruction::Class::Real {
         return Ok(());

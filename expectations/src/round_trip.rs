@@ -96,14 +96,14 @@ fn difference(program: &Program, first: &State, last: &State) -> String {
         let pair = was.iter().zip(&is).enumerate().find(|(_, (was, is))| was != is);
         if let Some((element, (&was, &is))) = pair {
             let name = program.cell_name(n, element);
-            return format!("{name} = {}, which was {}", program.text(is), program.text(was));
+            return format!("{name} = {}, but at the start {}", program.text(is), program.text(was));
         }
         if was.len() != is.len() {
             let name = program.cell_name(n, 0);
-            return format!("{} values from {name} on, of which there were {}", is.len(), was.len());
+            return format!("{} values from {name} on, but at the start {}", is.len(), was.len());
         }
     }
-    "other values on a stack, on a tape or in a frame".to_owned()
+    "a different value on a stack, on a tape or in a frame".to_owned()
 }
 
 /// Returns the declared garbage that differs from its initial value, as text.

@@ -70,11 +70,11 @@ impl RunAssessor<'_> {
             Err(error) => return Some(Mismatch::new(expected, error.to_string())),
         };
         match go(&mut machine, self.run.travel, self.limits) {
-            Ok(()) => return Some(Mismatch::new(expected, "it did not trap")),
+            Ok(()) => return Some(Mismatch::new(expected, "a run without a trap")),
             Err(Halt::Trap { explanation, .. }) if is_meant(&explanation, text) => {}
             Err(halt) => return Some(halt.missed(expected)),
         }
-        let clean = "a backward run from the trap to the start";
+        let clean = "a backward run that restores the start";
         match go(&mut machine, self.run.travel.reversed(), self.limits) {
             Err(halt) => Some(halt.missed(clean)),
             Ok(()) if drift::same(&first, machine.state()) => None,
@@ -156,7 +156,7 @@ impl RunAssessor<'_> {
     fn homecoming(&self, round_trip: &RoundTrip) -> Option<Mismatch> {
         let home = &round_trip.homecoming;
         if self.erases() {
-            let expected = "a trap at the erased value, running backward";
+            let expected = "a trap of the backward run at the erased value";
             return match home {
                 RoundTripEnd::Halted(Halt::Trap { trap, .. }) if trap.cause == Cause::Irreversible => None,
                 RoundTripEnd::Halted(halt) => Some(halt.missed(expected)),
@@ -165,13 +165,13 @@ impl RunAssessor<'_> {
         }
         if self.says(&RunResult::Unrestored) {
             let came_back = matches!(home, RoundTripEnd::Same | RoundTripEnd::Near(_));
-            return came_back.then(|| Mismatch::new("another start", "the start was restored"));
+            return came_back.then(|| Mismatch::new("a start that isn't restored", "a restored start"));
         }
         if self.says(&RunResult::Drifts) {
             return match home {
                 RoundTripEnd::Near(_) => None,
                 RoundTripEnd::Same => {
-                    Some(Mismatch::new("a start that has drifted", "the start, bit for bit"))
+                    Some(Mismatch::new("a start that is restored approximately", "the start, bit for bit"))
                 }
                 RoundTripEnd::Elsewhere(_) | RoundTripEnd::Halted(_) => unrestored(round_trip),
             };
@@ -182,7 +182,7 @@ impl RunAssessor<'_> {
     /// Checks that a run that loses bits restores its initial state exactly if it keeps a history.
     fn exactly(&self, mut machine: Machine) -> Option<Mismatch> {
         machine.keep_residues();
-        let expected = "with residues, the start again bit for bit";
+        let expected = "with a history, the initial state bit for bit";
         let journey = RoundTrip::begin(&mut machine, self.run.travel, self.limits);
         match journey.and_then(|turned| turned.back(&mut machine)) {
             Err(halt) => Some(halt.missed(expected)),

@@ -55,11 +55,11 @@ pub struct Output {
 #[derive(Debug, Error)]
 #[expect(missing_docs, reason = "each message explains its variant and fields")]
 pub enum WriteError {
-    #[error("{} would be overwritten, and is read here{}", path.display(), as_named(path, input))]
+    #[error("{} would be overwritten, but the command reads it{}", path.display(), as_named(path, input))]
     Input { path: PathBuf, input: PathBuf },
     #[error("{} would be written twice{}", path.display(), as_named(path, other))]
     Output { path: PathBuf, other: PathBuf },
-    #[error("{} is the file that {stream} goes to", path.display())]
+    #[error("{} is the file to which {stream} is redirected", path.display())]
     Standard { path: PathBuf, stream: &'static str },
     #[error("{} already exists and is not {kind}", path.display())]
     OtherKind { path: PathBuf, kind: &'static str },
@@ -120,8 +120,8 @@ impl WriteError {
         !matches!(self, WriteError::Protected { .. } | WriteError::Io { .. })
     }
 
-    /// Returns true if [`Replaces::Anything`] would avoid this error, so that a message can suggest to
-    /// insist.
+    /// Returns true if [`Replaces::Anything`] would avoid this error. Then a message can suggest an option
+    /// that forces the replacement.
     pub fn yields_to_force(&self) -> bool {
         matches!(self, WriteError::OtherKind { .. } | WriteError::Protected { .. })
     }

@@ -31,9 +31,9 @@ pub enum ReadError {
     Denied,
     #[error("it is a folder")]
     Folder,
-    #[error("it has more than {} MiB, the most that a text may have", LONGEST_TEXT >> 20)]
+    #[error("it has more than {} MiB, the maximum size of a text", LONGEST_TEXT >> 20)]
     LongText,
-    #[error("it gives more than {} MiB, the most that is read of a pipe or a device", LONGEST_STREAM >> 20)]
+    #[error("it yields more than {} MiB, the most that is read from a pipe or a device", LONGEST_STREAM >> 20)]
     LongStream,
     #[error("it does not fit into memory")]
     Memory(#[from] OutOfMemory),
@@ -45,7 +45,7 @@ impl ReadError {
     /// Returns a suggestion for the user, without a full stop. Returns `None` if there is none.
     pub fn help(&self) -> Option<&'static str> {
         match self {
-            ReadError::LongStream => Some("put it into a file first: a file may have more"),
+            ReadError::LongStream => Some("save the data in a file first: a file may be larger"),
             _ => None,
         }
     }

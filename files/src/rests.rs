@@ -124,8 +124,8 @@ mod system {
     }
 }
 
-/// Replacement for platforms that can't remove open files. Stale files can't be distinguished from files in
-/// use there, so no file is removed.
+/// Replacement for platforms that can't remove open files. On these platforms, stale files can't be
+/// distinguished from files in use, so no file is removed.
 #[cfg(not(unix))]
 mod system {
     use std::fs::{File, OpenOptions};

@@ -149,5 +149,5 @@ fn reading_ends() {
     let sparse = folder.path().join("sparse");
     File::create(&sparse).unwrap().set_len(1 << 40).unwrap();
     let error = used.read(&sparse, Content::Text).unwrap_err();
-    assert!(error.to_string().contains("the most that a text may have"), "{error}");
+    assert!(error.to_string().contains("the maximum size of a text"), "{error}");
 }

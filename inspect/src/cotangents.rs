@@ -2,9 +2,9 @@
 //! computed. This module only reads states and the shapes of updates; the machine does the arithmetic.
 //!
 //! A zero cotangent propagates nothing, and constants receive nothing. An instruction that names an adjoint
-//! acts like an ordinary instruction on that adjoint. The result is the same for the state before and after a
-//! step, because propagation doesn't change the propagated cotangent. Steps that erase are the exception: a
-//! propagation that didn't take place may be reported.
+//! acts like an ordinary instruction on that adjoint. [`carried`] accepts the state before or after the step, and
+//! returns the same list for both, because propagation doesn't change the propagated cotangent. Steps that erase
+//! are the exception: for them, the list may contain a propagation that didn't take place.
 
 use arrayvec::ArrayVec;
 use reviver_flow::Slot;
@@ -43,8 +43,8 @@ pub fn carried(memory: &Memory, state: &State, at: u32) -> Vec<Carried> {
     match (update.action(), targets) {
         (Action::Accumulate, &[Some(y)]) if is_nonzero(y) => accumulated(y, sources),
         // The backward step passes the target's cotangent on and clears it.
-        // The other end of the step can't show whether that happened, because the cotangent is restored
-        // there.
+        // The state at the other end of the step doesn't show whether that happened, because the cotangent is
+        // restored in that state.
         (Action::Replace | Action::Erase(_), &[Some(y)]) => {
             let mut all = accumulated(y, sources);
             // If the target is also a source, its adjoint isn't cleared: it receives a share.

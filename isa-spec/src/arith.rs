@@ -2,8 +2,8 @@
 //!
 //! An implementation of [`Arith`] is a *reading* of the rows: the same row yields numbers, text or code.
 //! There are readings for wrapping words, for the reals of a number system, for formulas as text, and for
-//! values of a shader or of the JIT. The trait knows no instruction, cell or direction. It doesn't grow with
-//! the rows: each row combines these few operations.
+//! values of a shader or of the JIT. The trait is independent of instructions, cells and directions. New rows
+//! need no new methods, because each row combines these few operations.
 
 use crate::fault::Eval;
 

@@ -3,7 +3,7 @@
 //!
 //! The formulas are a text reading of the rows and of the templates that execute them. The values are those
 //! of the operands before and after the instruction; the caller supplies them, and nothing is computed here.
-//! This module knows no program, no machine and no page layout.
+//! This module is independent of programs, machines and page layouts.
 
 mod lines;
 mod writing;

@@ -1,6 +1,6 @@
-//! The codec of everything that is stored, images and state files alike: plain serde types to bytes and back,
-//! and a checksum. All of it is in this module, so that the codec can be replaced and all files obey the same
-//! size limits. The codec depends on none of the stored types.
+//! The codec of all stored data, in images and in state files. It converts plain serde types to bytes and
+//! back, and computes checksums. It is in one module, so that it can be replaced and all files obey the same
+//! size limits. The codec is independent of the stored types.
 
 use bincode::config::{self, Config};
 use bincode::enc::write::Writer;
@@ -48,7 +48,7 @@ pub fn decode<T: Serialize + DeserializeOwned>(bytes: &[u8]) -> Result<T, String
         0x40_0001..=0x400_0000 => decode_as(bytes, standard.with_limit::<0x400_0000>()),
         0x400_0001..=0x4000_0000 => decode_as(bytes, standard.with_limit::<0x4000_0000>()),
         0x4000_0001..=0x4_0000_0000 => decode_as(bytes, standard.with_limit::<0x4_0000_0000>()),
-        _ => Err("larger than anything that is stored can be".into()),
+        _ => Err("longer than the longest data that can be stored".into()),
     }
 }
 
@@ -63,14 +63,14 @@ fn decode_as<T: Serialize + DeserializeOwned, C: Config>(bytes: &[u8], config: C
     // A number could be stored in more bytes than necessary. Only the shortest form is accepted, so that each
     // value has exactly one encoding. So the value is encoded again and compared with the input.
     bincode::serde::encode_into_writer(&value, Expecting(bytes), config::standard())
-        .map_err(|_| "a number in it is longer than need be".to_owned())?;
+        .map_err(|_| "a number is stored in more bytes than necessary".to_owned())?;
     Ok(value)
 }
 
 fn describe(error: DecodeError) -> String {
     match error {
         DecodeError::UnexpectedEnd { .. } => "it ends too early".into(),
-        DecodeError::LimitExceeded => "a length in it is larger than all of it".into(),
+        DecodeError::LimitExceeded => "a stored length exceeds the size of the data".into(),
         DecodeError::OtherString(text) => text,
         other => other.to_string(),
     }

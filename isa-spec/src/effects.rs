@@ -22,9 +22,9 @@ struct ProcedureEffect {
     /// A reachable instruction that a task must not execute, by its index in the code: one that accesses a
     /// stack or a tape, or switches gradient mode.
     unfit_for_tasks: Option<u32>,
-    /// True if the procedure or one that it reaches may print, by `show`.
+    /// True if the procedure, or a procedure that it calls directly or indirectly, may print by `show`.
     shows: bool,
-    /// True if the procedure or one that it reaches has a custom adjoint rule.
+    /// True if the procedure, or a procedure that it calls directly or indirectly, has a custom adjoint rule.
     is_ruled: bool,
 }
 

@@ -4,7 +4,7 @@
 //! By default a formula shows exactly what the row computes, with the fewest parentheses and without
 //! rearrangement. An arena created by [`Formulas::as_written`] shows the textbook form: without factors of 1,
 //! with signs in front, and with the alternative that a row declares by [`Arith::written_as`]. This module
-//! knows the spelling of formulas, but no updates and no page layout.
+//! defines the spelling of formulas, and is independent of updates and page layouts.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -2,7 +2,7 @@
 //!
 //! A row states its byte, its spelling, its edges, its value for each combination of operand classes (a
 //! *signature*) and its partial derivatives, all over the [`Arith`] trait. Everything else in the project is
-//! derived from this table. The table knows no update, no cell and no direction.
+//! derived from this table. The table is independent of updates, cells and directions.
 //!
 //! The row's byte is the second byte of an instruction; bytes are frozen.
 
@@ -52,7 +52,7 @@ pub enum Group {
     Elementary,
     /// Bitwise functions, shifts and unsigned comparisons; integers only.
     Bits,
-    /// Also usable as the condition of `br`, `from` and `assert`.
+    /// Comparisons, which can also be the conditions of `br`, `from` and `assert`.
     Comparison,
     /// Conversions between integers and reals.
     Conversion,
@@ -364,7 +364,7 @@ functions! {
     }
     /// The smaller source.
     Min = 0x08 "min" Arithmetic (s, a, b)
-    edges "Ties, ±0 among them, give the first source, and the derivative goes to the first." {
+    edges "Equal sources, including ±0, give the first source, which then gets the whole derivative." {
         int: Ok(s.int_choose(s.int_test(Order::Lt, b, a), b, a));
         real: Ok(s.choose(s.test(Order::Lt, b, a), b, a));
         d_a: Ok(s.choose(s.test(Order::Lt, b, a), s.real(0.0)?, s.real(1.0)?));
@@ -372,7 +372,7 @@ functions! {
     }
     /// The greater source.
     Max = 0x09 "max" Arithmetic (s, a, b)
-    edges "Ties, ±0 among them, give the first source, and the derivative goes to the first." {
+    edges "Equal sources, including ±0, give the first source, which then gets the whole derivative." {
         int: Ok(s.int_choose(s.int_test(Order::Gt, b, a), b, a));
         real: Ok(greater(s, a, b));
         d_a: Ok(s.choose(s.test(Order::Gt, b, a), s.real(0.0)?, s.real(1.0)?));
@@ -395,13 +395,13 @@ functions! {
         real: s.mul(a, a);
         d_a: s.add(a, a);
     }
-    /// The source where it is positive, else 0.
+    /// The source if it is positive, else 0.
     Relu = 0x0c "relu" Arithmetic (s, a) edges "The derivative at 0 is 0." {
         int: Ok(s.int_choose(s.int_test(Order::Gt, a, s.int(0)), a, s.int(0)));
         real: Ok(s.choose(s.test(Order::Gt, a, s.real(0.0)?), a, s.real(0.0)?));
         d_a: Ok(s.choose(s.test(Order::Gt, a, s.real(0.0)?), s.real(1.0)?, s.real(0.0)?));
     }
-    /// The reciprocal.
+    /// The reciprocal: 1 divided by the source.
     Inv = 0x0d "inv" Arithmetic (s, a)
     edges "0 traps. Fixed point rounds to even and traps on overflow." {
         real: s.div(s.real(1.0)?, a);
@@ -412,7 +412,7 @@ functions! {
     edges "Division by zero traps. Integer MIN / -1 wraps to MIN." {
         int: Ok(s.int_sub(s.int_div(a, b)?, has_other_sign(s, s.int_rem(a, b)?, b)));
     }
-    /// The remainder of the first source divided by the second and rounded down; it has the divisor's sign.
+    /// The remainder of the division that rounds down, as `floordiv` does; it has the divisor's sign.
     Mod = 0x0f "mod" Arithmetic (s, a, b)
     edges "A zero divisor traps. MIN mod -1 is 0." {
         int: {
@@ -478,7 +478,7 @@ functions! {
     }
     /// The angle of the point (b, a): the first source is y, the second x.
     Atan2 = 0x19 "atan2" Elementary (s, a, b)
-    edges "The angle of the origin is 0 (±0 and ±π by the signs of float zeros); its derivative traps." {
+    edges "The angle of the origin is 0, or ±0 or ±π by the signs of float zeros; the derivative at the origin traps." {
         real: s.atan2(a, b);
         d_a: over_length(s, b, (a, b));
         d_b: s.neg(over_length(s, a, (a, b))?);
@@ -525,11 +525,11 @@ functions! {
     Shl = 0x23 "shl" Bits (s, a, b) edges "Amounts below 0 or at least the width give 0." {
         int: Ok(s.int_shl(a, b));
     }
-    /// The first source shifted right by the second; zeros come in.
+    /// The first source shifted right by the second; zeros fill the upper bits.
     Shr = 0x24 "shr" Bits (s, a, b) edges "Amounts below 0 or at least the width give 0." {
         int: Ok(s.int_shr(a, b));
     }
-    /// The first source shifted right by the second; copies of the sign come in.
+    /// The first source shifted right by the second; copies of the sign fill the upper bits.
     Sar = 0x25 "sar" Bits (s, a, b)
     edges "Amounts below 0 or at least the width give the sign: 0 or -1." {
         int: Ok(s.int_sar(a, b));
@@ -592,14 +592,14 @@ functions! {
     ToInt = 0x41 "toint" Conversion (s, a) edges "A real out of the integers' range traps." {
         reals_to_int: s.int_of(a);
     }
-    /// e to the power of the source, less 1: near 0 it keeps the digits that a difference would lose.
+    /// e to the power of the source, minus 1. Near 0 it keeps the digits that a difference would lose.
     ExpM1 = 0x50 "exp_m1" Elementary (s, a)
     edges "A result out of range traps. \
            The derivative is 1 more than the result, and traps out of range." {
         real: s.elementary(Elementary::ExpM1, a);
         d_a: s.elementary(Elementary::Exp, a);
     }
-    /// The natural logarithm of 1 plus the source: near 0 it keeps the digits that a sum would lose.
+    /// The natural logarithm of 1 plus the source. Near 0 it keeps the digits that a sum would lose.
     Ln1p = 0x51 "ln_1p" Elementary (s, a) edges "A source that is not above -1 traps." {
         real: s.elementary(Elementary::Ln1p, a);
         d_a: {
@@ -641,13 +641,14 @@ functions! {
     }
     /// The length of the vector (a, b): the square root of the sum of both squares.
     Hypot = 0x54 "hypot" Elementary (s, a, b)
-    edges "A result out of range traps, a square does not. The derivative where both sources are 0 traps." {
+    edges "A result out of range traps; a square out of range does not. The derivative traps if both sources are 0." {
         real: s.hypot(a, b);
         d_a: over_hypot(s, a, (a, b));
         d_b: over_hypot(s, b, (a, b));
     }
     /// The error function: 2/√π times the integral of e^(-t²) from 0 to the source. Floats are less than 1.5 units of
-    /// the last place off. Its derivative is called erf_slope, 2/√π times e^(-a²), and is no function of programs.
+    /// the last place off. Formulas name its derivative erf_slope: 2/√π times e^(-a²). Programs can't apply
+    /// erf_slope.
     Erf = 0x55 "erf" Elementary (s, a) edges "" {
         real: s.elementary(Elementary::Erf, a);
         d_a: s.written_as(
@@ -655,8 +656,8 @@ functions! {
             || s.elementary(Elementary::ErfSlope, a),
         );
     }
-    /// The logarithm of the gamma function. Floats are less than 1.5 units of the last place off. Its derivative is
-    /// called digamma, and is no function of programs.
+    /// The logarithm of the gamma function. Floats are less than 1.5 units of the last place off. Formulas name its
+    /// derivative digamma; programs can't apply digamma.
     LogGamma = 0x56 "lgamma" Elementary (s, a)
     edges "A source that is not positive traps, and so does a result out of range." {
         real: s.elementary(Elementary::LogGamma, a);

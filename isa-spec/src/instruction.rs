@@ -1,6 +1,6 @@
 //! One instruction as data: an update, a function and operands, before addresses are resolved.
 //!
-//! The types mirror the stored image. They refer to declarations by number only, and know nothing of the
+//! The types mirror the stored image. They refer to declarations by number only, and are independent of the
 //! machine.
 
 use arrayvec::ArrayVec;

@@ -42,9 +42,9 @@ pages! {
     /// The keywords. Like the mnemonics, they can't be names.
 
     ["if" "else" "fi"] "if entry … else … fi exit"
-    "If entry holds, the first body runs, otherwise the second; `else` is optional. Afterwards exit must hold \
-     exactly when the first body ran: a backward run tests it to decide which body to undo. `else if` begins \
-     an inner `if` on the line of the `else`; each `if` has a `fi`, the inner one first."
+    "If entry holds, the first body runs, otherwise the second; `else` is optional. After the body, exit \
+     must hold exactly when the first body ran: a backward run tests exit to choose the body to undo. `else \
+     if` begins an inner `if` on the line of the `else`; each `if` has a `fi`, the inner one first."
     undone "`if exit … else … fi entry` with both bodies undone"
     example ".inout n\n        if    n < 10\n            add   n, 100\n        fi    n >= 100\n"
 
@@ -56,46 +56,48 @@ pages! {
     example ".inout n\n        local i = 0\n        from  i == 0\n            add   n, i\n            add   i, 1\n        until i == 5\n        delocal i = 5\n"
 
     ["for" "rof" "step" "reversed"] "for i in from..to step s reversed … rof"
-    "A fresh counter i takes the values from, from + s, … below to; with `reversed` the same ones in the \
-     opposite order. The step is a positive constant (by default 1) and must reach the end exactly. The body \
-     must change neither the counter nor the bounds. If from >= to, nothing runs."
+    "A new counter i takes the values from, from + s, … below to; with `reversed`, it takes the same values \
+     in the opposite order. The step s is a positive constant, by default 1; to - from must be a multiple \
+     of it. The body must change neither the counter nor the bounds. If from >= to, nothing runs."
     undone "the same values in the opposite order, with the body undone"
     example ".inout s\n        for   i in 0..10 step 2\n            add   s, i\n        rof\n"
 
     ["compute" "apply" "uncompute"] "compute … apply … uncompute"
-    "Runs the first body, then the second, then undoes the first. Variables that the first body opens are open \
-     in the second; the values that it leaves in cells are gone afterwards."
+    "Runs the first body, then the second, then undoes the first. Variables that the first body opens are \
+     open in the second body, too. The values that the first body computes are undone at the end."
     undone "the same, with the second body undone"
     example ".inout x, y\n.ancilla t\n        compute\n            add.mul t, x, x\n        apply\n            add   y, t\n        uncompute\n"
 
     ["local" "delocal"] "local t: class = value … delocal t = value, local v[n]: class … delocal v[n]: class"
-    "A new cell, which begins with a value and must hold the value of its `delocal` at its end. A value is an \
-     expression: `a*b + 1`, `sin(a)`; without one it is 0: `local t`, `local t: real`. The class is that of \
-     the value; with the class `real`, an integer literal is a real. An array begins and ends as 0, with the \
-     same lengths and class at both ends. Both belong to the same block."
+    "A new cell, which begins with the value of its `local` and must hold the value of its `delocal` at the \
+     end. A value is an expression, such as `a*b + 1` or `sin(a)`; without a value, as in `local t` or \
+     `local t: real`, it is 0. The class is that of the value; with the class `real`, an integer literal is \
+     a real. An array begins and ends as 0, and both statements state the same lengths and class. Both \
+     belong to the same block."
     undone "each the other: `local t = b … delocal t = a`"
     example ".inout x, y\n        local t = 3*x + 1\n        add   y, t\n        delocal t = 3*x + 1\n"
 
     ["par" "unpar"] "par p(…), q(…), par for i in from..to call p(…)"
-    "Calls that several threads may execute at the same time: *tasks*. Their results are those of executing \
-     them one after the other, to the last bit, with any number of threads. No task may use a cell that \
-     another one changes, as an argument or by its name. Overlapping arguments are an error if the assembler \
-     can see it, otherwise a trap before any task begins. Tasks use no stack and no tape, and don't switch the \
-     mode. If a task only reads a cell, its contributions to that cell's adjoint are accumulated separately, \
-     and added in the order of the tasks. `unpar` undoes the tasks, the last one first. A `par` becomes a \
-     `fork`, the calls, and a `join`."
+    "Calls that several threads may execute at the same time: *tasks*. With any number of threads, the \
+     results are bit for bit those of executing the tasks one after the other. No task may use a cell that \
+     another task changes, as an argument or by its name. Overlapping arguments are an error if the \
+     assembler can see it, otherwise a trap before any task begins. Tasks use no stack and no tape, and \
+     don't switch the mode. If a task only reads a cell, its contributions to that cell's adjoint are \
+     accumulated separately, and added in the order of the tasks. `unpar` undoes the tasks, the last one \
+     first. A `par` becomes a `fork`, the calls, and a `join`."
     undone "each the other"
     example ".inout A[4], a, b\n        par   more(a), more(b)\n        par   for i in 0..4 call more(A[i])\n.proc more(inout x)\n        add   x, 1\n.end\n"
 
     ["callvia" "uncallvia"] "callvia c(arguments)"
     "Calls the procedure whose number the integer cell c holds: 1 is the first `.proc` of the text, 2 the \
-     second. It must be one whose parameters take the arguments; with any other number the program traps. c \
-     must hold the same number afterwards. It becomes an `if` for each of these procedures."
+     second. The procedure must have parameters that take the arguments; with any other number the program \
+     traps. c must hold the same number after the call. The statement becomes an `if` for each of these \
+     procedures."
     undone "each the other"
     example ".inout c default 2, x\n        callvia c(x)\n.proc up(inout x)\n        add   x, 1\n.end\n.proc down(inout x)\n        sub   x, 1\n.end\n"
 
     ["undo"] "undo name arguments"
-    "Uses a macro backward: its statements undone, in the opposite order."
+    "Uses a macro backward: undoes its statements, the last one first."
     undone "the use of the macro"
     example ".macro up(x)\n        add   x, 1\n.endm\n.inout n\n        up    n\n        undo up n\n"
 
@@ -106,8 +108,8 @@ pages! {
     example ".inout x, y\n        if    x < 3 and not y == 1\n            add   y, 2\n        fi    x < 3 and not y == 3\n"
 
     ["always"] "br partner, always"
-    "The condition of a `br` or `from` that always holds. A `from …, always` must follow `br …, always`, \
-     because no other statement could be reached there."
+    "The condition of a `br` or `from` that always holds. A `from …, always` must follow each `br …, \
+     always`, because no other statement could be reached after it."
     undone ""
     example ".in  n\n.out a\ntop:    from  again, a != 0\nleave:  br    done, n == 0\n        add   a, 1\n        sub   n, 1\nagain:  br    top, always\ndone:   from  leave, always\n"
 
@@ -124,15 +126,15 @@ pages! {
     example ".inout x\n        call  add_to(x, 3)\n.proc add_to(inout sum, in term)\n        add   sum, term\n.end\n"
 
     ["default"] ".in n default 10"
-    "The value of an input at the start if the user sets none. It differs from the initial value, `= 0`, to \
-     which an `.in` returns."
+    "The value of an input at the start if the user gives none. It isn't the initial value, such as `= 0`, \
+     with which an `.in` must end."
     undone ""
     example ".inout n default 10\n        neg   n\n"
 
     ["shared"] ".in w: real shared"
     "Declares that all lanes of a batch (`reviver batch`) have the same value of this input, for example a \
-     parameter that is fitted to a sum over lanes. A gradient has one derivative by it, the sum over the \
-     lanes. The word comes before `default`. In a single run it is an ordinary input."
+     parameter that is fitted to a sum over lanes. A gradient has one derivative with respect to the input, \
+     the sum over the lanes. The word comes before `default`. In a single run, `shared` has no effect."
     undone ""
     example ".inout w: real shared default 0.5\n.inout x: real\n.out y: real\n        add.mul y, w, x\n"
 
@@ -163,10 +165,10 @@ pages! {
     /// Every directive, as written.
 
     [".in" ".out" ".inout" ".garbage" ".var"] ".in name[shape]: class = initial shared default given, …"
-    "Declares global cells. `.in`: an input, back at its initial value at the end. `.out`: begins at its \
-     initial value and is a result. `.inout`: an input and a result. `.garbage`: an unwanted result that \
-     running backward needs. `.var`: private, ends at its initial value. The initial value is 0 by default; \
-     `{1, 2, 3}` has one for each cell."
+    "Declares global cells. `.in`: an input, which must end at its initial value. `.out`: a result, which \
+     begins at its initial value. `.inout`: an input and a result. `.garbage`: an unwanted result that \
+     running backward needs. `.var`: neither input nor result; it must end at its initial value. The \
+     initial value is 0 by default; the list `{1, 2, 3}` has a value for each cell."
     undone "`.in` by `.out`, `.out` and `.garbage` by `.in`"
     example ".in  n default 3\n.out square\n.var A[2, 3]: real, t = 5\n        add.mul square, n, n\n        sub   n, 3\n"
 
@@ -186,13 +188,13 @@ pages! {
     example ".word 8\n.inout n\n        add   n, 100 + 100\n"
 
     [".tolerance"] ".tolerance 1e-9"
-    "The greatest magnitude at which a float counts as vacant."
+    "The greatest magnitude of a float that counts as vacant."
     undone ""
     example ".tolerance 1e-6\n.inout x: real\n        neg   x\n"
 
     [".inverse"] ".inverse"
-    "Marks the inverse of another program: every input must be given, and its tapes are printed last value \
-     first."
+    "Marks the program as the inverse of another one: the user must give every input, and tapes are printed \
+     with the last value first."
     undone ""
     example ".inverse\n.in n\n.out m\n        add   m, n\n        sub   n, m\n"
 
@@ -202,33 +204,34 @@ pages! {
     example ".limit depth 10\n.limit stack 100\n.inout n\n        neg   n\n"
 
     [".include"] ".include \"path\""
-    "Includes the text of another file, whose path is relative to this one. A file that is included twice \
-     counts once."
+    "Includes the text of another file, whose path is relative to this one. A file that is included several \
+     times is inserted once."
     undone ""
     example ""
 
     [".proc" ".end"] ".proc name(in a, inout b[]: real) rule other … .end"
-    "A procedure, which `call` runs and `uncall` undoes. Parameters are passed by reference; `[]` is an array \
-     of any length. Its `.ancilla` cells are 0 at its beginning, and must be 0 again at its end."
+    "A procedure, which `call` runs and `uncall` undoes. Parameters are passed by reference; `[]` is an \
+     array of any length. The `.ancilla` cells of a procedure are 0 at its beginning, and must be 0 again \
+     at its end."
     undone "`uncall` for `call`"
     example ".inout x\n        call  twice(x)\n        uncall twice(x)\n.proc twice(inout y)\n        add   y, 2\n.end\n"
 
     [".macro" ".endm"] ".macro name(a, b) … .endm"
-    "Statements that replace each use of the name as a mnemonic. Parameters are replaced by operands or \
-     constants; labels and locals are new in each use."
+    "Statements that replace each use of the macro, a line that begins with its name. The arguments replace \
+     the parameters; labels and locals are new in each use."
     undone "`undo name a, b`"
     example ".macro cnot(c, t)\n        xor   t, c\n.endm\n.inout x, y\n        cnot  x, y\n"
 
     [".ancilla"] ".ancilla t, u: real, v[4]"
-    "Variables of the procedure that contains it, or of main: 0 at its entry and at its exit. No other \
-     procedure can name them."
+    "Variables of the procedure that contains the directive, or of main. They are 0 at the entry and at the \
+     exit of the procedure. No other procedure can name them."
     undone ""
     example ".inout x\n.ancilla t\n        add   t, x\n        sub   t, x\n"
 
     [".lines" ".labels" ".path" ".file" ".block" ".scope" ".value"] ".lines 1, 2, …"
-    "Records of a disassembled text about the original one: the lines of the instructions, their included \
-     files, whether labels are recorded, the statements with their conditions, the names of variables, and the \
-     expressions whose values variables hold. They aren't written by hand."
+    "Records in a disassembled text about the original text: the lines and files of the instructions, \
+     whether labels are recorded, the statements with their conditions, the names of variables, and the \
+     expressions of temporaries. The disassembler writes them."
     undone ""
     example ".inout x\n.block macro 1..1 (2, 9, 12) up, end 2..2 (2, 9, 12)\n        add   x, 1\n.lines 1, 2, 3\n"
 }

@@ -1,7 +1,7 @@
 //! The instruction set of Reviver: one table row per function and per update, and every static fact about
 //! instructions.
 //!
-//! This crate does no I/O, contains no unsafe code, and knows neither source text nor machine state.
+//! This crate does no I/O, contains no unsafe code, and is independent of source text and machine state.
 //!
 //! | module | content |
 //! |---|---|

@@ -75,7 +75,7 @@ impl RealSystem {
     /// The numbers of fraction bits that `fixed` accepts.
     pub const FRACTION_BITS: std::ops::RangeInclusive<u8> = 16..=56;
 
-    /// Returns the default tolerance: a cell of smaller magnitude counts as vacant.
+    /// Returns the default tolerance: the greatest magnitude of a cell that counts as vacant.
     pub fn default_tolerance(self) -> f64 {
         match self {
             RealSystem::F64 => 1e-9,
@@ -129,15 +129,15 @@ impl Default for Limits {
 /// The role of a global cell in the program's interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Role {
-    /// Starts and ends at its initial value.
+    /// Neither input nor result: starts and ends at its initial value.
     Private,
-    /// Given at the start; back at its initial value at the end.
+    /// An input: the user gives its value at the start, and it must end at its initial value.
     In,
-    /// Starts at its initial value; a result at the end.
+    /// A result: starts at its initial value.
     Out,
-    /// Given at the start, a result at the end.
+    /// An input and a result: the user gives its value at the start.
     InOut,
-    /// Starts at its initial value; declared garbage at the end.
+    /// An unwanted result, which a backward run needs: starts at its initial value.
     Garbage,
 }
 
@@ -361,8 +361,7 @@ pub struct Module {
     pub real: RealSystem,
     /// The capacities of the call stack, the stacks and the tapes.
     pub limits: Limits,
-    /// The magnitude below which a float counts as vacant (0 by a vacancy check); `None` for the default of
-    /// the number system.
+    /// The greatest magnitude of a float that counts as vacant; `None` for the default of the number system.
     pub tolerance: Option<f64>,
     /// True if the text declares the program as the inverse of another one, by `.inverse`. Then a run must
     /// supply every input, and the tapes are displayed in the other program's order.

@@ -5,7 +5,8 @@
 //! constant that means "not faulty", so it adds no instruction to the compiled program. With the feature, a
 //! test activates one [`Mutant`] in its own thread.
 //!
-//! This module defines the faults. It knows neither the code that calls the hooks nor the consequences.
+//! This module defines the faults. It is independent of the code that calls the hooks, and of the
+//! consequences.
 
 use crate::arith::Arith;
 use crate::fault::Eval;
@@ -41,7 +42,7 @@ pub enum Slip {
     Another(Function),
 }
 
-/// Expands the list into the enum and the array of all.
+/// Expands the list of rules into the enum [`Rule`] and the array of all rules.
 macro_rules! rules {
     ($( $(#[doc = $doc:literal])+ $Name:ident, )+) => {
         /// A rule that the machine enforces. The code that enforces a rule does so only if [`keeps`] returns

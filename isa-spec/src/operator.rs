@@ -1,5 +1,5 @@
-//! The operators of expressions: their spelling and the function row of each. Knows no tokens and no
-//! operands.
+//! The operators of expressions: their spelling and the function row of each. This module is independent of
+//! tokens and operands.
 
 use crate::function::Function;
 

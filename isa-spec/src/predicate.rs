@@ -60,7 +60,7 @@ impl Predicate {
         Predicate { parts: vec![PredicatePart::Compare(function, a, b)] }
     }
 
-    /// Returns the condition of a join that forgets the branch taken.
+    /// Returns the condition `forgotten` of a join, which doesn't record the branch taken.
     pub fn forgotten() -> Predicate {
         Predicate { parts: vec![PredicatePart::Forgotten] }
     }
@@ -73,9 +73,9 @@ impl Predicate {
     /// The maximum number of parts; no source text can contain more in one condition.
     pub const MOST_PARTS: usize = 512;
 
-    /// Returns true if the predicate is well formed: every connective has its operands, a single predicate
-    /// results, and there are at most [`Predicate::MOST_PARTS`] parts. A forgotten condition must be the only
-    /// part.
+    /// Returns true if the predicate is well formed: every connective has its operands, the parts form a
+    /// single predicate, and there are at most [`Predicate::MOST_PARTS`] parts. A forgotten condition must be
+    /// the only part.
     pub fn is_whole(&self) -> bool {
         let forgets = self.parts.contains(&PredicatePart::Forgotten);
         if self.parts.len() > Predicate::MOST_PARTS || (forgets && self.parts.len() > 1) {

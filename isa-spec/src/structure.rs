@@ -328,8 +328,8 @@ impl Structure {
         self.temporaries.get(first..last).unwrap_or_default()
     }
 
-    /// Replaces the recorded lines, files and paths by those of another text, and the positions of blocks and
-    /// names by the lines of their instructions there.
+    /// Replaces the recorded lines, files and paths by those of another text. The positions of blocks and
+    /// names become the lines of their instructions in that text.
     pub fn set_text(&mut self, lines: Vec<u32>, files: Vec<(u32, u32)>, paths: Vec<String>) {
         (self.lines, self.files, self.paths) = (lines, files, paths);
         let mut blocks = std::mem::take(&mut self.blocks);

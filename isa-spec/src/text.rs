@@ -1,5 +1,5 @@
-//! Instructions, operands and the words of blocks as source text, with the names of the source. Spells single
-//! statements; knows no layout of a file.
+//! Instructions, operands and the words of blocks as source text, with the names of the source. This module
+//! spells single statements; it is independent of the layout of a file.
 
 use crate::arith::Order;
 use crate::function::Function;

@@ -1,10 +1,10 @@
 //! The update rows: the effect of an instruction on its cells, and the inverse of each update.
 //!
-//! A row states its byte, its spelling, its [`Action`], its inverse and its meaning. The meaning consists of
-//! pure functions from old values to new ones over the [`Arith`] trait, and of the effect on the target's
-//! cotangent. A row never loads or stores and knows no address; the templates of [`crate::step`] implement
-//! everything that all rows of an action share. The table knows no function row and no machine. The row's
-//! byte is the first byte of an instruction; bytes are frozen.
+//! A row states its byte, its spelling, its [`Action`], its inverse and its meaning. The meaning consists of pure
+//! functions from old values to new ones over the [`Arith`] trait, and of the effect on the target's cotangent. A row
+//! never loads or stores, and is independent of addresses; the templates of [`crate::step`] implement everything that
+//! all rows of an action share. The table is independent of function rows and of the machine. The row's byte is the
+//! first byte of an instruction; bytes are frozen.
 
 use crate::arith::Arith;
 use crate::fault::{Eval, Fault};
@@ -428,8 +428,8 @@ macro_rules! updates {
                 match self { $( Update::$Name => rows::$Name::turn(s, p, angle), )+ }
             }
 
-            /// Returns true if the step changes the adjoint of its target, too. That is so for `mul` and
-            /// `div`, which scale the target: its adjoint is scaled inversely.
+            /// Returns true if the step changes the adjoint of its target, too. That is true for `mul` and
+            /// `div`, which scale the target: they scale the adjoint of the target inversely.
             #[inline(always)]
             pub const fn moves_cotangent(self) -> bool {
                 match self { $( Update::$Name => has(<rows::$Name as UpdateRow>::PARTS, RowMeaning::Cotangent), )+ }
@@ -541,10 +541,10 @@ updates! {
         int(s, y, f): Ok(s.int_ror(y, f));
     }
 
-    /// Exchanges two cells of one class. Naming one cell twice is a legal no-op.
+    /// Exchanges two cells of one class. If both operands are the same cell, nothing changes.
     Swap = 0x10 "swap" Exchange inverse Swap
         over [Integers AdditiveReals MultiplicativeReals ComplexReals] {}
-    /// Negates the target. The integer MIN stays MIN; in fixed point it traps.
+    /// Negates the target. The integer MIN stays MIN; the least number of fixed point traps.
     Neg = 0x11 "neg" Map inverse Neg over [Integers AdditiveReals] {
         int(s, y): Ok(s.int_neg(y));
         real(s, y): s.neg(y);
@@ -570,23 +570,23 @@ updates! {
     Assert = 0x20 "assert" Test inverse Assert over [] {}
     /// Jumps past its partner `from` where the condition holds; both conditions must agree.
     Br = 0x21 "br" Jump inverse From over [] {}
-    /// Joins two ways: the condition holds if and only if the partner `br` was taken.
+    /// Joins two paths: the condition holds if and only if the partner `br` jumped.
     From = 0x22 "from" Join inverse Br over [] {}
     /// The beginning of a procedure.
     Enter = 0x23 "enter" Begin inverse Exit over [] {}
     /// The end of a procedure: its frame must be vacant again.
     Exit = 0x24 "exit" End inverse Enter over [] {}
-    /// Runs a procedure forward. The references are resolved here and checked again at its exit.
+    /// Runs a procedure forward. Arguments are resolved to cells at the call, and checked again at the exit.
     Call = 0x25 "call" Call(Direction::Forward) inverse Uncall over [] {}
     /// Runs a procedure backward.
     Uncall = 0x26 "uncall" Call(Direction::Backward) inverse Call over [] {}
-    /// The calls up to the next `join` are tasks: none may touch what another one changes, so that they may run at the
-    /// same time. It traps where two arguments share cells that one of the tasks changes.
+    /// The calls up to the next `join` are tasks, which may run at the same time. No task may access a cell that
+    /// another task changes: it traps if two arguments share such a cell.
     Fork = 0x2b "fork" Tasks(TaskBound::Opens) inverse Join over [] {}
-    /// All tasks since the `fork` have ended. In a backward run it is the fork.
+    /// All tasks since the `fork` have ended. In a backward run, the `join` begins the tasks.
     Join = 0x2c "join" Tasks(TaskBound::Closes) inverse Fork over [] {}
 
-    /// Moves a cell onto the stack of its class and leaves it 0.
+    /// Moves the value of a cell onto the stack of its class, and leaves 0 in the cell.
     Push = 0x30 "push" Put(Store::Stack) inverse Pop
         over [Integers AdditiveReals MultiplicativeReals ComplexReals] {}
     /// Moves the top of the stack of its class into a vacant cell.
@@ -595,10 +595,10 @@ updates! {
     /// Moves the next value of the input tape into a vacant cell of its class.
     Read = 0x32 "read" Take(Store::Input) inverse Unread
         over [Integers AdditiveReals MultiplicativeReals ComplexReals] {}
-    /// Moves a cell back to the input tape and leaves it 0.
+    /// Moves the value of a cell back to the input tape, and leaves 0 in the cell.
     Unread = 0x33 "unread" Put(Store::Input) inverse Read
         over [Integers AdditiveReals MultiplicativeReals ComplexReals] {}
-    /// Moves a cell onto the output tape and leaves it 0.
+    /// Moves the value of a cell onto the output tape, and leaves 0 in the cell.
     Write = 0x34 "write" Put(Store::Output) inverse Unwrite
         over [Integers AdditiveReals MultiplicativeReals ComplexReals] {}
     /// Moves the last value of the output tape back into a vacant cell of its class.
@@ -607,8 +607,8 @@ updates! {
     /// Traps unless the cell is vacant; a float within the tolerance becomes exactly 0.
     Vacate = 0x36 "vacate" Clear inverse Vacate
         over [Integers AdditiveReals MultiplicativeReals ComplexReals] {}
-    /// Prints a value. It changes nothing. It prints only on a step never made before: a forward step, or in gradient
-    /// mode a backward step of a rule.
+    /// Prints a value, and changes nothing. It prints only when its step is executed for the first time: in a forward
+    /// step, or, in gradient mode, in a backward step of a rule.
     Show = 0x37 "show" Show inverse Show
         over [Integers AdditiveReals MultiplicativeReals ComplexReals] {}
 
@@ -626,8 +626,8 @@ updates! {
     /// Sets the target's lowest bit to 0: irreversible, one bit is erased.
     Forget = 0x42 "forget" Erase(Erasure::Bit) inverse Forget over [Integers] {}
 
-    /// Switches gradient mode on; traps where it is on.
+    /// Switches gradient mode on; traps if it is already on.
     GradOn = 0x50 "grad.on" Switch(true) inverse GradOff over [] {}
-    /// Switches gradient mode off; traps where it is off.
+    /// Switches gradient mode off; traps if it is already off.
     GradOff = 0x51 "grad.off" Switch(false) inverse GradOn over [] {}
 }

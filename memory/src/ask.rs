@@ -1,5 +1,5 @@
-//! Requests for memory that may be refused. This module handles only sizes; the use of the memory is unknown
-//! to it.
+//! Requests for memory that may be refused. This module handles sizes only, and is independent of the use of
+//! the memory.
 
 use std::cell::Cell;
 use std::collections::HashMap;

@@ -8,9 +8,9 @@ use crate::palette::Ink;
 /// A line of the call tree, for one callee below one caller.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CallLine {
-    /// The depth in the tree: one more than that of the caller.
+    /// The depth in the tree: 0 for the root, otherwise one more than the caller's depth.
     pub depth: usize,
-    /// The callee's name, and how it is called.
+    /// The kind of the call and the callee's name, such as `uncall imul`; only the name for the root.
     pub name: String,
     /// The number of calls.
     pub calls: u64,

@@ -113,7 +113,7 @@ impl Canvas {
     }
 }
 
-/// Returns the approximate width of a monospaced text, in the unit of the font size.
+/// Returns the approximate width of a monospaced text. The width and the font size have the same unit.
 pub fn code_width(text: &str, size: f64) -> f64 {
     text.chars().count() as f64 * size * 0.62
 }

@@ -27,8 +27,8 @@ pub struct FlowNode {
     pub lines: Vec<String>,
     /// The index of the node that a test or an unconditional jump leads to.
     pub jump: Option<usize>,
-    /// For a test: the outcome of the condition for which the test jumps. For an assertion: the outcome that
-    /// must hold if a jump leads to the assertion.
+    /// For a test: the outcome of its condition for which the test jumps. For an assertion: the outcome that its
+    /// condition must have if control arrives by a jump.
     pub jumps_if: bool,
     /// True if control falls through from this node to the next one.
     pub falls: bool,
@@ -109,7 +109,12 @@ impl FlowChart {
         let count = |shape| self.nodes.iter().filter(|node| node.shape == shape).count();
         let pairs = self.nodes.iter().filter_map(|node| {
             let test = node.lines.first().map_or("a jump", String::as_str);
-            let join = self.nodes.get(node.jump?)?.lines.first().map_or("no other way in", String::as_str);
+            let join = self
+                .nodes
+                .get(node.jump?)?
+                .lines
+                .first()
+                .map_or("a place that only this jump reaches", String::as_str);
             Some(format!("{test}, joined by {join}"))
         });
         let pairs: Vec<String> = pairs.collect();

@@ -97,7 +97,7 @@ pub fn style_sheet() -> String {
     let mut style =
         String::from("text{font-family:system-ui,sans-serif}text.code{font-family:ui-monospace,monospace}");
     let (light, dark) = (Ink::Ground.light(), Ink::Ground.dark());
-    // An SVG document that is opened by itself fills a window of any size. The window therefore gets the
+    // A browser shows an SVG document in a window that may be larger than the picture. The whole window gets the
     // picture's background.
     let _ = write!(style, "svg:root{{background:#{light:06X}}}");
     for ink in Ink::all().filter(|ink| ink.is_dashed()) {

@@ -1,5 +1,5 @@
-//! Plots of curves in one or several panels below each other, drawn with the crate plotters. This module
-//! knows neither steps nor cells: axes are described by names.
+//! Plots of curves in one or several panels below each other, drawn with the crate plotters. This module doesn't
+//! depend on steps or cells: callers pass the names of axes and curves.
 
 use std::error::Error;
 
@@ -98,7 +98,7 @@ const LEGEND_ROW: u32 = 20;
 const AXIS: u32 = 90 * FINE;
 const AXIS_MARGIN: u32 = 8 * FINE;
 
-/// The approximate width of a character, relative to its height.
+/// The approximate width of a character, as a fraction of the font size.
 const LETTER_WIDTH: f64 = 0.56;
 
 type Drawn<T = ()> = Result<T, Box<dyn Error>>;
@@ -109,7 +109,7 @@ impl Plot {
     /// Returns the plot as an SVG document.
     ///
     /// # Errors
-    /// Returns [`DrawingFailed`] if plotters can't draw the plot.
+    /// Plotters can't draw the plot.
     pub fn svg(&self) -> Result<String, DrawingFailed> {
         let panels: u32 = (0..self.panels.len().max(1)).map(|n| self.panel_height(n)).sum();
         let height = TITLE + panels;

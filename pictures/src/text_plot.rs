@@ -55,8 +55,8 @@ fn centred(text: &str, room: usize) -> String {
     format!("{:<room$}", format!("{}{text}", " ".repeat(left)))
 }
 
-/// Returns the rows of the chart, from the maximum down to the minimum. A column has a mark for each value
-/// that the curve takes in the column's part of the horizontal axis.
+/// Returns the rows of the chart, from the maximum down to the minimum. Each column covers an equal part of the
+/// horizontal axis, and has a mark for each value of the curve in this part.
 fn chart(curve: &Curve, x: (f64, f64), y: (f64, f64), width: usize) -> Vec<String> {
     let mut rows = vec![vec![' '; width]; ROWS];
     let (column, row) = (|value| place(value, x, width), |value| ROWS - 1 - place(value, y, ROWS));

@@ -126,7 +126,11 @@ impl Tradeoff {
         }
         canvas.path(&[(LEFT, TOP), (LEFT, bottom), (LEFT + WIDTH, bottom)], Ink::Faint);
         canvas.text((LEFT, TOP - 18.0), "steps", PLAIN);
-        canvas.text((LEFT + WIDTH, bottom + 40.0), "bytes at most", Letters { side: Side::End, ..PLAIN });
+        canvas.text(
+            (LEFT + WIDTH, bottom + 40.0),
+            "maximum memory in bytes",
+            Letters { side: Side::End, ..PLAIN },
+        );
         let place = |method: &Method| (across.place(method.bytes as f64), up.place(method.steps as f64));
         for pair in self.methods.windows(2) {
             if let [one, other] = pair

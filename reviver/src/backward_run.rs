@@ -21,7 +21,7 @@ impl Workspace {
     /// Runs the last call backward, from its end to its start, and compares the state with the start.
     pub fn come_back(&mut self) -> Result<BackwardRun, Error> {
         let Readable::Arrived(travel) = self.held else {
-            return Err(Error::NothingToRead("no run has reached an end from which it could run backward"));
+            return Err(Error::NothingToRead("no run has reached its end; call `run` or `run_back` first"));
         };
         self.held = Readable::Nothing;
         let shared = &self.executable.shared;

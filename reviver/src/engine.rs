@@ -68,7 +68,7 @@ impl From<EngineChoice> for CompileOptions {
 pub enum NoEngine {
     #[error("{0}")]
     Machine(String),
-    #[error("this build of Reviver has no native code: the feature `jit` adds it")]
+    #[error("this build of Reviver has no native code: build it with the feature `jit`")]
     Build,
     #[error("the interpreter always checks everything: only native code can skip checks")]
     InterpreterChecks,

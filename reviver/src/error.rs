@@ -70,7 +70,7 @@ pub enum Error {
     NotAReal { name: String, index: usize, value: f64, system: RealSystem },
     /// Results or inputs that are required but weren't given. An array counts as given only if a single call gives
     /// all of its cells.
-    #[error("{} needs every result, an array all at once; not given: {}", if *backward { "running backward" } else { "an inverse program" }, quoted(names))]
+    #[error("{} needs every result; give these, each array in one call: {}", if *backward { "running backward" } else { "an inverse program" }, quoted(names))]
     Missing { names: Vec<String>, backward: bool },
 
     /// A trap of the program. `place` is the file, the line and, if known, the column.
@@ -79,7 +79,7 @@ pub enum Error {
     #[error("stopped after {steps} step{}, before the {}: raise the limit, or choose smaller inputs", if *steps == 1 { "" } else { "s" }, if *backward { "beginning" } else { "end" })]
     StepLimit { backward: bool, steps: u64 },
     /// The interrupt flag of the call was set.
-    #[error("stopped from outside")]
+    #[error("the interrupt flag stopped the call")]
     Interrupted,
     /// The backward run ended in cells that no run starts with, so the given results are impossible. Rounding may
     /// also be the cause.
@@ -101,7 +101,7 @@ pub enum Error {
     /// Cells, tapes or stacks with leftovers at the end of a run that must be reversed.
     #[error("the run left cells that must have their initial value: {}", left(garbage))]
     Leftovers { garbage: Vec<Garbage> },
-    #[error("the start was not restored (fixed point, and a history, lose no bits)")]
+    #[error("the start was not restored, because floats have lost bits (fixed point loses none)")]
     NotRestored,
 
     /// A failed lane that ends its batch.
@@ -115,12 +115,12 @@ pub enum Error {
     /// A seeded sum without any cells.
     #[error("there are no seeds: name at least one real cell with its seed")]
     NoSeeds,
-    #[error("the order of a Taylor series is from 1 to {most}, found {order}")]
+    #[error("there is no Taylor series of order {order}: choose an order from 1 to {most}")]
     Order { order: usize, most: usize },
     #[error("`{name}` is given twice: leave one of the two out")]
     TwiceGiven { name: String },
     #[error(
-        "`{name}` is declared to be `shared`, so all lanes have the same number there: give it once for all of them"
+        "`{name}` is declared to be `shared`, so all lanes have the same number: set it once for all lanes, not in a column"
     )]
     SharedColumn { name: String },
     #[error("the column `{name}` has {given} numbers, and there are {lanes} lanes")]
@@ -128,12 +128,12 @@ pub enum Error {
     /// A number of a column that the program can't represent. `lane` is the index in the column.
     #[error("`{name}`: {value}, in lane {lane}, is not {}", fitting(*class, *word, *system))]
     NotANumber { name: String, lane: usize, value: String, class: Class, word: Word, system: RealSystem },
-    #[error("the lanes have no result `{name}`; there are {}", quoted(known))]
+    #[error("the lanes have no result `{name}`; their results are {}", quoted(known))]
     NoResult { name: String, known: Vec<String> },
     #[error("the sum of `{name}` over all lanes is too large for {system}")]
     SumTooLarge { name: String, system: RealSystem },
     #[error(
-        "a block of {lanes} lanes takes {inputs} columns of that length, and has room for the results in {results}"
+        "a block of {lanes} lanes needs {inputs} input columns and {results} result columns of {lanes} numbers each"
     )]
     Columns { inputs: usize, results: usize, lanes: usize },
     /// A device that can't execute the lanes.
@@ -148,7 +148,7 @@ pub enum Error {
 
     #[error("there is nothing to read: {0}")]
     NothingToRead(&'static str),
-    #[error("{0} for the cells of the program: smaller arrays take less")]
+    #[error("{0} for the cells of the program: declare smaller arrays")]
     NoMemory(#[from] OutOfMemory),
 }
 
@@ -158,7 +158,7 @@ pub enum Error {
 pub enum IndexErrorText {
     #[error("{0}")]
     Wrong(#[from] IndexError),
-    #[error("an element is named like `A[3]` or `M[1,2]`; indices start at 0")]
+    #[error("write an element as `A[3]` or `M[1,2]`, with indices from 0")]
     Unreadable,
 }
 
@@ -203,13 +203,15 @@ impl Error {
 fn constant(refused: &RefusedConstant) -> String {
     match refused {
         RefusedConstant::Real { name } => {
-            format!("`{name}` is an integer, and a real was given: write its `.const` as a real")
+            format!(
+                "`{name}` is an integer constant, and a real was given: give an integer, or declare a real `.const`"
+            )
         }
         RefusedConstant::Unknown { name, is_cell: true, .. } => {
-            format!("`{name}` is a cell, not a constant: it is given by each call")
+            format!("`{name}` is a cell, not a constant: set it in each call")
         }
         RefusedConstant::Unknown { name, known, .. } if known.is_empty() => {
-            format!("the text has no constant `{name}`: a `.const` declares one")
+            format!("the text has no constant `{name}`: declare it by `.const`")
         }
         RefusedConstant::Unknown { name, known, .. } => {
             format!("the text has no constant `{name}`; its constants are {}", quoted(known))
@@ -259,9 +261,9 @@ fn several(class: Class) -> &'static str {
 
 fn takes(role: Role, backward: bool) -> &'static str {
     match (role, backward) {
-        (Role::Private, _) => "private cells begin and end at their initial value",
-        (_, true) => "a backward run is given the results, and computes the inputs",
-        (_, false) => "a run is given the `.in` and `.inout` cells",
+        (Role::Private, _) => "a private cell begins and ends with its initial value",
+        (_, true) => "give a backward run the results, from which it computes the inputs",
+        (_, false) => "give a run the `.in` and `.inout` cells",
     }
 }
 

@@ -31,8 +31,8 @@ pub struct Derivative {
     pub steps: u64,
     /// Steps of the reverse sweep.
     pub steps_back: u64,
-    /// Verification report: was the reverse sweep repeated with a history, the error bound of the loss, and the lost
-    /// values.
+    /// Verification report: the reason if the reverse sweep was repeated with a history, the error bound of the loss,
+    /// and the lost values.
     pub verification_report: VerificationReport,
 }
 
@@ -200,7 +200,7 @@ impl Workspace {
             return Err(Error::Foreign);
         }
         let Some(found) = self.found_adjoints() else {
-            return Err(Error::NothingToRead("no gradient was found; `gradient` finds one"));
+            return Err(Error::NothingToRead("no gradient was found; call `gradient` first"));
         };
         if cells.len() != values.len() {
             let name = cells.0.name(&shared.program);

@@ -52,6 +52,7 @@ pub fn open(path: impl AsRef<Path>) -> Result<Assembled, Error> {
 
 /// Loads a text or an image from bytes. `files` gives access to included files, and `constants` replace the values of
 /// constants in the text. Images have no constants.
+///
 /// # Errors
 /// The text or image isn't a program, or has no such constant.
 pub fn assemble_with(

@@ -300,7 +300,7 @@ impl Workspace {
     }
 
     /// Makes derivatives keep a history of the forward sweep. The reverse sweep is then exact, and can undo
-    /// `overwrite` and `erase`. The interpreter executes it. Each step that loses bits takes memory.
+    /// `overwrite` and `erase`. The interpreter executes the sweeps. Each step that loses bits takes memory.
     pub fn keep_history(&mut self, keep: bool) {
         self.keeps_history = keep;
     }
@@ -428,5 +428,4 @@ fn own(executable: &Executable, cells: NamedCells) -> Result<&Program, Error> {
     }
 }
 
-const NO_RUN: Error =
-    Error::NothingToRead("no run has reached its end; `run` and `run_back` compute results and inputs");
+const NO_RUN: Error = Error::NothingToRead("no run has reached its end; call `run` or `run_back` first");

@@ -36,11 +36,9 @@ struct Refusal {
     cure: &'static str,
 }
 
-const KNOWN: &str = "a circuit shows `for` with constant bounds and `if` of loop counters; put what branches on cells into a \
-                     procedure: its call is one box";
-const ARRAY: &str = "declare them as an array: only the elements that main uses are wires";
-const SMALLER: &str =
-    "unroll less: `--const` changes the bounds of loops, and a procedure is one box where it is called";
+const KNOWN: &str = "move the statement into a procedure, whose call is one box; in a circuit, `for` has constant bounds, and `if` depends only on loop counters and constants";
+const ARRAY: &str = "declare them as an array: only elements that main uses are wires";
+const SMALLER: &str = "unroll less: reduce the bounds of loops with `--const`, or move statements into a procedure, whose call is one box";
 
 /// Maximum number of iterations of all loops together: iterations may be empty, so gates alone don't bound
 /// the work.
@@ -138,7 +136,10 @@ impl<'p> Drawing<'p> {
             }
             BlockKind::Loop { .. } => Err(self.refused(
                 at,
-                refusal("the run determines its number of iterations, and a circuit has no loops", KNOWN),
+                refusal(
+                    "the number of its iterations is known only in a run, and a circuit has no loops",
+                    KNOWN,
+                ),
             )),
             // The instruction that uses the temporaries shows their expressions in its text.
             BlockKind::Temporaries => Ok(end),
@@ -161,7 +162,7 @@ impl<'p> Drawing<'p> {
         let (Some(from), Some(to), Some(place)) =
             (self.known(&counting.from), self.known(&counting.to), place)
         else {
-            return Err(self.refused(at, refusal("its bounds are known in a run only", KNOWN)));
+            return Err(self.refused(at, refusal("its bounds are known only in a run", KNOWN)));
         };
         let step = i128::from(counting.step.max(1));
         let count = ((i128::from(to) - i128::from(from)).max(0) + step - 1) / step;
@@ -171,7 +172,7 @@ impl<'p> Drawing<'p> {
             if self.rounds > MOST_ITERATIONS {
                 return Err(self.refused(
                     at,
-                    refusal(format!("with it loops have more than {MOST_ITERATIONS} iterations, which is too many for a picture"), SMALLER),
+                    refusal(format!("together with this loop, loops have more than {MOST_ITERATIONS} iterations, too many for a picture"), SMALLER),
                 ));
             }
             let number = if counting.reversed { count - 1 - n } else { n };
@@ -195,7 +196,7 @@ impl<'p> Drawing<'p> {
         let Some(holds) = holds else {
             return Err(self.refused(
                 block.start(),
-                refusal("it branches on a cell, and a circuit has no branches", KNOWN),
+                refusal("its condition depends on a cell, and a circuit has no branches", KNOWN),
             ));
         };
         match (&block.seams[..], holds) {
@@ -503,8 +504,12 @@ fn refusal(cause: impl Into<String>, cure: &'static str) -> Refusal {
 
 fn too_large(bound: CircuitBound) -> Refusal {
     let cause = match bound {
-        CircuitBound::Columns => format!("with it the circuit has more than {MOST_COLUMNS} columns"),
-        CircuitBound::Wires => format!("with it the circuit has more than {MOST_WIRES} wires"),
+        CircuitBound::Columns => {
+            format!("together with this statement, the circuit has more than {MOST_COLUMNS} columns")
+        }
+        CircuitBound::Wires => {
+            format!("together with this statement, the circuit has more than {MOST_WIRES} wires")
+        }
     };
     refusal(cause, SMALLER)
 }

@@ -1,5 +1,5 @@
-//! Wires of a circuit and the gates on them: one wire per cell, in the order of first use. This module knows neither
-//! loops nor calls.
+//! Wires of a circuit and the gates on them: one wire per cell, in the order of first use. The caller unrolls loops and
+//! draws calls.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,8 @@ use reviver_pictures::circuit::{Circuit, Gate, Placement, Wire};
 use reviver_pictures::document::Words;
 use reviver_vm::values::element_name;
 
-/// Maximum number of columns in a picture; with more it isn't readable. `MOST_WIRES` is that of wires.
+/// Maximum number of columns in a picture; a picture with more columns isn't readable. `MOST_WIRES` is the maximum
+/// number of wires.
 pub const MOST_COLUMNS: usize = 1_000;
 pub const MOST_WIRES: usize = 1_000;
 
@@ -114,8 +115,8 @@ impl<'p> Wiring<'p> {
         }
     }
 
-    /// Returns the labels at both ends of a wire: the cell's name if it is an input or a result there, otherwise its
-    /// name with its known value.
+    /// Returns the labels at both ends of a wire. An input has only its name at the start, and a result only its name
+    /// at the end. Any other label also has the value, which is known.
     fn ends(&self, cell: CellKey) -> Wire {
         let (base, n) = cell;
         let name = self.name(cell);

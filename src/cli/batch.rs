@@ -13,9 +13,9 @@ use super::start::{Constants, LevelOption, OtherNumbers, engines, notation};
 
 /// Run a program at many inputs: one lane for each line of a file.
 ///
-/// Columns have the names of cells: `x`, `A[3]`, `M[1,2]`. In `.npz` files an array of the program may be one array,
-/// with the lanes first; in Arrow it may be a column of lists. Results are in the order of the lanes, with a column for
-/// each result cell.
+/// The file has a column for each input cell, named after the cell: `x`, `A[3]`, `M[1,2]`. In an `.npz` file, one NumPy
+/// array can hold an array of the program; its first dimension is the lanes. In Arrow, a column of lists can hold such
+/// an array. The results have a row for each lane, in the same order, and a column for each result cell.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver batch programs/bessel_grid.rasm --lanes programs/bessel_grid.csv
@@ -24,19 +24,20 @@ use super::start::{Constants, LevelOption, OtherNumbers, engines, notation};
 pub struct BatchArguments {
     /// A `.rasm` text or a `.rbc` image
     pub file: PathBuf,
-    /// Read the inputs of the lanes from a `.csv` with a line of names, a `.npz`, an `.arrow` or `.arrows`, or a `.npy`
-    /// (whose columns are the inputs in the order of their declarations); `-` reads CSV or Arrow from standard input
+    /// Read the inputs of the lanes from a `.csv` (its first line names the columns), a `.npz`, an `.arrow`, an
+    /// `.arrows`, or a `.npy` (its columns are the inputs in the order of their declarations). `-` reads CSV or Arrow
+    /// from standard input
     #[arg(long, value_name = "FILE|-")]
     pub lanes: PathBuf,
     /// Set inputs that all lanes share: a cell (`w=0.5`), or an array (`A=3,1,2`; one value fills every cell)
     #[arg(long, value_name = "NAME=VALUE")]
     pub shared: Vec<String>,
-    /// Compute the value and the gradient of this real cell in each lane. Derivatives by shared inputs are summed over
-    /// lanes
+    /// Compute the value and the gradient of this real cell in each lane. Derivatives with respect to shared inputs are
+    /// summed over the lanes
     #[arg(long, value_name = "LOSS", conflicts_with_all = ["jacobian", "back", "check"])]
     pub grad: Option<String>,
-    /// Compute the gradient of the sum of seed times value in each lane, with the same seeds for all lanes: real cells
-    /// with their seeds (`y=10,z=1`), or whole arrays (`A=1,0,2`, `A=@FILE`)
+    /// Compute the gradient of a weighted sum of results in each lane. NAME=VALUE sets the weights (seeds), the same
+    /// for all lanes: of real cells (`y=10,z=1`), or of whole arrays (`A=1,0,2`, `A=@FILE`)
     #[arg(long, value_name = "NAME=VALUE", conflicts_with_all = ["grad", "jacobian", "back", "check"])]
     pub seed: Vec<String>,
     /// Compute the value, the gradient and the Hessian of this real cell in each lane, on the CPU
@@ -48,26 +49,26 @@ pub struct BatchArguments {
     /// Differentiate with respect to these cells or whole arrays [default: all real inputs]
     #[arg(long, value_name = "NAME,…")]
     pub wrt: Vec<String>,
-    /// Fail a lane if relevant values were lost, so that its derivatives may be wrong
+    /// Fail each lane whose derivatives may be wrong because values that affect them were lost
     #[arg(long)]
     pub strict: bool,
-    /// Compare the derivatives of N random lanes with dual numbers and with finite differences. Exit code 1 if they
-    /// disagree, or if no difference is conclusive, as at a kink
+    /// Compare the derivatives of N random lanes with dual numbers and with finite differences; without N, 16 lanes.
+    /// The exit code is 1 if they disagree, or if the finite differences can't decide, for example at a kink
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "16",
           value_parser = count_from_1::<NonZeroU16>)]
     pub verify: Option<NonZeroU16>,
-    /// Run each lane backward from given results, and print the inputs
+    /// Run each lane backward from the results in the file, and output the inputs
     #[arg(long)]
     pub back: bool,
-    /// Run each lane to its end and back, and fail lanes that aren't restored
+    /// Run each lane to its end and back, and fail each lane whose start isn't restored
     #[arg(long)]
     pub check: bool,
     /// Choose the device: all CPU cores (`cpu`), or a GPU (`gpu`, or a part of its name). The default, `auto`, uses a
     /// hardware GPU if there is one and it can run the program, otherwise the CPU
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     pub device: String,
-    /// Use at most N CPU threads, from 1 to 1024 [default: one for each core]. If the system doesn't start a thread,
-    /// the others execute its lanes
+    /// Use at most N CPU threads, from 1 to 1024 [default: one for each core]. If the system can't start a thread, the
+    /// other threads execute its lanes
     #[arg(long, value_name = "N", value_parser = threads, allow_negative_numbers = true)]
     pub threads: Option<NonZeroU16>,
     /// Set the engine on the CPU: the interpreter (`interp`), native code (`jit`), or native code if available (`auto`)
@@ -81,13 +82,13 @@ pub struct BatchArguments {
     /// Write the results to a `.csv`, a `.npz`, an `.arrow` or an `.arrows` (a stream) instead of printing them
     #[arg(short, long, value_name = "OUT|-")]
     pub output: Option<PathBuf>,
-    /// Set the format of printed results: `csv`, or `arrow`, a stream of record batches. A file's format follows its
-    /// name
+    /// Set the format of printed results: `csv`, or `arrow` (a stream of record batches). The format of a file (`-o`)
+    /// follows from its name
     #[arg(long, value_name = "FORMAT", value_parser = ["csv", "arrow"])]
     pub output_format: Option<String>,
     #[command(flatten)]
     pub force: Force,
-    /// Continue after a lane that fails: a column `status` marks failed lanes, and the exit code is then 1
+    /// Continue after failed lanes. The column `status` marks these lanes, and the exit code is then 1
     #[arg(long)]
     pub keep_going: bool,
     /// Write the results of finished lanes if a signal or an error stops the batch; by default the output file appears
@@ -100,7 +101,7 @@ pub struct BatchArguments {
     /// Print the times of loading, compiling, reading, running and writing, and the lanes per second
     #[arg(long)]
     pub stats: bool,
-    /// Write integers as bits in base 16
+    /// Write integers as bit patterns in base 16
     #[arg(long, conflicts_with = "unsigned")]
     pub hex: bool,
     /// Write and read integers without a sign
@@ -114,7 +115,7 @@ pub struct BatchArguments {
 
 /// List the devices that execute lanes, and what each supports.
 ///
-/// A shader tests whether a device computes with the same bits as this machine. Operations that it computes otherwise
+/// A test shader compares each operation of the device with this machine, bit for bit. Operations whose results differ
 /// are replaced, or the device isn't used for them.
 #[derive(Debug, Args)]
 pub struct DevicesOptions {

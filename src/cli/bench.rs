@@ -4,10 +4,10 @@ use clap::Args;
 
 use super::{Given, LevelOption};
 
-/// Measure each engine: forward, backward and for a gradient.
+/// Measure the speed of each engine: forward, backward and gradient.
 ///
-/// Each number is the best of many repetitions, in which engines and directions alternate. Machines are noisy: compare
-/// numbers of one call of this command, not of two.
+/// Each time is the best of many repetitions, in which engines and directions alternate. Times vary from call to call,
+/// so compare only numbers of the same call.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver bench programs/fib.rasm --set n=1000
@@ -31,5 +31,5 @@ pub struct BenchOptions {
 fn parse_seconds(text: &str) -> Result<f64, String> {
     const MOST: f64 = 86_400.0;
     let seconds = text.parse().ok().filter(|seconds| (0.0..=MOST).contains(seconds));
-    seconds.ok_or_else(|| format!("seconds are a number from 0 to {MOST}"))
+    seconds.ok_or_else(|| format!("a number of seconds from 0 to {MOST} is expected"))
 }

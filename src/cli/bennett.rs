@@ -8,10 +8,11 @@ use super::Written;
 use super::counts::count;
 use super::strategy::parse_bytes;
 
-/// Print a reversible program for one that overwrites values.
+/// Print a reversible version of a program that overwrites values.
 ///
-/// The program has the same results and leaves no garbage. A segment runs with its lost values on a stack, the state is
-/// copied, and the segment is undone. Levels of segments remove the states in between.
+/// The printed program has the same results and leaves no garbage. It runs in segments. Each segment pushes the values
+/// that it overwrites onto a stack; then the state is copied, and the segment is undone. Nested levels of segments also
+/// remove the copied states.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver bennett programs/collatz_plain.rasm | reviver run - --set n=27 --check
@@ -25,11 +26,12 @@ pub struct BennettOptions {
     /// Set the number of levels [default: 2; with `--segments` alone 1]
     #[arg(long, value_name = "N", value_parser = count::<u32>, allow_negative_numbers = true)]
     pub levels: Option<u32>,
-    /// Set the number of iterations of a segment; the program traps if G to the power of N segments don't reach its
-    /// end. By default the program tries 1, 2, 4, …
+    /// Set the number of iterations in a segment. The printed program traps if its segments (G to the power of N) don't
+    /// reach the end of the run. By default the printed program tries 1, 2, 4, … iterations
     #[arg(long, value_name = "K", value_parser = count::<u32>, allow_negative_numbers = true)]
     pub rounds: Option<u32>,
-    /// Choose the plan (64, 8², 4³ or 2⁶ segments) with the fewest runs whose kept states fit: 1000, 64K, 1M, …
+    /// Limit the memory for kept states, in bytes: 1000, 64K, 1M, … Of the plans with 64, 8², 4³ or 2⁶ segments that
+    /// fit, this selects the plan with the fewest segment runs
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes, conflicts_with_all = ["segments", "levels"], allow_negative_numbers = true)]
     pub space: Option<u64>,
     #[command(flatten)]

@@ -8,9 +8,9 @@ use super::{Constants, Force, LevelOption, OtherNumbers};
 
 /// Translate a program to C text, or to a library.
 ///
-/// The text is C11 without dependencies. It has a function from inputs to results, one from results to inputs, and with
-/// `--of` one for a gradient. Results are those of `run`, bit for bit. The header documents the arguments of each
-/// function.
+/// The text is C11 without dependencies. One function computes results from inputs, and another one computes inputs
+/// from results. `--of` and `--seed` add a function for a gradient. Results are those of `run`, bit for bit. The header
+/// documents the arguments of each function.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver build programs/fib.rasm -o fib.c
@@ -37,11 +37,11 @@ pub struct BuildOptions {
     /// Add a function for the gradient of this real cell: `y`, `A[3]`, `M[1,2]`
     #[arg(long = "of", visible_alias = "loss", value_name = "NAME")]
     pub loss: Option<String>,
-    /// Add a function for the gradient of the sum of seed times value (a vector–Jacobian product); callers pass a seed
-    /// for each cell of these reals
+    /// Add a function for the gradient of a weighted sum of these reals (a vector–Jacobian product). Its caller passes
+    /// a weight (seed) for each cell
     #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with = "loss")]
     pub seed: Vec<String>,
-    /// Set the prefix of names in the text [default: the file's name]
+    /// Set the prefix of C names [default: the file's name]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
     /// Write to a file instead of printing

@@ -1,4 +1,4 @@
-//! Parsers of counts and temperatures in arguments. This module knows no option.
+//! Parsers of counts and temperatures in arguments. They are shared by several options.
 
 use std::num::NonZeroU16;
 use std::str::FromStr;
@@ -30,7 +30,7 @@ pub(super) fn kelvin(text: &str) -> Result<f64, String> {
 fn refusal(text: &str, least: &str) -> String {
     let is_whole = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     match is_whole && text.bytes().any(|byte| byte != b'0') {
-        true => "that is too large".to_owned(),
+        true => "this number is too large".to_owned(),
         false => format!("a whole number is expected, at least {least}"),
     }
 }
@@ -45,12 +45,12 @@ mod tests {
     fn only_counts_are_taken() {
         let at_least = |least| Some(format!("a whole number is expected, at least {least}"));
         assert_eq!(count::<u64>("18446744073709551615"), Ok(u64::MAX));
-        assert_eq!(count::<u64>("18446744073709551616").err().as_deref(), Some("that is too large"));
+        assert_eq!(count::<u64>("18446744073709551616").err().as_deref(), Some("this number is too large"));
         for text in ["", "-1", "1.5", "many", "1e6"] {
             assert_eq!(count::<u64>(text).err(), at_least(0), "{text}");
         }
         assert_eq!(count_from_1::<NonZero<u16>>("3").map(NonZero::get), Ok(3));
-        assert_eq!(count_from_1::<NonZero<u16>>("65536").err().as_deref(), Some("that is too large"));
+        assert_eq!(count_from_1::<NonZero<u16>>("65536").err().as_deref(), Some("this number is too large"));
         for text in ["1", "1024"] {
             assert_eq!(threads(text).map(|threads| threads.get().to_string()), Ok(text.into()));
         }

@@ -11,7 +11,7 @@ use super::{Force, TestRunning};
 
 /// Learn reversible computing by exercises that grade themselves.
 ///
-/// Without a command, lists the exercises, and those passed in the current folder.
+/// Without a subcommand, lists the exercises, and marks those that are passed in the current folder.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver course start mine
@@ -45,16 +45,16 @@ pub struct CourseStart {
     pub folder: PathBuf,
 }
 
-/// Grade an exercise, or all of them, and print the fitting hint.
+/// Grade one exercise or all of them, and print a hint for what fails.
 #[derive(Debug, Args)]
 pub struct CourseCheck {
-    /// The exercise's number, name or folder [default: that of the current folder, or all]
+    /// The exercise's number, name or folder [default: the exercise of the current folder, or all exercises]
     #[arg(value_name = "NN")]
     pub exercise: Option<String>,
     /// The folder with the exercises
     #[arg(value_name = "DIR", default_value = ".")]
     pub folder: PathBuf,
-    /// Print also a hint to the place; given twice, also the lesson to read
+    /// Also print where the problem is; given twice, also print which chapter to read
     #[arg(short, long, action = ArgAction::Count)]
     pub more: u8,
     #[command(flatten)]
@@ -64,7 +64,7 @@ pub struct CourseCheck {
 /// Print a chapter of the book as Markdown, with pictures described in words.
 #[derive(Debug, Args)]
 pub struct CourseRead {
-    /// The chapter's number or name; without it, chapters are listed
+    /// The chapter's number or name; without this argument, all chapters are listed
     #[arg(value_name = "CHAPTER")]
     pub chapter: Option<String>,
     /// Wrap paragraphs at N columns, at most 100 [default: the width of the terminal; no wrapping in a file or pipe]
@@ -75,8 +75,8 @@ pub struct CourseRead {
 /// Grade the folders of a class, and print a CSV with a row for each exercise of each folder.
 ///
 /// Each folder is graded in a separate process, and its rows are written when it is done. A program that takes too much
-/// time, memory or output fails its exercise and no other. Files, archives and folders that can't be read are skipped
-/// with a note (exit code 1).
+/// time, memory or output fails its exercise and no other. Arguments that are files, archives or unreadable folders are
+/// skipped with a note (exit code 1).
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver course report class/* -o grades.csv
@@ -89,11 +89,12 @@ pub struct CourseReport {
     /// Write to a file instead of printing
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
-    /// Write a row for each folder that Moodle imports: points, and the state of each exercise
+    /// Write a table for import into Moodle. It has a row for each folder: its points, remarks on failed exercises, and
+    /// the points of each exercise
     #[arg(long)]
     pub moodle: bool,
-    /// Write the tests of GitHub Classroom (`autograding.json`): one for each exercise, with its points. If a folder is
-    /// named, each has the state of that folder's exercise
+    /// Write a file for GitHub Classroom (`autograding.json`): a test for each exercise, with its points. If a folder
+    /// is named, each test also has the status, the score and the message of this folder
     #[arg(long, conflicts_with = "moodle")]
     pub classroom: bool,
     #[command(flatten)]
@@ -107,8 +108,8 @@ pub struct CourseReport {
 /// The expectations by which exercises of a class are graded.
 #[derive(Debug, Args)]
 pub struct GradingOptions {
-    /// Grade also by the expectations in this folder, which students don't see: `NAME.txt` or `NAME/expect.txt` for
-    /// each exercise, by its name or number
+    /// Also grade by hidden expectations, which are in this folder: a file `NAME.txt` or `NAME/expect.txt` for an
+    /// exercise, where NAME is the name or number of the exercise
     #[arg(long, value_name = "DIR")]
     pub hidden: Option<PathBuf>,
     #[command(flatten)]
@@ -121,18 +122,18 @@ pub struct LimitOptions {
     /// Limit the time of each exercise, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = count_from_1::<NonZeroU32>)]
     pub limit_time: NonZeroU32,
-    /// Limit the memory of the process, including assembly: 512M, 1G, …
+    /// Limit the memory of the grading process, in bytes: 512M, 1G, … The limit includes assembly
     #[arg(long, value_name = "BYTES", default_value = "1G", value_parser = parse_bytes)]
     pub limit_memory: u64,
-    /// Limit the output of the process for each exercise
+    /// Limit the output of the grading process for each exercise, in bytes: 64K, 16M, …
     #[arg(long, value_name = "BYTES", default_value = "16M", value_parser = parse_bytes)]
     pub limit_output: u64,
-    /// Limit the instructions that macros expand to
+    /// Limit the number of instructions that macros expand to
     #[arg(long, value_name = "N", default_value = "100000", value_parser = count::<u32>)]
     pub limit_instructions: u32,
 }
 
-/// Grade a folder in this process, a child of `report`, and print an object on a line for each exercise.
+/// Grade a folder in this process, which is a child of `report`. Prints a JSON object for each exercise, one per line.
 #[derive(Debug, Args)]
 pub struct CourseGrade {
     pub folder: PathBuf,
@@ -151,7 +152,7 @@ pub struct CourseSimilar {
     /// The folders with exercises to compare
     #[arg(required = true, value_name = "DIR")]
     pub folders: Vec<PathBuf>,
-    /// Skip programs that add fewer than N words to the start: short ones are equal by chance
+    /// Skip programs that add fewer than N words to the start program: short programs are equal by chance
     #[arg(long, value_name = "N", default_value_t = 12, value_parser = count::<usize>)]
     pub at_least: usize,
 }

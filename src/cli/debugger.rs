@@ -18,19 +18,20 @@ use super::{Force, Given};
 pub struct Debugged {
     #[command(flatten)]
     pub given: Given,
-    /// Limit the history of bits that float steps lose, in bytes: 64M, 1G, … Steps further back are computed again. The
-    /// history of the last few thousand steps is always kept. Integers and fixed point need no history
+    /// Limit the memory for bits that float steps lose, in bytes: 64M, 1G, … To go further back than this history, the
+    /// debugger recomputes steps. The history of the last few thousand steps is always kept. Integers and fixed point
+    /// need no history
     #[arg(long, value_name = "BYTES", default_value = "64M", value_parser = parse_bytes,
         conflicts_with_all = ["strategy", "memory"], allow_negative_numbers = true)]
     pub history: u64,
     #[command(flatten)]
     pub retained: RetainedOptions,
     /// Set the engine of long runs: the interpreter (`interp`), native code from the first step on (`jit`), or native
-    /// code after a million steps of a command (`auto`). The output is the same. The interpreter executes single steps,
-    /// and steps that record lost bits
+    /// code after a million steps of a command (`auto`). The output doesn't depend on the engine. The interpreter
+    /// always executes single steps, and steps that record lost bits
     #[arg(long, value_name = "ENGINE", default_value_t, value_parser = engines())]
     pub engine: EngineChoice,
-    /// Stop N steps from the start, in either direction; with --batch, exit there with code 5
+    /// Stop runs that are N steps from the start, in either direction; with --batch, exit with code 5
     #[arg(long, value_name = "N", value_parser = count::<u64>, allow_negative_numbers = true)]
     pub max_steps: Option<u64>,
 }
@@ -44,21 +45,21 @@ pub struct Debugged {
   reviver debug programs/fib.rasm --tour
 
 On the screen `?` shows the keys, and `:` takes the commands of `reviver repl`.
---batch ends with exit code 1 at the first command that fails, `expect CONDITION` for instance.
-A program may never end after an edit: --max-steps stops it.")]
+--batch ends with exit code 1 at the first command that fails, for example `expect CONDITION`.
+After an edit, a program may run without end: --max-steps stops it.")]
 pub struct DebugOptions {
     #[command(flatten)]
     pub debugged: Debugged,
     /// Execute the commands in a file, print their output, and exit; `-` reads standard input
     #[arg(long, value_name = "SCRIPT", conflicts_with_all = ["keys", "preset", "theme"])]
     pub batch: Option<PathBuf>,
-    /// Begin with a tour of the screen, which explains each step
+    /// Begin with a tour that explains the screen step by step
     #[arg(long, conflicts_with = "batch")]
     pub tour: bool,
     /// Read key bindings from a TOML file; see docs/keys.md
     #[arg(long, value_name = "FILE")]
     pub keys: Option<PathBuf>,
-    /// Choose a set of keys [default: gdb]
+    /// Choose a set of key bindings [default: gdb]
     #[arg(long, value_parser = presets())]
     pub preset: Option<Preset>,
     /// Choose the colours [default: those that fit the terminal]
@@ -75,7 +76,7 @@ pub struct DebugOptions {
 pub struct ReplOptions {
     #[command(flatten)]
     pub debugged: Debugged,
-    /// Write the commands to a file at the end; `reviver debug --batch` executes it
+    /// Write the commands to a file at the end of the session; `reviver debug --batch` executes this file
     #[arg(long, value_name = "FILE")]
     pub transcript: Option<PathBuf>,
     #[command(flatten)]

@@ -11,17 +11,18 @@ use super::{Force, Start, StrategyOptions};
 #[derive(Debug, Args)]
 pub struct Differentiated {
     /// Differentiate with respect to these cells (`x`, `A[3]`, `M[1,2]`) or whole arrays [default: all real inputs,
-    /// `.in` and `.inout`]. Derivatives by other inputs need not exist
+    /// `.in` and `.inout`]. Derivatives with respect to other inputs need not exist
     #[arg(long, value_name = "NAME,…")]
     pub wrt: Vec<String>,
-    /// Fail (exit code 1) if relevant values were lost, so that the derivatives may be wrong
+    /// Fail (exit code 1) if the derivatives may be wrong because values that affect them were lost
     #[arg(long)]
     pub strict: bool,
-    /// Compare with dual numbers and with finite differences. Exit code 1 if they disagree, or if no difference is
-    /// conclusive, as at a kink
+    /// Compare the derivatives with dual numbers and with finite differences. The exit code is 1 if they disagree, or
+    /// if the finite differences can't decide, for example at a kink
     #[arg(long)]
     pub verify: bool,
-    /// Run to the end of the program before the reverse sweep, even if the end is an `uncompute`
+    /// Begin the reverse sweep at the end of the program. By default the sweep begins before a last `uncompute` that
+    /// doesn't change the loss
     #[arg(long)]
     pub whole: bool,
     /// Print the cost of the reverse sweep: total steps, memory, kept states
@@ -44,8 +45,8 @@ pub struct GradOptions {
     /// Differentiate this real cell: `y`, `A[3]`, `M[1,2]`
     #[arg(long = "of", visible_alias = "loss", value_name = "NAME")]
     pub loss: Option<String>,
-    /// Differentiate the sum of seed times value instead of one cell (a vector–Jacobian product): real cells with their
-    /// seeds (`y=10,z=1`), or whole arrays (`A=1,0,2`, `A=@FILE`)
+    /// Differentiate a weighted sum of results instead of one cell (a vector–Jacobian product). NAME=VALUE sets the
+    /// weights (seeds): of real cells (`y=10,z=1`), or of whole arrays (`A=1,0,2`, `A=@FILE`)
     #[arg(long, value_name = "NAME=VALUE")]
     pub seed: Vec<String>,
     /// Save the unfinished gradient if Ctrl-C, SIGTERM, SIGHUP or the step limit stops it
@@ -62,8 +63,8 @@ pub struct GradOptions {
 
 /// Compute all partial derivatives of results by inputs.
 ///
-/// Each result takes one reverse sweep or each input one forward run, whichever are fewer. Reverse sweeps are used if a
-/// rule replaces an adjoint, or if a function has no derivative at these inputs.
+/// The Jacobian takes one reverse sweep for each result, or one forward run for each input, whichever are fewer.
+/// Reverse sweeps are also used if a rule replaces an adjoint, or if a function has no derivative at these inputs.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver jacobian programs/norm.rasm --of length
@@ -72,8 +73,8 @@ pub struct JacobianOptions {
     /// Differentiate these cells or whole arrays [default: all real results, `.out` and `.inout`]
     #[arg(long, value_name = "NAME,…")]
     pub of: Vec<String>,
-    /// Compute the Jacobian's product with a vector instead, in one forward run (`x=1,y=2`, `A=@FILE`; other inputs are
-    /// 0)
+    /// Compute the Jacobian's product with this vector instead, in one forward run: `x=1,y=2`, `A=@FILE`. The
+    /// components of other inputs are 0
     #[arg(long, value_name = "NAME=VALUE")]
     pub times: Vec<String>,
     #[command(flatten)]
@@ -91,7 +92,8 @@ pub struct HessianOptions {
     /// Differentiate this real cell: `y`, `A[3]`, `M[1,2]`
     #[arg(long = "of", visible_alias = "loss", value_name = "NAME")]
     pub loss: String,
-    /// Compute the Hessian's product with a vector instead, in one sweep (`x=1,y=2`, `A=@FILE`; other inputs are 0)
+    /// Compute the Hessian's product with this vector instead, in one sweep: `x=1,y=2`, `A=@FILE`. The components of
+    /// other inputs are 0
     #[arg(long, value_name = "NAME=VALUE")]
     pub times: Vec<String>,
     #[command(flatten)]
@@ -100,7 +102,7 @@ pub struct HessianOptions {
 
 /// Compute Taylor coefficients of results along a direction.
 ///
-/// The direction v is one input or several: f(x + t v) = c0 + c1 t + c2 t² + …
+/// The series is f(x + t v) = c0 + c1 t + c2 t² + … The direction v changes one input or several.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver taylor programs/horner.rasm --order 3 --along x
@@ -116,7 +118,7 @@ pub struct TaylorOptions {
     /// Expand these cells or whole arrays [default: all real results, `.out` and `.inout`]
     #[arg(long, value_name = "NAME,…")]
     pub of: Vec<String>,
-    /// Fail (exit code 1) if relevant values were lost, so that coefficients may be wrong
+    /// Fail (exit code 1) if the coefficients may be wrong because values that affect them were lost
     #[arg(long)]
     pub strict: bool,
     #[command(flatten)]

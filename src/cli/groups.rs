@@ -23,8 +23,8 @@ pub const GROUPS: [CommandGroup; 5] = [
     CommandGroup { title: "Learn", commands: &["course", "isa", "explain", "completions"] },
 ];
 
-/// Returns the template of the main help page. Clap has one heading for all subcommands, so the template lists them
-/// itself.
+/// Returns the template of the main help page. Clap puts all subcommands under one heading, so the template lists the
+/// groups of commands itself.
 pub fn help_template(commands: &Command) -> String {
     let (header, literal) = (commands.get_styles().get_header(), commands.get_styles().get_literal());
     let mut template = "{about}\n\n{usage-heading} {usage}\n".to_owned();
@@ -98,7 +98,7 @@ mod tests {
         ("explain", "errors.md"),
     ];
 
-    /// Minimum number of commands whose common option is listed only once.
+    /// Minimum number of commands that share an option for which the page lists the option only once.
     const COMMON: usize = 3;
 
     const BEGINNING: &str = "# Commands
@@ -217,7 +217,7 @@ command line; `UPDATE_COMMANDS=1 cargo test --bin reviver page` writes it again.
         one.to_string() == other.to_string() && effect(one) == effect(other)
     }
 
-    /// Returns the options of several commands, each with these commands.
+    /// Returns the options that at least [`COMMON`] commands share, each with the names of these commands.
     fn common(root: &Command) -> Vec<(&Arg, Vec<&'static str>)> {
         let mut found: Vec<(&Arg, Vec<&'static str>)> = Vec::new();
         for name in names() {
@@ -232,7 +232,7 @@ command line; `UPDATE_COMMANDS=1 cargo test --bin reviver page` writes it again.
         found
     }
 
-    /// Returns the section of a command's other options; empty if there are none.
+    /// Returns the section of a command's options that aren't common; empty if there are none.
     fn own_options(root: &Command, name: &str) -> String {
         let common = common(root);
         let is_own = |option: &&Arg| !common.iter().any(|(known, _)| is_same(known, option));

@@ -5,7 +5,8 @@ use clap::{Command, CommandFactory as _};
 
 use super::Arguments;
 
-/// Adds the correct spelling to an error, if it is known. `given` are the arguments after the program's name.
+/// Adds the corrected command to an error, if the refused argument is recognized as a cell. `given` are the arguments
+/// after the program's name.
 pub fn advise(error: &mut clap::Error, given: &[String]) {
     let Some(ContextValue::String(refused)) = error.get(ContextKind::InvalidArg).cloned() else { return };
     if error.kind() != ErrorKind::UnknownArgument {
@@ -17,7 +18,7 @@ pub fn advise(error: &mut clap::Error, given: &[String]) {
     let Some(command) = given.first().and_then(|name| root.find_subcommand(name)) else { return };
     let Some(meant) = meant(&refused, given).filter(|_| takes_cells(command)) else { return };
     let file = given.iter().skip(1).find(|word| is_program(word)).map_or("FILE", |file| &**file);
-    let tip = format!("a cell is given with `--set`: `reviver {} {file} --set {meant}`", command.get_name());
+    let tip = format!("set a cell with `--set`: `reviver {} {file} --set {meant}`", command.get_name());
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     error.remove(ContextKind::SuggestedArg);
 }
@@ -44,7 +45,7 @@ fn meant(refused: &str, given: &[String]) -> Option<String> {
             .and_then(|name| pair(name, whole))
             .or_else(|| pair("n", whole));
     }
-    // The file in the place of a cell: the first argument is the cell.
+    // The refused argument is the program's file. The first argument, which was taken for the file, is the cell.
     let first = given.iter().skip(1).find_map(|word| word.split_once('='));
     first.filter(|_| is_program(whole)).and_then(|(name, value)| pair(name, value))
 }

@@ -144,7 +144,7 @@ pub struct RunOptions {
     /// Run to the end and back, and report whether the start was restored
     #[arg(long)]
     pub check: bool,
-    /// Run backward from given results (with --tape also the output tape), and print the inputs
+    /// Run backward from the results in --set (and the output tape in --tape), and print the inputs
     #[arg(long)]
     pub back: bool,
     /// Continue from a saved state
@@ -158,7 +158,8 @@ pub struct RunOptions {
     /// Print the cost of the run: steps, time, memory, erased bits
     #[arg(long)]
     pub stats: bool,
-    /// Write the values of cells, at the steps that change them, to a CSV file. The interpreter executes the steps then
+    /// Write the values of cells to a CSV file, a line for each step that changes one of them. With this option the
+    /// interpreter executes every step
     #[arg(long, value_name = "CSV")]
     pub log: Option<PathBuf>,
     /// Log only these cells: `a`, `A[3]`, an array, or several [default: all global cells except `.ancilla`]
@@ -217,10 +218,10 @@ pub struct DisasmOptions {
     pub written: Written,
 }
 
-/// Print each line beside the instructions that it becomes.
+/// Print each line beside the instructions that it assembles to.
 ///
-/// The output is a program of the same instructions, with the lines as comments. Expressions are computed into
-/// temporaries and uncomputed, blocks become pairs of branches, and macros become their bodies.
+/// The output is itself a program: it has the same instructions, with the source lines as comments. Expressions are
+/// computed into temporaries and uncomputed, blocks become pairs of branches, and macros become their bodies.
 #[derive(Debug, Args)]
 pub struct ExpandOptions {
     /// A `.rasm` text; `-` reads standard input
@@ -266,7 +267,7 @@ pub struct InvertOptions {
     pub written: Written,
 }
 
-/// Print the manual of an instruction, or list them all.
+/// Print the manual of an instruction, or list all instructions.
 #[derive(Debug, Args)]
 pub struct IsaOptions {
     /// An update (`add`), a function (`mul`), both (`add.mul`), a keyword (`for`) or a directive (`.in`)
@@ -279,7 +280,7 @@ pub struct IsaOptions {
   reviver explain T20
   reviver explain index-outside")]
 pub struct ExplainOptions {
-    /// The code in the brackets of a message, or its name; without it, all codes are listed
+    /// The code in the brackets of a message, or the name of the code; without this argument, all codes are listed
     pub code: Option<String>,
     /// Print one JSON object instead of text
     #[arg(long)]

@@ -21,19 +21,19 @@ use super::{Constants, Force, Given};
 pub struct PlotOptions {
     #[command(flatten)]
     pub given: Given,
-    /// Draw these cells: `a`, `A[3]`, whole arrays, or several (`a,b`); also variables of main
+    /// Draw these cells: `a`, `A[3]`, whole arrays, or several (`a,b`). Variables of main are cells, too
     #[arg(long, value_name = "NAMES")]
     pub cells: Vec<String>,
-    /// Sample the cells only at arrivals at a place: a line (`12`, `file:12`), a label or a procedure
+    /// Sample the cells only when the run reaches this place: a line (`12`, `file:12`), a label or a procedure
     #[arg(long, value_name = "PLACE", conflicts_with = "drift")]
     pub at: Option<String>,
-    /// Draw the cells over this one instead of over the steps
+    /// Draw the cells over this cell instead of over the steps
     #[arg(long, value_name = "NAME", conflicts_with_all = ["grad", "drift", "erased"])]
     pub against: Option<String>,
-    /// Draw also the adjoints of the cells in the reverse sweep: derivatives of this real cell
+    /// Also draw the adjoints of the cells in the reverse sweep: the derivatives of this real cell with respect to them
     #[arg(long = "of", visible_alias = "grad", value_name = "LOSS", conflicts_with = "there")]
     pub grad: Option<String>,
-    /// Draw the drift: the difference between the backward and the forward run
+    /// Draw the drift: the value in the backward run minus the value in the forward run
     #[arg(long, conflicts_with = "there")]
     pub drift: bool,
     /// Draw each cell in a separate panel, with a separate scale
@@ -57,7 +57,7 @@ pub struct PlotPace {
     /// Keep the bits that steps lose, so that the backward run is bit for bit exact
     #[arg(long)]
     pub exact: bool,
-    /// Stop after N steps in each direction, with exit code 5; the steps until then are drawn
+    /// Stop after N steps in each direction, with exit code 5, and draw these steps
     #[arg(long, value_name = "N", value_parser = count::<u64>, allow_negative_numbers = true)]
     pub max_steps: Option<u64>,
     #[command(flatten)]
@@ -67,7 +67,7 @@ pub struct PlotPace {
 /// Destination of a picture.
 #[derive(Debug, Args)]
 pub struct Drawn {
-    /// Write the picture to a file instead of printing it; `-` prints it on a terminal too
+    /// Write the picture to a file instead of printing it; `-` prints SVG even on a terminal
     #[arg(short, long, value_name = "SVG")]
     pub output: Option<PathBuf>,
     #[command(flatten)]
@@ -76,8 +76,9 @@ pub struct Drawn {
 
 /// Draw a program's flow chart, and the call tree of a run.
 ///
-/// Tests are diamonds, assertions are circles, and each test is next to the assertion that its jump leads to. For the
-/// tree the program runs with its inputs: the tree has each caller and callee, with the number of calls and steps.
+/// In the flow chart, tests are diamonds and assertions are circles. A line leads from each test to the assertion at
+/// the destination of its jump. For the call tree, the program runs with its inputs. The tree shows each procedure
+/// below its caller, with the number of calls and steps.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver graph programs/fib.rasm -o fib.svg
@@ -85,10 +86,10 @@ pub struct Drawn {
 pub struct GraphOptions {
     #[command(flatten)]
     pub given: Given,
-    /// Draw only one of the two
+    /// Draw only the flow chart (`flow`) or only the call tree (`calls`)
     #[arg(long, value_name = "PART")]
     pub only: Option<GraphPart>,
-    /// Stop the run after N steps, with exit code 5; the calls until then are drawn
+    /// Stop the run after N steps, with exit code 5, and draw the calls in these steps
     #[arg(long, value_name = "N", value_parser = count::<u64>, allow_negative_numbers = true)]
     pub max_steps: Option<u64>,
     #[command(flatten)]
@@ -105,9 +106,9 @@ pub enum GraphPart {
 
 /// Draw a program as a circuit of gates on wires.
 ///
-/// `xor`, `not` and `swap` on cells that hold a bit are gates, as in the macros of `programs/lib/logic.rasm`. Any other
-/// statement, and each call, is a box. Loops with constant bounds are unrolled, up to 1,000 columns. Branches on cells
-/// are refused.
+/// `xor`, `not` and `swap` on integer cells are drawn as gates on bits, as in the macros of `programs/lib/logic.rasm`.
+/// Any other statement, and each call, is a box. Loops with constant bounds are unrolled, up to 1,000 columns. Branches
+/// on cells are refused.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver circuit course/book/programs/full_adder.rasm -o adder.svg

@@ -26,11 +26,11 @@ pub struct Given {
     /// A `.rasm` text or a `.rbc` image; `-` reads standard input
     pub file: PathBuf,
     /// Set a cell (`n=10`), several (`a=55,b=89`), an array (`A=3,1,2`; one value fills every cell), or an array from a
-    /// file (`A=@values.csv`): a matrix row by row, a vector as a row or a column
+    /// file (`A=@values.csv`). The file has a matrix row by row, a vector as one row or one column
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
-    /// Read this tape: values (`1,2,3`), or a file of values (`-` for standard input) separated by commas, semicolons,
-    /// tabs, blanks or line ends
+    /// Set the tape that the program reads: values (`1,2,3`), or a file of values (`-` for standard input). In a file,
+    /// commas, semicolons, tabs, blanks or line ends separate the values
     #[arg(long, value_name = "FILE|-|VALUES", allow_hyphen_values = true)]
     pub tape: Option<String>,
     #[command(flatten)]
@@ -61,13 +61,13 @@ pub struct Start {
     /// Stop after N steps in each direction, with exit code 5
     #[arg(long, value_name = "N", value_parser = count::<u64>, allow_negative_numbers = true)]
     pub max_steps: Option<u64>,
-    /// Set the engine: the interpreter (`interp`), native code from the first step on (`jit`), or native code once a
-    /// run is long and another thread has compiled it (`auto`). The results are the same. With `--exact`, for second
-    /// derivatives and for Taylor coefficients the interpreter is always used
+    /// Set the engine: the interpreter (`interp`), native code from the first step on (`jit`), or the interpreter until
+    /// a run is long and another thread has compiled native code (`auto`). The results don't depend on the engine. With
+    /// `--exact`, for second derivatives and for Taylor coefficients, the interpreter is always used
     #[arg(long, value_name = "ENGINE", default_value_t, value_parser = engines())]
     pub engine: EngineChoice,
-    /// Execute tasks (`par`) on at most N threads, from 1 to 1024 [default: one for each core]. The results are the
-    /// same. If the system doesn't start a thread, the others execute its tasks
+    /// Execute tasks (`par`) on at most N threads, from 1 to 1024 [default: one for each core]. The results don't
+    /// depend on N. If the system can't start a thread, the other threads execute its tasks
     #[arg(long, value_name = "N", value_parser = threads, allow_negative_numbers = true)]
     pub threads: Option<NonZeroU16>,
     #[command(flatten)]
@@ -75,7 +75,7 @@ pub struct Start {
     /// Print one JSON object instead of text
     #[arg(long)]
     pub json: bool,
-    /// Print integers as bits in base 16 (in JSON as strings, `"0xff"`)
+    /// Print integers as bit patterns in base 16 (in JSON as strings, `"0xff"`)
     #[arg(long, conflicts_with = "unsigned")]
     pub hex: bool,
     /// Print and read integers without a sign: -1 in 8 bits is 255
@@ -114,7 +114,7 @@ pub fn notation(hex: bool, unsigned: bool) -> Notation {
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct LevelOption {
     /// Skip vacancy, join and reverse-sweep checks in native code (faster; mistakes in programs aren't detected).
-    /// Native code then saves and restores cells instead of undoing `compute`, if that gives the same values.
+    /// Native code then also saves and restores cells instead of undoing `compute`, if both give the same values.
     /// Assertions, indices, divisions and non-finite numbers are still checked. The interpreter checks everything
     #[arg(long)]
     pub unchecked: bool,

@@ -9,13 +9,13 @@ use super::counts::count;
 #[derive(Debug, Args)]
 pub struct RetainedOptions {
     /// Set how a backward run recovers lost bits: from a history of these bits (`reverse`), from a history of all
-    /// changes (`tape`), or by repeating steps from kept states (`checkpoint`). `auto` uses a history while it fits
-    /// into memory, and then states. `checkpoint=N` keeps N states, including the initial state; `checkpoint=N:STEPS`
-    /// keeps them at least STEPS steps apart. The results are the same, bit for bit
+    /// changes (`tape`), or by repeating steps from kept states (`checkpoint`). `auto` keeps a history until it exceeds
+    /// the memory limit, and kept states after that. `checkpoint=N` keeps N states, including the initial state;
+    /// `checkpoint=N:STEPS` keeps them at least STEPS steps apart. All strategies give the same results, bit for bit
     #[arg(long, value_name = "STRATEGY", value_parser = Strategy::parse)]
     pub strategy: Option<Strategy>,
-    /// Limit the memory for running backward, in bytes: 64K, 1M, 1G, … [default with `auto`: 1G]. Without `--strategy`
-    /// this selects `auto`
+    /// Limit the memory for running backward, in bytes: 64K, 1M, 1G, … [default with `auto`: 1G]. Without `--strategy`,
+    /// this option selects `auto`
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes, allow_negative_numbers = true)]
     pub memory: Option<u64>,
 }
@@ -25,7 +25,7 @@ pub struct RetainedOptions {
 pub struct StrategyOptions {
     #[command(flatten)]
     pub retained: RetainedOptions,
-    /// Print the strategy's plan for STEPS steps that all lose bits, without running anything
+    /// Print the strategy's plan for a run of STEPS steps that all lose bits, without running the program
     #[arg(long, value_name = "STEPS", value_parser = count::<u64>, allow_negative_numbers = true)]
     pub plan: Option<u64>,
 }

@@ -14,15 +14,16 @@ use super::strategy::parse_bytes;
 /// Check programs against the expectations in their headers.
 ///
 /// A header has lines like `;! run n=10 -> a=55`, `;! restored` or `;! same as reference.rasm on 100 random n in
-/// 0..1000`. Each program runs forward and backward. A program under test reads only files that it includes, from its
-/// folder and below. docs/test.md explains the lines.
+/// 0..1000`. Each program runs forward and backward. A program under test can include files of its folder and of
+/// subfolders, and read no other files. docs/test.md explains the lines.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver test programs/fib.rasm
   reviver test programs --junit report.xml
   reviver test 'week3/*.rasm' --max-steps 100000 --json")]
 pub struct TestOptions {
-    /// `.rasm` texts, folders (every text in them and below that expects something), or patterns (`'week*/*.rasm'`)
+    /// `.rasm` texts, folders (every text with expectations in them and in their subfolders), or patterns
+    /// (`'week*/*.rasm'`)
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
     /// Take the expectations from this file instead of the headers
@@ -46,15 +47,15 @@ pub struct TestOptions {
 /// Engine and limits of programs under test.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct TestRunning {
-    /// Limit the steps of a run in one direction [default: 200 million; of an exercise 10 million]
+    /// Limit the steps of a run in one direction [default: 200 million; for an exercise 10 million]
     #[arg(long, value_name = "N", value_parser = count::<u64>, allow_negative_numbers = true)]
     pub max_steps: Option<u64>,
-    /// Limit the memory of a run (cells, stacks, tapes, history), in bytes: 64K, 64M, … [default: 1G; of an exercise
+    /// Limit the memory of a run (cells, stacks, tapes, history), in bytes: 64K, 64M, … [default: 1G; for an exercise
     /// 256M]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes, allow_negative_numbers = true)]
     pub memory: Option<u64>,
     /// Set the engine: the interpreter (`interp`), native code (`jit`), or native code once a run is long (`auto`). The
-    /// results are the same
+    /// results don't depend on the engine
     #[arg(long, value_name = "ENGINE", default_value_t, value_parser = engines())]
     pub engine: EngineChoice,
 }

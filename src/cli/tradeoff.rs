@@ -10,7 +10,7 @@ use super::{Force, Given};
 /// Compare steps, memory and erased bits of reversible methods.
 ///
 /// The program runs unchanged, with a tape, with kept states, and by Bennett's method with four plans of 64 segments.
-/// If its header has a line `; Reversible  FILE`, that reversible program runs too.
+/// If the header of the program has a line `; Reversible  FILE`, the reversible program in FILE runs too.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver tradeoff programs/collatz_plain.rasm --set n=27
@@ -22,7 +22,7 @@ pub struct TradeoffOptions {
     /// Set the temperature at which bits are erased, in kelvin
     #[arg(long, value_name = "KELVIN", default_value_t = 300.0, value_parser = kelvin, allow_negative_numbers = true)]
     pub temperature: f64,
-    /// Write also a picture: steps over memory for each method, and the bits that it erases
+    /// Also write a picture: the steps of each method over its memory, and the bits that the method erases
     #[arg(long, value_name = "SVG")]
     pub svg: Option<PathBuf>,
     #[command(flatten)]

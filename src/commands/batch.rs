@@ -104,7 +104,7 @@ fn ended(
                 .filter(|_| !prints(options))
                 .map_or("the results have".to_owned(), |path| format!("{} has", read::shown(path)));
             Err(failure.help(format_args!(
-                "{place} the first {lanes}: to continue, run the lanes after these, and append the rows"
+                "{place} the first {lanes}; to continue, run the remaining lanes, and append their rows"
             )))
         }
     };
@@ -139,13 +139,12 @@ fn check(options: &BatchArguments) -> Fallible {
         return Err(Failure::usage("standard input can be read for one purpose only: `-` is given twice"));
     }
     if options.json && options.output.as_deref().is_some_and(is_stream) {
-        return Err(
-            Failure::usage("`-o -` and `--json` both print").help("the JSON object has the results already")
-        );
+        return Err(Failure::usage("`-o -` and `--json` both print to standard output")
+            .help("leave `-o -` out: the JSON object has the results"));
     }
     if options.output_format.is_some() && (options.json || !prints(options)) {
         return Err(Failure::usage("`--output-format` applies to printed results only").help(
-            "the name of a file says its format (`-o out.arrow`), and the JSON object has its own; leave the option out",
+            "leave the option out: the format of a file follows from its name (`-o out.arrow`), and `--json` prints an object",
         ));
     }
     let differentiates = !options.seed.is_empty()
@@ -205,7 +204,7 @@ fn lacking(error: Error) -> Failure {
         Error::Engine(error) => crate::engine::missing(&error),
         Error::NoMemory(error) => {
             Failure::new(Exit::Trap, format_args!("{error} for the cells of the program"))
-                .help("smaller arrays take less: an integer or a real takes 8 bytes")
+                .help("declare smaller arrays: each integer or real takes 8 bytes")
         }
         error => Failure::usage(error),
     }
@@ -274,7 +273,7 @@ fn shared(options: &BatchArguments, program: &Program) -> Fallible<Vec<(String, 
         let Some(global) = program.module().globals.get(n) else { continue };
         if global.shape == Shape::Stack {
             return Err(Failure::usage(format_args!(
-                "--shared {}: lanes are given cells, and this is a stack",
+                "--shared {}: this is a stack, and lanes can share only cells",
                 global.name
             )));
         }
@@ -303,7 +302,8 @@ fn input(
     })
 }
 
-/// Returns the names of the columns of an array file, which has none: all inputs except those that lanes share.
+/// Returns the column names for a `.npy` file, which stores no names: all inputs that the lanes don't share, in the
+/// order of their declarations.
 fn unnamed(options: &BatchArguments, program: &Program, shared: &[(String, Vec<u64>)]) -> Vec<String> {
     let travel = if options.back { Travel::Backward } else { Travel::Forward };
     let globals = program.module().globals.iter().enumerate();
@@ -347,7 +347,7 @@ fn unsuited(options: &BatchArguments, program: &Program, error: &Error) -> Failu
     }
     if let Error::Device(error) = error {
         return Failure::usage(format_args!("--device {}: {error}", options.device))
-            .help("`--device cpu` executes every program");
+            .help("use `--device cpu`, which executes every program");
     }
     let file = read::shown(&options.lanes);
     let failure = Failure::usage(format_args!("{file}: {error}")).caused_by(error);
@@ -356,17 +356,19 @@ fn unsuited(options: &BatchArguments, program: &Program, error: &Error) -> Failu
             let first = names.first().map_or("", String::as_str);
             let base = first.split('[').next().unwrap_or_default();
             failure
-                .help(format_args!("`--shared {base}=…` gives it to all lanes"))
+                .help(format_args!("add a column for each missing cell, or set `{base}` for all lanes with `--shared {base}=…`"))
                 .detail("missing", names.clone().into())
         }
         Error::NotTaken { name, role: Role::Out | Role::Garbage, backward: false } => {
             failure.help(format_args!(
-                "with `--back` lanes begin with their results; without it leave out the column `{name}`"
+                "leave out the column `{name}`, or add `--back` to run the lanes backward from their results"
             ))
         }
         Error::SharedColumn { name } => {
             let base = name.split('[').next().unwrap_or_default();
-            failure.help(format_args!("leave out the column, and give `--shared {base}=…`"))
+            failure.help(format_args!(
+                "leave out the column, and set the value for all lanes with `--shared {base}=…`"
+            ))
         }
         Error::Unknown { .. } | Error::NotTaken { .. } => {
             let travel = if options.back { Travel::Backward } else { Travel::Forward };
@@ -375,13 +377,15 @@ fn unsuited(options: &BatchArguments, program: &Program, error: &Error) -> Failu
             let inputs = names.join(", ");
             failure.help(format_args!("the inputs of a lane are {inputs}; leave other columns out"))
         }
-        Error::Stack { .. } => failure.help("`reviver run` runs such a program, once"),
+        Error::Stack { .. } => {
+            failure.help("use `reviver run`, which runs a program with a stack for one input")
+        }
         _ => failure,
     }
 }
 
-/// Opens the output of a batch. Called before the lanes are read, to report errors early, and again once the lane
-/// file is open.
+/// Opens the output of a batch. Called after the lane file is opened, and before lanes are read, so that errors are
+/// reported early.
 fn output(options: &BatchArguments, plan: &LanePlan) -> Fallible<Box<dyn LaneWriter>> {
     if prints(options) {
         return printed(options, plan);
@@ -397,7 +401,7 @@ fn output(options: &BatchArguments, plan: &LanePlan) -> Fallible<Box<dyn LaneWri
         LaneFormat::Arrow(_) => OutputTarget::new(path, &kinds::RECORD_BATCHES, force)?,
         LaneFormat::Npy => {
             return Err(Failure::usage(format_args!(
-                "{}: results have names, and a `.npy` has none",
+                "{}: results have names, which a `.npy` can't store",
                 read::shown(path)
             ))
             .help("write a `.npz`, or a `.csv`"));
@@ -424,7 +428,7 @@ fn printed(options: &BatchArguments, plan: &LanePlan) -> Fallible<Box<dyn LaneWr
 struct ReadBlock {
     lanes: usize,
     columns: Vec<Vec<u64>>,
-    /// Line numbers of the lanes in the file, if it has lines.
+    /// Line numbers of the lanes in the lane file; empty if its format has no lines.
     lines: Vec<u64>,
 }
 
@@ -599,7 +603,7 @@ fn ended_by(
                 subject::interrupted(&format_args!("stopped after {}", counted(first as usize, "lane")));
             let is_lost = !options.keep_partial && (options.json || !prints(options));
             if is_lost {
-                failure.help("with `--keep-partial` the results of these lanes are kept")
+                failure.help("add `--keep-partial` to keep the results of finished lanes")
             } else {
                 failure
             }

@@ -124,8 +124,8 @@ fn measured(contenders: &mut [Contender], state: &State, seconds: f64) -> (u64, 
     (rounds, ended)
 }
 
-/// Prepares a call, runs it once, and returns its step count with the work to time. Returns `None` if the program
-/// doesn't have this call, for example no backward run.
+/// Prepares a call, runs it once, and returns its step count with the work to time. Returns `None` if the call isn't
+/// possible, for example if the program can't run backward.
 fn work(
     contender: &mut Contender,
     deed: BenchedCall,

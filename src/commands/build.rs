@@ -61,7 +61,7 @@ const COMPILED: [&str; 8] = ["-std=c11", "-O3", "-ffp-contract=off", "-fPIC", "-
 fn library(source: &str) -> Fallible<Vec<u8>> {
     const FILE: &str = "library";
     let scratch = Scratch::new()
-        .map_err(|error| Failure::load(format_args!("can't make a folder for the compiler: {error}")))?;
+        .map_err(|error| Failure::load(format_args!("can't create a folder for the C compiler: {error}")))?;
     let named = std::env::var("CC").ok().filter(|named| !named.trim().is_empty());
     let named = named.as_deref().unwrap_or("cc");
     // `CC` may contain options after the name, as for `make`.
@@ -71,13 +71,15 @@ fn library(source: &str) -> Fallible<Vec<u8>> {
     let child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
     let mut child = child.map_err(|error| {
         Failure::load(format_args!("can't run the C compiler `{named}`: {error}")).help(
-            "install one, or name one by the environment variable `CC`; `--c` writes the C text without a compiler",
+            "install a C compiler, or name one in the environment variable `CC`; `--c` writes the C text without a compiler",
         )
     })?;
-    // If the compiler stops reading early, its standard error says why; so the failed write is ignored.
+    // If the compiler stops reading early, its standard error says why. So only that text is reported, not the error of
+    // the write.
     let unread = child.stdin.take().map(|mut input| input.write_all(source.as_bytes()));
     let ended = child.wait_with_output();
-    let ended = ended.map_err(|error| Failure::load(format_args!("the C compiler `{named}`: {error}")))?;
+    let ended = ended
+        .map_err(|error| Failure::load(format_args!("can't wait for the C compiler `{named}`: {error}")))?;
     if !ended.status.success() || matches!(unread, Some(Err(_))) {
         let said = String::from_utf8_lossy(&ended.stderr);
         let mut failure =
@@ -85,7 +87,7 @@ fn library(source: &str) -> Fallible<Vec<u8>> {
         said.lines().take(10).for_each(|line| failure.push_line(&format!("  | {line}")));
         return Err(failure);
     }
-    scratch
-        .read(FILE)
-        .map_err(|error| Failure::load(format_args!("the C compiler `{named}` wrote nothing: {error}")))
+    scratch.read(FILE).map_err(|error| {
+        Failure::load(format_args!("can't read the library that the C compiler `{named}` wrote: {error}"))
+    })
 }

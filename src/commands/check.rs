@@ -51,7 +51,7 @@ impl Summary {
         let instructions = counted(self.instructions, "instruction");
         let besides = counted(self.procedures, "procedure");
         let (bits, real) = (module.word.bits(), module.real);
-        let warned = if self.is_image { "; this is an image, and warnings need the text" } else { "" };
+        let warned = if self.is_image { "; an image has no text to check for warnings" } else { "" };
         format!(
             "{verdict}; {instructions}, {besides} other than main, {bits} bits, {real}; nothing was run{warned}\n"
         )

@@ -26,7 +26,7 @@ fn screen(options: &DebugOptions) -> Fallible {
     if !terminal::is_terminal() {
         let refused = no_screen(TuiError::NoTerminal);
         return Err(if options.tour {
-            refused.help("the tour explains that screen: begin it in a terminal")
+            refused.help("start the tour in a terminal: the tour explains the screen")
         } else {
             refused
         });
@@ -50,7 +50,7 @@ fn no_screen(error: TuiError) -> Failure {
         TuiError::NoTerminal => Failure::usage(
             "the debugger's screen needs a terminal for input and output, with a `TERM` that isn't `dumb`",
         )
-        .help("`reviver repl FILE` works without one, and so does `reviver debug FILE --batch SCRIPT`"),
+        .help("without a terminal, use `reviver repl FILE` or `reviver debug FILE --batch SCRIPT`"),
         TuiError::Terminal(_) => Failure::load(error),
     }
 }

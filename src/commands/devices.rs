@@ -32,7 +32,7 @@ pub fn run(options: &DevicesOptions) -> Fallible {
         Err(crash) => crash,
     };
     let failure = Failure::new(Exit::Check, crash.sentence())
-        .help("only the processor is listed: drivers are loaded together, and one of them ends the process");
+        .help("only the CPU is listed: one process loads all drivers, and one of them crashed it");
     let failure = drivers::with_words(failure, &crash.words);
     list(options, &[processor()], Some(&failure))?;
     Err(failure.reported())

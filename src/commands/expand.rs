@@ -11,7 +11,7 @@ pub fn run(options: &ExpandOptions) -> Fallible {
     match load::kept_text() {
         Some(sources) => write::text(&options.written, &expand(&module, sources)),
         None => Err(Failure::load(format_args!(
-            "{}: there are no lines to show beside the instructions; `reviver disasm` shows these alone",
+            "{}: there are no source lines to show; `reviver disasm` prints the instructions alone",
             options.file.display()
         ))),
     }

@@ -86,7 +86,9 @@ fn gradient(options: &GradOptions, subject: &Subject, objective: &Objective) -> 
         let failure = subject::failure(&options.differentiated.start, program, error);
         match (suspended, target) {
             (Some(suspended), Some(target)) => saved(options, program, &suspended, target, failure),
-            (Some(_), None) => failure.help("with `--save-state FILE` a stopped gradient can be continued"),
+            (Some(_), None) => {
+                failure.help("add `--save-state FILE` to be able to continue a stopped gradient")
+            }
             (None, _) => failure,
         }
     })
@@ -115,7 +117,7 @@ fn saved(
     match written {
         Ok(()) => failure
             .help(format_args!(
-                "to continue from there, give the same command with `--from-state {}`, and another file to save to",
+                "to continue, run the same command with `--from-state {}` and another file for `--save-state`",
                 read::shown(path)
             ))
             .detail("saved_state", read::shown(path).into()),

@@ -41,7 +41,9 @@ pub fn run(options: &GraphOptions) -> Fallible {
     let graph = GraphPage { file: read::titled(&options.given.file), charts, calls };
     let drawn = if target.is_none() && stdout().is_terminal() && !graph.calls.is_empty() {
         if !graph.charts.is_empty() {
-            streams::complain("note: the flow chart is in the picture, which `-o FILE.svg` writes\n");
+            streams::complain(
+                "note: the terminal shows only the call tree; `-o FILE.svg` writes a picture that has the flow chart, too\n",
+            );
         }
         streams::print(&call_tree::text(&graph.calls))
     } else {
@@ -103,7 +105,7 @@ impl GraphPage {
             let times =
                 if line.calls == 1 { "once".into() } else { format!("{} times", grouped(line.calls)) };
             let (steps, own) = (grouped(line.steps), grouped(line.own));
-            format!("{}: called {times}, {steps} steps, {own} of its own. ", line.name)
+            format!("{}: called {times}, {steps} steps, {own} without its callees. ", line.name)
         });
         let description: String = charts.chain(calls).collect();
         Words { title, description: description.trim_end().to_owned() }

@@ -20,7 +20,7 @@ fn unknown(name: &str) -> Failure {
     let failure = Failure::usage(format_args!("there is no instruction, keyword or directive `{name}`"));
     match suggestion(name) {
         Some(near) => failure.help(format_args!("did you mean `{near}`?")),
-        None => failure.help("`reviver isa` lists them all"),
+        None => failure.help("`reviver isa` lists all instructions, keywords and directives"),
     }
 }
 

@@ -43,8 +43,8 @@ fn print(options: &StrategyOptions, start: &Start, planned_run: &PlannedRun, ste
 
 fn bytes(planned_run: &PlannedRun, state: &State) -> Fallible<u64> {
     let bytes = (planned_run.bytes)(state).map_err(|error| {
-        Failure::new(Exit::Trap, format_args!("{error} for the state that the plan is of"))
-            .help("without `--memory` no state is needed")
+        Failure::new(Exit::Trap, format_args!("{error} for the state at the start of the planned run"))
+            .help("leave `--memory` out: a plan without a memory limit needs no state")
     });
     Ok(bytes? as u64)
 }

@@ -79,14 +79,14 @@ fn places(options: &PlotOptions, bytes: Vec<u8>, place: &str) -> Fallible<(Vec<B
 fn loss_of(program: &Program, cell: &ObservedCell) -> Fallible<Cell> {
     if program.switches_mode() {
         let failure = Failure::usage("--of: the program switches gradient mode itself");
-        return Err(failure
-            .help("without `--of` the plot shows its cells, which hold the derivatives that it computes"));
+        return Err(failure.help("leave `--of` out: the program's own cells hold the derivatives"));
     }
     match cell.target {
         Target::Static(loss) if loss.class == Class::Real => Ok(loss),
-        _ => {
-            Err(Failure::usage(format_args!("--of: `{}` is no real cell, and has no derivatives", cell.name)))
-        }
+        _ => Err(Failure::usage(format_args!(
+            "--of: `{}` isn't a real cell, so it has no derivatives",
+            cell.name
+        ))),
     }
 }
 
@@ -104,10 +104,9 @@ fn comes_back(options: &PlotOptions, program: &Program) -> bool {
     let erases = program.module().code.iter().any(|i| !i.update.is_reversible());
     let is_kept = retention(options, program).is_some();
     if !options.there && erases && !is_kept {
-        let option =
-            if options.drift { "`--drift` needs a backward run" } else { "only the forward run is drawn" };
+        let option = if options.drift { "`--drift` shows nothing" } else { "only the forward run is drawn" };
         streams::complain(&format!(
-            "note: {option}, and the program erases bits, so it can't run backward; `--exact` keeps them\n"
+            "note: the program erases bits and can't run backward, so {option}; add `--exact` to keep these bits\n"
         ));
     }
     !options.there && (!erases || is_kept)
@@ -149,7 +148,7 @@ fn turn_round(checkpointed_run: &mut CheckpointedRun, loss: Cell) -> Fallible {
     let state = machine.state_mut();
     state.make_adjoints().map_err(|error| {
         Failure::new(crate::failure::Exit::Trap, format_args!("{error} for the adjoints of all cells"))
-            .help("smaller arrays take less")
+            .help("declare smaller arrays")
     })?;
     state.set_mode(true);
     loss.adjoint().into_iter().for_each(|adjoint| adjoint.put(state, one));

@@ -70,10 +70,10 @@ fn stopped(signal: Signal) -> Failure {
     Failure::new(signal.exit(), format_args!("stopped by {}", signal.name()))
 }
 
-/// Refuses inputs from standard input, because the commands come from there.
+/// Refuses other inputs from standard input, from which the session reads its commands.
 fn check_input(options: &ReplOptions) -> Fallible {
     start::check_input(&options.debugged.given, &[Some(Path::new("-"))]).map_err(|_| {
-        Failure::usage("`reviver repl` reads commands from standard input: nothing else can be read from it")
+        Failure::usage("`reviver repl` reads its commands from standard input, so no other input can be `-`")
     })
 }
 

@@ -71,13 +71,13 @@ fn check_strategy(options: &RunOptions, program: &Program) -> Fallible {
     let Some(Retention { strategy, .. }) = options.strategies.retention() else { return Ok(()) };
     let keeps_states = matches!(strategy, Strategy::Checkpoint { .. } | Strategy::Auto);
     if !options.check && !options.start.exact {
-        let failure = Failure::usage("a strategy is for running backward, and this run only runs forward");
+        let failure = Failure::usage("a strategy is for a run in both directions, and this run has only one");
         return Err(failure.help(
-            "give `--check` to run backward too, or `--exact` to keep a history; or leave out `--strategy` and `--memory`",
+            "add `--check` to run in both directions, or `--exact` to keep a history, or leave out `--strategy` and `--memory`",
         ));
     }
     if options.start.checking.unchecked {
-        let failure = Failure::usage("a strategy needs all checks");
+        let failure = Failure::usage("a strategy needs all checks, and `--unchecked` skips some");
         return Err(failure.help("leave out `--unchecked`, or `--strategy` and `--memory`"));
     }
     if keeps_states && options.save_state.is_some() {
@@ -213,8 +213,8 @@ fn check_streams(options: &RunOptions) -> Fallible {
         return Err(Failure::usage("a log can't be printed").help("name a file after `--log`"));
     }
     if options.start.json && options.tape_out.as_deref().is_some_and(is_stream) {
-        return Err(Failure::usage("`--tape-out -` and `--json` both print")
-            .help("the JSON object has the tape already"));
+        return Err(Failure::usage("`--tape-out -` and `--json` both print to standard output")
+            .help("leave `--tape-out -` out: the JSON object has the tape"));
     }
     write::check_state_target(options.save_state.as_deref())
 }
@@ -279,10 +279,10 @@ fn interrupted(options: &RunOptions, signal: Signal, steps: u64, travel: Travel)
     let back = if travel == Travel::Backward { " --back" } else { "" };
     match &options.save_state {
         Some(path) => failure.help(format_args!(
-            "to continue from there, give `--from-state {}{back}` instead of `--set` and `--tape`",
+            "to continue, give `--from-state {}{back}` instead of `--set` and `--tape`",
             path.display()
         )),
-        None => failure.help("with `--save-state FILE` a stopped run can be continued"),
+        None => failure.help("add `--save-state FILE` to be able to continue a stopped run"),
     }
 }
 
@@ -303,5 +303,5 @@ fn round_trip_verdict(options: &RunOptions, report: &Report, trip: &RoundTrip) -
     };
     let is_exact = options.start.exact || options.strategies.retention().is_some();
     let hint = !is_exact && start::loses_bits(report.program.module());
-    Err(if hint { failure.help("`--exact` keeps the lost bits") } else { failure })
+    Err(if hint { failure.help("add `--exact` to keep the lost bits") } else { failure })
 }

@@ -119,7 +119,7 @@ fn test(file: &FoundFile, shared: Option<&SharedExpectations>, runs: &Runs) -> F
 
 fn nothing_expected(name: &str) -> Failure {
     Failure::new(Exit::Check, format_args!("{name}: this text has no expectations")).help(
-        "a line like `;! run n=10 -> a=55` says what a run must result in; docs/test.md explains all lines",
+        "add a line like `;! run n=10 -> a=55`, with inputs and expected results; docs/test.md explains all lines",
     )
 }
 

@@ -205,7 +205,7 @@ fn reversible(
             SegmentsRun::Arrived => break,
             SegmentsRun::Trapped(uncut) => return Ok(Err(uncut)),
             SegmentsRun::TooShort if rounds >= MOST_ITERATIONS => {
-                let message = "the program has more iterations than are tried".to_owned();
+                let message = "the run needs longer segments than `reviver tradeoff` tries".to_owned();
                 return Ok(Err(UncutProgram { code: None, message }));
             }
             SegmentsRun::TooShort => rounds *= 2,
@@ -264,7 +264,7 @@ enum SegmentsRun {
     Trapped(UncutProgram),
 }
 
-/// Runs a program in segments to its end. Its only assertion in main fails if the segments were too short.
+/// Runs a program in segments to its end. The only assertion in main fails if the segments are too short.
 fn ends(options: &TradeoffOptions, program: &Arc<Program>) -> Fallible<SegmentsRun> {
     let mut machine = begun(options, program)?;
     loop {
@@ -276,7 +276,7 @@ fn ends(options: &TradeoffOptions, program: &Arc<Program>) -> Fallible<SegmentsR
             }
             Err(trap) => {
                 let reported = explain(program, machine.state(), trap);
-                let message = format!("its segments trap: {}", reported.message);
+                let message = format!("the program in segments traps: {}", reported.message);
                 return Ok(SegmentsRun::Trapped(UncutProgram { code: Some(reported.code.text()), message }));
             }
         }

@@ -115,12 +115,13 @@ fn listed(line: &str) -> Option<&str> {
     line.trim().strip_prefix("{{#include ")?.strip_suffix("}}")
 }
 
-/// Returns the description (alternative text) of a picture if the line is one.
+/// Returns the description (alternative text) of a picture, if the line contains a picture.
 fn picture(line: &str) -> Option<&str> {
     line.trim().strip_prefix("![")?.split_once("](").map(|(words, _)| words)
 }
 
-/// Returns lines of a program, numbered as in mdBook: `path`, `path:from:to`, `path:from:`.
+/// Returns the lines of a program that `wanted` selects, in the notation of mdBook: `path`, `path:from:to`,
+/// `path:from:`.
 fn listing(wanted: &str) -> Fallible<String> {
     let mut parts = wanted.split(':');
     let path = parts.next().unwrap_or(wanted);
@@ -137,5 +138,5 @@ fn listing(wanted: &str) -> Fallible<String> {
 
 /// Failure for an embedded book with a missing file.
 fn broken(path: &str) -> Failure {
-    Failure::load(format_args!("the book in this program is broken: {path} isn't there"))
+    Failure::load(format_args!("the book in this program is broken: {path} is missing"))
 }

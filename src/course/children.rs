@@ -1,5 +1,5 @@
-//! Grading in child processes: one for each folder, so that a submission can't end the grading of the others. The
-//! child prints one JSON object per exercise and line. If an exercise ends its process or times out, it has failed,
+//! Grading in child processes: one for each folder, so that a submission can't end the grading of the others. The child
+//! prints a JSON object for each exercise, one per line. If an exercise ends its process or times out, it has failed,
 //! and a new process continues with the next exercise.
 
 use std::env;
@@ -92,7 +92,7 @@ pub fn grades(
 
 fn start(arguments: &[OsString]) -> Fallible<Child> {
     let unstarted =
-        |error: io::Error| Failure::load(format_args!("can't start a process to grade in: {error}"));
+        |error: io::Error| Failure::load(format_args!("can't start a process for grading: {error}"));
     let program = env::current_exe().map_err(unstarted)?;
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -106,7 +106,7 @@ struct ChildOutput {
     /// Bytes of the last line, whose line end hasn't arrived yet.
     line: Vec<u8>,
     complaint: Vec<u8>,
-    /// True until the end of its standard error.
+    /// True until the child's standard error has ended.
     may_complain: bool,
 }
 
@@ -122,7 +122,7 @@ impl ChildOutput {
         let mut since = Instant::now();
         while grades.len() < count {
             let received = self.pipes.receive(LOOK.min(self.limits.time)).map_err(|error| {
-                Failure::load(format_args!("can't read the grades of the process that grades: {error}"))
+                Failure::load(format_args!("can't read the output of the grading process: {error}"))
             })?;
             match received {
                 Received::Output(bytes) => {
@@ -172,8 +172,8 @@ impl ChildOutput {
         self.complaint.extend_from_slice(bytes.get(..left).unwrap_or(bytes));
     }
 
-    /// Returns the start of an exiting child's standard error, after waiting for the rest of it, at most
-    /// [`LAST_WORDS`]. Standard output is discarded.
+    /// Waits for the rest of an exiting child's standard error, at most [`LAST_WORDS`], and returns its first
+    /// [`COMPLAINT`] bytes. Standard output is discarded.
     fn complaint(mut self) -> String {
         let begun = Instant::now();
         while self.may_complain && begun.elapsed() < LAST_WORDS {
@@ -190,8 +190,8 @@ impl ChildOutput {
 /// Waits for a child and returns its exit code; `None` if a signal killed the child.
 fn ended(mut child: Child) -> Fallible<Option<i32>> {
     let status = child.wait();
-    let status = status
-        .map_err(|error| Failure::load(format_args!("can't wait for the process that grades: {error}")))?;
+    let status =
+        status.map_err(|error| Failure::load(format_args!("can't wait for the grading process: {error}")))?;
     Ok(status.code())
 }
 
@@ -199,7 +199,7 @@ fn stopped(signal: Signal) -> Failure {
     let name = signal.name();
     Failure::new(
         signal.exit(),
-        format_args!("stopped by {name}: the folders that were graded until then are in the table"),
+        format_args!("stopped by {name}; the table has the folders that were graded before"),
     )
 }
 

@@ -179,7 +179,7 @@ fn text(folder: &CourseFolder, path: &Path) -> Fallible<TestedText> {
     }
     // Reading anything but a regular file might block forever.
     if path.exists() && !path.is_file() {
-        return Err(Failure::load(format_args!("{} is no file", read::shown(path))));
+        return Err(Failure::load(format_args!("{} isn't a regular file", read::shown(path))));
     }
     TestedText::read(path)
 }

@@ -44,8 +44,9 @@ impl HiddenTests {
         let unreadable = |error: std::io::Error| {
             let failure =
                 Failure::usage(format_args!("can't read the folder {}: {error}", read::shown(path)));
-            failure
-                .help("`--hidden` takes a folder with a file for each exercise: `01-swap-two-cells.txt`, say")
+            failure.help(
+                "give `--hidden` a folder with a file for each exercise, for example `01-swap-two-cells.txt`",
+            )
         };
         let mut tests = BTreeMap::new();
         let entries = fs::read_dir(path).map_err(unreadable)?;
@@ -57,7 +58,7 @@ impl HiddenTests {
             let Some(exercise) = exercises.iter().find(|exercise| exercise.is_called(&name)) else {
                 let failure =
                     Failure::usage(format_args!("{}: no exercise is called `{name}`", read::shown(&entry)));
-                return Err(failure.help("name it as `reviver course` lists it, or by its number: `1.txt`"));
+                return Err(failure.help("name the file after the exercise, or after its number (`1.txt`); `reviver course` lists the exercises"));
             };
             let test = HiddenTest::read(file)?;
             if let Some(other) = tests.insert(exercise.number, test) {
@@ -72,7 +73,7 @@ impl HiddenTests {
         }
         match tests.is_empty() {
             true => Err(Failure::usage(format_args!("{} has no expectations", read::shown(path))).help(
-                "a file for an exercise is called `01-swap-two-cells.txt`, or `01-swap-two-cells/expect.txt`",
+                "name the file for an exercise `01-swap-two-cells.txt`, or `01-swap-two-cells/expect.txt`",
             )),
             false => Ok(HiddenTests { tests }),
         }
@@ -94,8 +95,7 @@ impl HiddenTests {
     }
 }
 
-/// Returns the exercise name and the file of expectations for a folder entry. Entries that are no expectations are
-/// ignored.
+/// Returns the exercise name and the file of expectations for a folder entry; `None` for an entry without expectations.
 fn named(entry: &Path) -> Option<(String, PathBuf)> {
     if entry.is_dir() {
         let file = entry.join(EXPECTED);
@@ -117,8 +117,8 @@ impl HiddenTest {
                 .help("docs/test.md describes all lines"));
         }
         if expectations.lines.is_empty() {
-            let failure = Failure::usage(format_args!("{} expects nothing", read::shown(&path)));
-            return Err(failure.help("an expectation is a line like `;! run n=10 -> a=55`"));
+            let failure = Failure::usage(format_args!("{} has no expectations", read::shown(&path)));
+            return Err(failure.help("add a line like `;! run n=10 -> a=55`"));
         }
         let files = FolderFiles::new(read::files(), folder(&path)).map_err(|error| {
             Failure::usage(format_args!("can't read the folder of {}: {error}", read::shown(&path)))

@@ -59,9 +59,11 @@ pub struct Attempt {
 pub enum NoHints {
     #[error("{0}")]
     Toml(#[from] toml::de::Error),
-    #[error("hint {0} has no condition, so later hints are never given: only the last hint may have none")]
+    #[error(
+        "hint {0} has no condition, so later hints are never given: only the last hint can have no condition"
+    )]
     Unreachable(usize),
-    #[error("the last hint has a condition, so no hint may fit: the last hint must have none")]
+    #[error("the last hint has a condition, so possibly no hint fits: the last hint must have no condition")]
     NoLast,
 }
 
@@ -154,7 +156,7 @@ static MISSING_CELL: LazyLock<ExerciseHint> = LazyLock::new(|| {
 static GARBAGE: LazyLock<ExerciseHint> = LazyLock::new(|| {
     common(
         "Garbage is left: cells that aren't results don't end at 0.",
-        "The cells that the message names. Undo the statements that computed their values when these are no longer needed.",
+        "The cells that the message names. Undo the statements that computed these cells when their values are no longer needed.",
         "05-garbage",
     )
 });

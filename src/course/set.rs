@@ -97,7 +97,8 @@ fn exercise(folder: &'static Dir<'static>) -> Fallible<Exercise> {
         number: number.ok_or_else(|| broken(&name, TASK, &"its folder has no number"))?,
         title: title(task)
             .ok_or_else(|| broken(&name, TASK, &"it has no title, as in `# 3. Three in a ring`"))?,
-        chapter: chapter(task).ok_or_else(|| broken(&name, TASK, &"it doesn't say its chapter"))?,
+        chapter: chapter(task)
+            .ok_or_else(|| broken(&name, TASK, &"it has no line that begins with `Chapter`"))?,
         start: text(START)?.to_owned(),
         solution: text(SOLUTION)?.to_owned(),
         expectations: Expectations::of(EXPECTED, text(EXPECTED)?),

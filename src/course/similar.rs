@@ -12,7 +12,7 @@ use crate::read;
 /// Two folders whose programs for one exercise are equal except for names and layout.
 #[derive(Debug)]
 pub struct SimilarPair {
-    /// Indices of both in the list of folders.
+    /// Indices of both folders in the list of folders.
     pub folders: (usize, usize),
     pub exercise: &'static Exercise,
     /// Number of words that the programs add to the initial program.
@@ -46,7 +46,7 @@ pub fn pairs(folders: &[CourseFolder], exercises: &'static [Exercise], least: us
     pairs
 }
 
-/// Counts the student's own words: those between the beginning and the end that the program shares with the initial
+/// Counts the words of a program without those at the beginning and at the end that are the same in the initial
 /// program.
 fn own(words: &[NamelessWord], start: &[NamelessWord]) -> usize {
     let same = |(a, b): &(&NamelessWord, &NamelessWord)| a == b;

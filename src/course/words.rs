@@ -31,8 +31,8 @@ pub enum NamelessWord {
     Other(String),
 }
 
-/// Returns the words of a text, with the names that it chose replaced by numbers, to compare programs up to renaming.
-/// `is_known` returns true for words of the language.
+/// Returns the words of a text, to compare programs that differ only in names. Names that the program chose are
+/// replaced by numbers. `is_known` returns true for words of the language.
 pub fn nameless(text: &str, is_known: impl Fn(&str) -> bool) -> Vec<NamelessWord> {
     let mut numbers: HashMap<String, usize> = HashMap::new();
     let word = |(kind, word): (TokenKind, &str)| {

@@ -48,7 +48,7 @@ pub fn one(memory: &Memory, state: &State, option: &str, name: &str) -> Fallible
     match (found.pop(), found.first()) {
         (Some(cell), None) => Ok(cell),
         (_, first) => {
-            let failure = Failure::usage(format_args!("{option}: `{name}` isn't one cell"));
+            let failure = Failure::usage(format_args!("{option}: `{name}` isn't a single cell"));
             Err(match first {
                 Some(first) => failure.help(format_args!("name one of them, such as `{}`", first.name)),
                 None => failure,
@@ -75,7 +75,8 @@ fn of_name(memory: &Memory, state: &State, option: &str, name: &str) -> Fallible
     let Some(indices) = indices else { return all_of(&storage, option, base) };
     let numbers: Result<Vec<i64>, _> = indices.split(',').map(str::parse).collect();
     let numbers = numbers.map_err(|_| {
-        Failure::usage(format_args!("{option}: `{indices}` are no indices")).help("indices are numbers")
+        Failure::usage(format_args!("{option}: `{indices}` are no indices"))
+            .help("write an index as a number, or as two numbers: `[3]`, `[1,2]`")
     })?;
     match storage.element(&numbers) {
         Ok(element) => Ok(vec![cell(name.to_owned(), element)]),
@@ -86,9 +87,9 @@ fn of_name(memory: &Memory, state: &State, option: &str, name: &str) -> Fallible
 /// Creates the error for an invalid index: a bracket isn't closed, or the index is empty.
 fn misnamed(option: &str, name: &str, base: &str) -> Failure {
     Failure::usage(format_args!(
-        "{option}: `{name}` isn't the name of a cell: an index is between `[` and `]`, and nothing follows it"
+        "{option}: `{name}` isn't the name of a cell: a name with an index ends with `[INDEX]`"
     ))
-    .help(format_args!("a cell of an array is named as in `{base}[0]`, and of a matrix as in `{base}[0,1]`"))
+    .help(format_args!("write `{base}[0]` for a cell of an array, and `{base}[0,1]` for a cell of a matrix"))
 }
 
 /// Returns all cells of a declaration.
@@ -113,14 +114,15 @@ fn declared(memory: &Memory, name: &str) -> Option<Base> {
     variable.map(|(n, _)| Base::Frame(n)).or_else(|| global().map(|n| Base::Global(n as u32)))
 }
 
-/// Creates the failure for a plot without `--cells` if the program declares no cells to draw by default.
+/// Creates the failure for a plot without `--cells`, with the names of the program's cells as advice.
 pub fn unchosen(memory: &Memory) -> Failure {
-    let failure = Failure::usage("`--cells` isn't given: which cells are to be drawn?");
+    let failure = Failure::usage("`--cells` is missing: name the cells to draw");
     match &names(memory)[..] {
         [] => failure.help("the program has no cell that exists during the whole run"),
-        names @ [first, ..] => {
-            failure.help(format_args!("its cells are {}: `--cells {first}`, say", names.join(", ")))
-        }
+        names @ [first, ..] => failure.help(format_args!(
+            "the program's cells are {}; for example, `--cells {first}`",
+            names.join(", ")
+        )),
     }
 }
 
@@ -139,6 +141,6 @@ fn unknown(memory: &Memory, option: &str, name: &str) -> Failure {
     match nearest(name, names.iter().copied()) {
         Some(near) => failure.help(format_args!("did you mean `{near}`?")),
         None if names.is_empty() => failure,
-        None => failure.help(format_args!("its cells are {}", names.join(", "))),
+        None => failure.help(format_args!("the program's cells are {}", names.join(", "))),
     }
 }

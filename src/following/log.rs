@@ -33,7 +33,7 @@ pub fn chosen(memory: &Memory, state: &State, names: &[String]) -> Fallible<Vec<
     let globals = memory.program().module().globals.iter().filter(|global| global.shape != Shape::Stack);
     let names: Vec<String> = globals.map(|global| global.name.clone()).collect();
     cells::named(memory, state, "--log", &names, MOST)
-        .map_err(|failure| failure.help("`--log-cells` says which cells are written"))
+        .map_err(|failure| failure.help("select cells with `--log-cells`"))
 }
 
 impl CellLog {
@@ -54,13 +54,13 @@ impl CellLog {
         log
     }
 
-    /// Returns the instructions that may change a logged cell; the run stops only there.
+    /// Returns the instructions that may change a logged cell; the run stops only at these instructions.
     pub fn instructions(&self) -> Vec<u32> {
         let targets: Vec<Target> = self.cells.iter().map(|cell| cell.target).collect();
         changes(&self.memory, &targets)
     }
 
-    /// Completes the log. The file appears under its name only now.
+    /// Completes the log. Until this call, the file doesn't exist under its name.
     pub fn finish(self) -> Fallible {
         let unwritten = |error: &(dyn std::error::Error + 'static)| {
             Failure::load(format_args!("can't write the log: {error}")).caused_by(error)

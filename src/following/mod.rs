@@ -1,5 +1,5 @@
-//! Observed runs: the places to observe, the observed cells, and the recorded data. Printing and drawing
-//! are done elsewhere.
+//! Observed runs: the places to observe, the observed cells, and the recorded data. Other modules print and draw the
+//! data.
 
 pub mod cells;
 pub mod log;

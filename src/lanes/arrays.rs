@@ -48,7 +48,7 @@ impl ArrayInput {
                         head.name,
                         counted(own, "lane"),
                     ))
-                    .help("the first length of every array is the number of lanes"));
+                    .help("give every array the same first length: it is the number of lanes"));
                 }
                 _ => lanes = Some((own, head.name.as_str())),
             }
@@ -69,12 +69,12 @@ impl ArrayInput {
         let parts: usize = head.map_or(0, |head| head.lengths.iter().skip(1).product());
         if parts != cells.len() {
             return Err(Failure::usage(format_args!(
-                "{file}: {} in each of {lanes} lanes, and the lanes are given {}: {}",
+                "{file}: {} in each of {lanes} lanes, but a lane needs the numbers of {}: {}",
                 counted(parts, "number"),
                 counted(cells.len(), "cell"),
                 listed(cells)
             ))
-            .help("a `.npy` has the inputs in the order of their declarations; `--shared` gives some to all lanes, and a `.npz` has names"));
+            .help("store the inputs in the order of their declarations, set some for all lanes with `--shared`, or write a `.npz`, which has names"));
         }
         let columns = cells.iter().cloned().enumerate();
         let columns = columns.map(|(part, name)| ArrayColumn { name, array: 0, part }).collect();
@@ -106,10 +106,10 @@ fn shape(file: &str, head: &ArrayHead, program: &Program) -> Fallible<Shape> {
     match fits {
         true => Ok(global.shape),
         false => Err(Failure::usage(format_args!(
-            "{file}: the array `{name}` has the shape {}, and lanes of `{name}` have {lengths}",
+            "{file}: the array `{name}` has the shape {}, and {lengths} is expected",
             head.shape()
         ))
-        .help("the first length is the number of lanes; then one length of a vector follows, or two of a matrix")),
+        .help("the first length is the number of lanes; the length of a vector, or both lengths of a matrix, follow")),
     }
 }
 
@@ -123,7 +123,7 @@ fn listed(cells: &[String]) -> String {
 fn lanes_of(file: &str, name: &str, head: &ArrayHead) -> Fallible<usize> {
     head.lengths.first().copied().ok_or_else(|| {
         Failure::usage(format_args!("{file}: `{name}` is a single number, but needs a number for each lane"))
-            .help("`--shared` gives all lanes the same number")
+            .help("set one number for all lanes with `--shared`")
     })
 }
 
@@ -150,7 +150,7 @@ impl LaneReader for ArrayInput {
                 let number = array.number(first + lane * step).unwrap_or(ArrayNumber::Signed(0));
                 numbers.push(bits(program, cell.class, number).map_err(|what| {
                     Failure::usage(format_args!("{}: `{}` in lane {lane}: {what}", self.file, cell.name))
-                        .help("leave such lanes out, or declare the cell so that it holds such numbers")
+                        .help("leave such lanes out, or declare the cell with a class that has such numbers")
                 })?);
             }
         }

@@ -31,8 +31,8 @@ impl CsvInput {
         let seen = Rc::new(Cell::new(0));
         let mut lines = TableLines::new(file.clone(), CountedReader { inner, seen: seen.clone() });
         if !lines.first()? {
-            return Err(Failure::usage(format_args!("{file}: there is nothing in it")).help(
-                "the first line names the cells, with commas in between; each line that follows is a lane",
+            return Err(Failure::usage(format_args!("{file}: the file has no lines")).help(
+                "write the names of the cells in the first line, separated by commas, and a lane in each line below",
             ));
         }
         let names = names(&mut lines)?;
@@ -79,7 +79,7 @@ impl LaneReader for CsvInput {
 
     fn doubt(&self) -> Option<String> {
         (!self.lines.has_line_end()).then(|| {
-            format!("note: the last line of {} has no end: if the file was cut short, its last number is incomplete\n", self.file)
+            format!("note: the last line of {} has no line end: if the file was cut short, its last number is incomplete\n", self.file)
         })
     }
 }

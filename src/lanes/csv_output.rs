@@ -1,4 +1,5 @@
-//! Results as CSV: a header line, then a line for each lane, written once they are computed.
+//! Results as CSV: a header line, then a line for each lane. The lines of a block are written when the block is
+//! computed.
 
 use std::io;
 

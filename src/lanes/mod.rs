@@ -1,4 +1,4 @@
-//! Files of lane inputs and lane results, read and written in blocks if the format allows it. This module knows cell
+//! Files of lane inputs and lane results, read and written in blocks if the format allows it. The module handles cell
 //! names and number formats; it executes nothing.
 
 pub mod arrays;
@@ -44,8 +44,8 @@ pub trait LaneReader {
     /// Returns the column names; each names one cell.
     fn names(&self) -> Vec<String>;
 
-    /// Reads at most `most` lanes. Appends the bits of each cell to its column in `columns`, which are empty before.
-    /// Returns the number of lanes; 0 at the end of the file.
+    /// Reads at most `most` lanes. Appends the bits of each cell to its column in `columns`. The caller passes empty
+    /// columns. Returns the number of lanes; 0 at the end of the file.
     fn read(
         &mut self,
         program: &Program,
@@ -90,8 +90,8 @@ pub trait LaneWriter {
     /// Writes the next lanes.
     fn write(&mut self, program: &Program, block: &DoneBlock<'_>) -> Fallible;
 
-    /// Completes the output after the last lane. Returns the results that belong into the JSON report because they
-    /// aren't in a file.
+    /// Completes the output after the last lane. Returns the results that the JSON report must contain because no file
+    /// has them.
     fn finish(self: Box<Self>, program: &Program, sums: &[SumOverLanes]) -> Fallible<Object<'static>>;
 }
 
@@ -134,10 +134,10 @@ impl LaneFormat {
             Some("arrow" | "feather") => Ok(LaneFormat::Arrow(ArrowForm::File)),
             Some("arrows") => Ok(LaneFormat::Arrow(ArrowForm::Stream)),
             _ => Err(Failure::usage(format_args!(
-                "{}: the end of its name doesn't say how it holds lanes",
+                "{}: no lane format has this extension",
                 shown(path)
             ))
-            .help("`.csv`, `.tsv`, `.npy`, `.npz`, `.arrow` and `.arrows` are known; `-` is read by its first bytes")),
+            .help("use the extension `.csv`, `.tsv`, `.npy`, `.npz`, `.arrow` or `.arrows`; for `-` the first bytes show the format")),
         }
     }
 }

@@ -54,7 +54,7 @@ impl ColumnsKept {
 
 fn no_memory() -> Failure {
     Failure::new(Exit::Trap, format_args!("{OutOfMemory} for the results of all lanes"))
-        .help("`-o` with a `.csv` writes them as they come")
+        .help("write a `.csv` with `-o`: its lanes are written one after the other")
 }
 
 /// Returns the columns as lists in the JSON report, by name.
@@ -198,7 +198,7 @@ fn numbers(
             if let Some(bits) = bits.clone().find(|&bits| !is_exact_in_f64(bits as i64)) {
                 let value = program.text(Value::Real(bits));
                 return Err(io::Error::other(format!(
-                    "`{}` has {value}, which no f64 represents exactly; a CSV file has all digits",
+                    "`{}` has {value}, which no f64 represents exactly: write a `.csv`, which has all digits",
                     name
                 )));
             }

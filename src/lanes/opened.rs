@@ -1,4 +1,4 @@
-//! Opened lane files, and detection of Arrow by the first bytes. This module reads no lanes.
+//! Opened lane files, and detection of Arrow by the first bytes. Other modules read the lanes.
 
 use std::io::{self, Cursor, Read};
 use std::path::Path;
@@ -56,7 +56,7 @@ impl OpenLanes {
     }
 }
 
-/// Reader of a file whose first bytes have already been read. It returns them first, together with bytes after them.
+/// Reader of a file whose first bytes have already been read. Returns these bytes first, and then the rest of the file.
 struct WholeReader {
     beginning: Cursor<Vec<u8>>,
     rest: ChunkSource,

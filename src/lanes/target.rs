@@ -1,5 +1,5 @@
-//! Sink to which results are written piece by piece: standard output, or a file that appears under its name when it
-//! is complete. This module knows no format.
+//! Sink to which results are written piece by piece: standard output, or a file that appears under its name when it is
+//! complete.
 
 use std::io::{self, BufWriter, Stdout, Write};
 
@@ -31,7 +31,7 @@ impl LaneTarget {
         }
     }
 
-    /// Completes the output. A file appears under its name only now.
+    /// Completes the output. Until this call, a file doesn't exist under its name.
     pub fn finish(self) -> Fallible {
         match self {
             LaneTarget::Printed(mut out) => out.flush().map_err(|error| streams::unprintable(&error)),

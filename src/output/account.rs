@@ -36,7 +36,7 @@ impl Account {
         let [inputs, results, lost] = [entropy.inputs, entropy.results, entropy.lost()].map(reported);
         writeln!(out, "  inputs            {}, {inputs} of entropy", counted(entropy.cases, "case"))?;
         writeln!(out, "  results           {results} of entropy")?;
-        writeln!(out, "  lost of these     {lost}, {}", heat(self.joules(entropy.lost())))
+        writeln!(out, "  entropy lost      {lost}, {}", heat(self.joules(entropy.lost())))
     }
 
     pub fn members(&self) -> Json {

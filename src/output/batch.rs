@@ -80,12 +80,14 @@ pub struct BatchPage {
     failed: u64,
     /// Sampled lanes, whose derivatives are verified; as many as `--verify` requests.
     pub sample: LaneSample,
-    /// Names of the outputs to differentiate; `inputs` are the names to differentiate by.
+    /// Names of the outputs to differentiate; `inputs` are the names of the cells with respect to which they are
+    /// differentiated.
     losses: Vec<String>,
     inputs: Vec<String>,
 }
 
-/// Returns the names of a plan's differentiated outputs, and of the inputs to differentiate by.
+/// Returns the names of a plan's differentiated outputs, and of the inputs with respect to which they are
+/// differentiated.
 fn derivatives(plan: &LanePlan) -> [Vec<String>; 2] {
     let cells = || plan.inputs.iter().chain(plan.shared.iter().map(|(cell, _)| cell));
     let name = |cell: usize| {
@@ -145,7 +147,7 @@ impl BatchPage {
         }
         let (failed, lanes) = (self.failed, usize::try_from(self.lanes).unwrap_or(usize::MAX));
         let message = format!("{failed} of {} failed", counted(lanes, "lane"));
-        Err(Failure::new(Exit::Check, message).help("the column `status` says which, and why"))
+        Err(Failure::new(Exit::Check, message).help("the column `status` has the error of each failed lane"))
     }
 
     /// Returns a failure unless the derivatives of all sampled lanes are verified.
@@ -201,7 +203,7 @@ impl BatchPage {
         let noted = [
             ("warning: in {} derivatives may be wrong", &self.outcome.doubtful),
             ("note: in {} the reverse sweep was repeated with a history", &self.outcome.recomputed),
-            ("note: {} left a value in cells that must be 0 at the end", &self.outcome.leftovers),
+            ("note: {} ended with nonzero values in cells that must be 0", &self.outcome.leftovers),
         ];
         for (words, noted) in noted {
             if let Some((lane, why)) = &noted.first {
@@ -213,7 +215,7 @@ impl BatchPage {
             let count = counted(usize::try_from(self.outcome.by_processor).unwrap_or(usize::MAX), "lane");
             let _ = writeln!(
                 text,
-                "note: {count} on the CPU, because {} couldn't determine the outcome",
+                "note: {count} ran on the CPU, because {} couldn't determine the outcome",
                 self.device
             );
         }
@@ -246,7 +248,10 @@ impl BatchPage {
             let _ = writeln!(text, "{:.0} lanes a second on {}, {native}", self.rate(), self.device);
             if self.switched_loops > 0 {
                 let loops = counted(self.switched_loops as usize, "loop");
-                let _ = writeln!(text, "a switch for {loops} with several entries, structured otherwise");
+                let _ = writeln!(
+                    text,
+                    "control flow: a switch in {loops} with several entries, structured elsewhere"
+                );
             }
         }
         text
@@ -360,7 +365,7 @@ impl BatchPage {
             error => Failure::new(Exit::of_lane(error), format_args!("{place}: {error}")),
         };
         let failure =
-            failure.help("`--keep-going` continues with the other lanes").detail("lane", lane.into());
+            failure.help("add `--keep-going` to continue with the other lanes").detail("lane", lane.into());
         match line {
             Some(line) => failure.detail("place", json!({ "file": lanes, "line": line })),
             None => failure,

@@ -16,13 +16,13 @@ use crate::course::set::Exercise;
 use crate::course::similar::SimilarPair;
 use crate::read::{shown, typed};
 
-/// Lists the exercises for a student without a folder of them.
+/// Lists the exercises, for a student who has no folder of exercises yet.
 pub fn offered(exercises: &[Exercise]) -> String {
     let mut text = String::new();
     for exercise in exercises {
         let _ = writeln!(text, "{:>3}  {}  ({})", exercise.number, exercise.title, exercise.chapter);
     }
-    text.push_str("\n`reviver course start DIR` copies them into a folder\n");
+    text.push_str("\n`reviver course start DIR` copies the exercises into a folder\n");
     text
 }
 
@@ -79,7 +79,7 @@ pub fn one(folder: &CourseFolder, grade: &Grade, next: Option<&Exercise>, more: 
     let reported = match grade.state {
         ExerciseState::Passed => "passed",
         ExerciseState::Untouched => "not begun yet",
-        ExerciseState::Missing | ExerciseState::Failed => "not yet",
+        ExerciseState::Missing | ExerciseState::Failed => "not passed yet",
     };
     let mut text = format!("{number}. {title}: {reported}\n");
     if tested.program.module.is_none() {
@@ -223,7 +223,7 @@ pub fn similar_lines(folders: &[CourseFolder], pairs: &[SimilarPair]) -> String 
         let name = |n: usize| folders.get(n).map_or_else(String::new, |folder| shown(&folder.path));
         let _ = writeln!(
             text,
-            "{}  {}  {}  ({own_words} words that aren't in the start)",
+            "{}  {}  {}  ({own_words} words more than the start program)",
             name(*one),
             name(*other),
             exercise.name

@@ -112,7 +112,8 @@ impl GradientPage {
         object
     }
 
-    /// Calls `of` with the comparison of `--verify`, which has the program's names; `None` if there is none.
+    /// Calls `of` with a report on the comparison of `--verify`, which has the program's names; with `None` if there
+    /// was no comparison.
     pub fn reported<T>(&self, of: impl FnOnce(Option<&CheckReport>) -> T) -> T {
         let what = format!("the gradient of {}", self.objective.name());
         let (input, output) = (|n| self.input_name(n), |_| None);
@@ -170,7 +171,7 @@ impl GradientPage {
         if self.is_unreached() {
             let _ = writeln!(
                 text,
-                "warning: every adjoint is 0: the inputs don't reach {}, or it doesn't change with them here",
+                "warning: every adjoint is 0: {} doesn't depend on the inputs, or its derivatives are 0 at these inputs",
                 self.objective.name()
             );
         }

@@ -1,5 +1,5 @@
 //! Output of arrays of any size: each entry is formatted when it is written, so the whole text or object is never in
-//! memory. This module knows shapes, not the meaning of entries.
+//! memory. The module handles shapes; callers format the entries.
 
 use std::cell::Cell;
 use std::fmt;
@@ -71,8 +71,8 @@ impl<'a> JsonCells<'a> {
         JsonCells::new(shape, spell).of_numbers(program)
     }
 
-    /// Returns an entry as JSON. Sets `found` if no `f64` equals the entry, so that [`Units`] must list it. Integers
-    /// have no decimal point.
+    /// Returns an entry as JSON. Sets `found` if no `f64` equals the entry, so that [`Units`] must list it. Entries
+    /// without a decimal point are integers, and are never listed.
     fn json(&self, n: usize, found: &Cell<bool>) -> Json {
         let Some(text) = (self.spell)(n) else { return Json::Null };
         match self.fixed(&text) {

@@ -57,7 +57,8 @@ impl LossSpot {
     }
 }
 
-/// Lost derivatives at one instruction. An instruction that undoes it in the same line is reported together with it.
+/// Lost derivatives at one instruction. If an instruction of the same line undoes this instruction, the losses of both
+/// are reported together.
 pub struct ReportedLoss {
     at: u32,
     loss: Loss,

@@ -67,8 +67,8 @@ pub fn object(mut members: Object, verdict: &Fallible, out: &mut dyn Write) -> i
     members.write(out)
 }
 
-/// Writes the JSON object of a command that runs a program. Its member for the engine says native code if that
-/// executed any step.
+/// Writes the JSON object of a command that runs a program. The member `engine` is `jit` if native code executed at
+/// least one step, otherwise `interp`.
 pub fn ran(
     mut members: Object,
     runner: Option<&Arc<dyn Runner>>,

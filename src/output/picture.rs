@@ -44,7 +44,7 @@ fn print_plot(plot: &Plot, columns: usize) -> Fallible {
     streams::print(&rows.collect::<String>())?;
     if columns < LEAST_COLUMNS {
         streams::complain(&format!(
-            "note: curves in characters take {LEAST_COLUMNS} columns, and this terminal has {columns}; `-o X.svg` draws them into a file\n"
+            "note: curves in characters need {LEAST_COLUMNS} columns, and this terminal has {columns}; `-o X.svg` writes a picture instead\n"
         ));
     }
     Ok(())

@@ -178,7 +178,9 @@ impl PlotPage<'_> {
             description.push_str(&format!("Sampled where the run reaches {place}. "));
         }
         if !seen.is_whole {
-            description.push_str("Of the many values the least and the greatest of each part are drawn. ");
+            description.push_str(
+                "The picture shows only the least and the greatest value of each part of the run. ",
+            );
         }
         Words { title, description: description.trim_end().to_owned() }
     }

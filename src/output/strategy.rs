@@ -129,15 +129,15 @@ impl PlanPage {
     pub fn text(&self, out: &mut dyn Write) -> io::Result<()> {
         let (plan, forward) = (self.plan, self.forward_steps());
         let ratio = forward as f64 / plan.steps.max(1) as f64;
-        writeln!(out, "{} forward, as many backward", counted(plan.steps as usize, "step"))?;
+        writeln!(out, "{} forward, and as many backward", counted(plan.steps as usize, "step"))?;
         if self.keeps_nothing() {
-            writeln!(out, "nothing is kept: no step of this program loses anything")?;
+            writeln!(out, "nothing is kept: no step of this program loses bits")?;
         } else {
             let (slots, leaf) = (counted(plan.slots as usize, "slot"), counted(plan.leaf as usize, "step"));
             writeln!(out, "{}: {slots}, leaves of {leaf}", self.retention.strategy.name())?;
         }
         let forward = counted(usize::try_from(forward).unwrap_or(usize::MAX), "step");
-        writeln!(out, "{forward} forward in all, {ratio:.2} for each")?;
+        writeln!(out, "{forward} forward in total, {ratio:.2} for each step of the run")?;
         if self.keeps_nothing() {
             return Ok(());
         }
@@ -151,7 +151,7 @@ impl PlanPage {
             }?;
         }
         match actions.next() {
-            Some(_) => writeln!(out, "  and so on: `--json` has all of it"),
+            Some(_) => writeln!(out, "  …: `--json` lists all actions"),
             None => Ok(()),
         }
     }

@@ -51,7 +51,7 @@ fn results(report: &Report, with_tape: bool, out: &mut dyn Write) -> io::Result<
 
 fn round_trip(report: &Report, trip: &RoundTrip, out: &mut dyn Write) -> io::Result<()> {
     let quality = match (&trip.ending, trip.restored, trip.bit_exact) {
-        (Ending::Limited | Ending::Interrupted(_), ..) => "not known, the backward run was stopped",
+        (Ending::Limited | Ending::Interrupted(_), ..) => "unknown, because the backward run was stopped",
         (_, true, true) => "yes, bit for bit",
         (_, true, false) => "yes, within the tolerance",
         (_, false, _) => "NO",

@@ -108,14 +108,18 @@ impl TradeoffPage {
                 row.name, row.steps, row.bytes, row.erased_bits
             )?;
         }
-        writeln!(out, "joules: at {} K; level: log₂ of the steps by those of `erase`", self.temperature)?;
+        writeln!(
+            out,
+            "joules: at {} K; level: log₂ of the steps divided by those of `erase`",
+            self.temperature
+        )?;
         match &self.uncut {
             None => {
                 writeln!(out, "checkpoint s: s states are kept; Bennett g, n: g segments on each of n levels")
             }
             Some(uncut) => {
                 writeln!(out, "checkpoint s: s states are kept")?;
-                writeln!(out, "Bennett's method isn't among these: {}", uncut.message)
+                writeln!(out, "Bennett's method is missing: {}", uncut.message)
             }
         }
     }

@@ -1,5 +1,5 @@
-//! Verification reports of derivatives: was the reverse sweep repeated, and which derivatives were lost. Notes and
-//! warnings for users, JSON members for programs, and the verdict of `--strict`.
+//! Verification reports of derivatives: the reason if the reverse sweep was repeated, and the lost derivatives. Notes
+//! and warnings for users, JSON members for programs, and the verdict of `--strict`.
 
 use std::fmt::Write as _;
 
@@ -38,7 +38,7 @@ impl<'a> VerificationText<'a> {
                 "note: the reverse sweep was repeated with a history, so the derivatives are those of the primal sweep"
             );
             text.extend(self.spot.as_ref().map(|spot| spot.text(file)));
-            let _ = writeln!(text, "   = without one, {divergence}");
+            let _ = writeln!(text, "   = without a history, {divergence}");
         }
         text
     }
@@ -77,7 +77,7 @@ impl<'a> VerificationText<'a> {
         let message =
             format!("the derivatives may be wrong: values that affect the loss were lost at {places}");
         Err(Failure::new(Exit::Check, message)
-            .help("the warnings name the places; without `--strict` there are only the warnings"))
+            .help("see the warnings for the places; leave `--strict` out to get only warnings"))
     }
 
     fn recomputed(&self) -> Json {

@@ -163,7 +163,7 @@ fn size(error: f64) -> String {
 
 /// Message for a derivative that no finite difference can confirm.
 const NO_DIFFERENCES: &str =
-    "no differences: at nearby inputs the program traps, or its result jumps or is too inexact";
+    "no finite differences: at nearby inputs the program traps, or its result jumps or is too inexact";
 
 fn summary(comparisons: &[Comparison]) -> String {
     let most = |estimates: &dyn Fn(&Comparison) -> Vec<Estimate>| {
@@ -188,5 +188,5 @@ fn rules(program: &Program) -> Option<String> {
     let named: Vec<String> =
         procedures.iter().filter(|p| p.rule.is_some()).map(|p| format!("`{}`", p.name)).collect();
     let custom = named.join(", ");
-    (!named.is_empty()).then(|| format!("the adjoint of {custom} is computed by a rule: is the rule right?"))
+    (!named.is_empty()).then(|| format!("a rule computes the adjoint of {custom}: check the rule"))
 }

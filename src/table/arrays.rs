@@ -1,5 +1,5 @@
-//! NumPy files: a `.npy` has one array, a `.npz` one for each name. Claimed types, lengths and sizes are checked
-//! before any number is decompressed, or memory is allocated. This module knows no program.
+//! NumPy files: a `.npy` has one array, a `.npz` one for each name. Claimed types, lengths and sizes are checked before
+//! any number is decompressed, or memory is allocated.
 
 use std::io::{self, BufReader, Cursor, Read, Seek as _, SeekFrom};
 use std::path::Path;
@@ -219,7 +219,7 @@ impl StoredArrays {
             .and_then(|mut archive| heads(&mut archive).map(|heads| (archive, heads)))
             .map_err(|why| why.of(&file))?;
         if heads.is_empty() {
-            return Err(Failure::usage(format_args!("{file}: there are no arrays in it")));
+            return Err(Failure::usage(format_args!("{file}: the archive has no arrays")));
         }
         Ok(StoredArrays { file, heads, source: ArraySource::Npz(archive) })
     }
@@ -264,7 +264,7 @@ pub fn npy(path: &Path) -> Fallible<NumberArray> {
     let name = file.file.clone();
     file.arrays()?
         .pop()
-        .ok_or_else(|| Failure::load(format_args!("can't read {name}: there is no array in it")))
+        .ok_or_else(|| Failure::load(format_args!("can't read {name}: the file has no array")))
 }
 
 /// Reason why an array can't be read.
@@ -319,13 +319,13 @@ impl BrokenArray {
 
     fn of(self, file: &str) -> Failure {
         let (what, help) = match self {
-            BrokenArray::Damaged(what) => (what, "is the file whole? write or copy it again"),
+            BrokenArray::Damaged(what) => (what, "check that the file is whole: write or copy it again"),
             BrokenArray::Foreign(what) => (
                 what,
-                "integers, floats of 16, 32 and 64 bits and `bool` are read: convert others with `array.astype('f8')`",
+                "convert the array with `array.astype('f8')`: only integers, floats of 16, 32 and 64 bits and `bool` are read",
             ),
             BrokenArray::Method(what) => {
-                (what, "`numpy.savez` and `numpy.savez_compressed` write supported files")
+                (what, "write the file with `numpy.savez` or `numpy.savez_compressed`")
             }
         };
         Failure::load(format_args!("can't read {file}: {what}")).help(help)
@@ -339,7 +339,7 @@ fn archive(source: &mut BufReader<OpenInput>) -> Result<(), BrokenArray> {
     source.rewind()?;
     match &mark {
         b"PK\x03\x04" | b"PK\x05\x06" => Ok(()),
-        _ => Err("it doesn't begin as an archive does".into()),
+        _ => Err("it doesn't begin like an archive".into()),
     }
 }
 
@@ -355,7 +355,7 @@ fn heads(archive: &mut ZipArchive<BufReader<OpenInput>>) -> Result<Vec<ArrayHead
         let entry_name = entry.name()?.into_owned();
         let Some(name) = entry_name.strip_suffix(".npy") else {
             return Err(BrokenArray::Damaged(format!(
-                "`{}` in it is no array of NumPy",
+                "its part `{}` isn't a NumPy array",
                 shown_field(&entry_name)
             )));
         };
@@ -381,7 +381,7 @@ fn check_size(head: &ArrayHead, size: u64) -> Result<(), BrokenArray> {
     let claimed = claimed.ok_or("it claims more numbers than memory holds")?;
     if size > claimed {
         let more = size - claimed;
-        return Err(BrokenArray::Damaged(format!("more follows its {count} numbers: {more} bytes")));
+        return Err(BrokenArray::Damaged(format!("{more} bytes follow its {count} numbers")));
     }
     if size < claimed {
         let there = size.saturating_sub(head.offset as u64) / width;
@@ -417,7 +417,7 @@ fn head(source: &mut impl Read, name: String) -> Result<ArrayHead, BrokenArray> 
         (TypeChar::Int, width @ (1 | 2 | 4 | 8)) => NumberKind::Signed(width as u8),
         (TypeChar::Uint, width @ (1 | 2 | 4 | 8)) => NumberKind::Unsigned(width as u8),
         (TypeChar::Float, width @ (2 | 4 | 8)) => NumberKind::Float(width as u8),
-        _ => return Err(BrokenArray::Foreign(format!("its elements are `{kind}`"))),
+        _ => return Err(BrokenArray::Foreign(format!("its elements have the type `{kind}`"))),
     };
     let lengths: Option<Vec<usize>> =
         header.shape().iter().map(|&length| usize::try_from(length).ok()).collect();
@@ -442,7 +442,7 @@ fn header(source: &mut impl Read) -> Result<Vec<u8>, BrokenArray> {
     source.read_exact(&mut start)?;
     let [.., major, _, low, high] = start;
     if !start.starts_with(b"\x93NUMPY") {
-        return Err("it doesn't begin as an array of NumPy does".into());
+        return Err("it doesn't begin like a NumPy array".into());
     }
     let (mut head, mut length) = (start.to_vec(), usize::from(u16::from_le_bytes([low, high])));
     if major >= 2 {
@@ -514,7 +514,7 @@ fn body(source: &mut impl Read, head: &ArrayHead, is_checked: bool) -> Result<Nu
     // A read at the end makes the archive reader compare the checksum.
     match source.read(&mut [0]) {
         Ok(0) => Ok(NumberArray { lengths: head.lengths.clone(), is_fortran: head.is_fortran, numbers }),
-        Ok(_) => Err(BrokenArray::Damaged(format!("more follows its {count} numbers"))),
+        Ok(_) => Err(BrokenArray::Damaged(format!("other bytes follow its {count} numbers"))),
         Err(error) => Err(damaged(&error)),
     }
 }
@@ -531,7 +531,7 @@ fn damaged(error: &io::Error) -> BrokenArray {
 /// Converts booleans, which NumPy stores as 0 and 1.
 fn truths(bytes: Vec<u8>) -> Result<Vec<i64>, BrokenArray> {
     match bytes.iter().find(|byte| **byte > 1) {
-        Some(byte) => Err(BrokenArray::Damaged(format!("one of its `bool` has the byte {byte}"))),
+        Some(byte) => Err(BrokenArray::Damaged(format!("one of its `bool` elements has the byte {byte}"))),
         None => Ok(bytes.into_iter().map(i64::from).collect()),
     }
 }

@@ -30,9 +30,9 @@ pub enum Delimiter {
 }
 
 impl Delimiter {
-    /// Detects the delimiter of a line, ignoring quoted text: a tab if there is one, otherwise a semicolon (commas
-    /// may then be decimal), otherwise a comma. Otherwise, or if a part between tabs contains blanks, blanks
-    /// separate.
+    /// Detects the delimiter of a line, ignoring quoted text: a tab if there is one, otherwise a semicolon (commas may
+    /// then be decimal), otherwise a comma, otherwise blanks. Blanks are also the delimiter if a part between tabs
+    /// contains blanks.
     fn of(line: &str) -> Delimiter {
         let mut is_quoted = false;
         let outside: Vec<u8> = line
@@ -123,8 +123,8 @@ impl<'s> TableLines<'s> {
         Ok(true)
     }
 
-    /// Advances to the next nonblank line; returns false at the end. `#` begins no comment here, because spreadsheets
-    /// write `#N/A` for missing numbers.
+    /// Advances to the next nonblank line; returns false at the end. In these lines `#` doesn't begin a comment,
+    /// because spreadsheets write `#N/A` for missing numbers.
     ///
     /// # Errors
     /// The errors of [`TableLines::first`].
@@ -202,7 +202,7 @@ impl<'s> TableLines<'s> {
         if is_spreadsheet_error(text) {
             Some("a spreadsheet writes this if it has no number: correct or delete the line")
         } else if is_decimal(text) {
-            Some("its comma is a decimal comma, and a decimal point is expected")
+            Some("write a decimal point instead of the decimal comma")
         } else {
             None
         }
@@ -218,8 +218,7 @@ impl<'s> TableLines<'s> {
         let file = &self.file;
         let beginning = self.source.fill_buf().map_err(|error| unreadable(file, &error))?;
         let refused = |what: &str, help: &str| {
-            Err(Failure::usage(format_args!("{file}: {what}, and lines of text in UTF-8 are read"))
-                .help(help))
+            Err(Failure::usage(format_args!("{file}: {what}, and UTF-8 text is expected")).help(help))
         };
         if beginning.starts_with(b"\xff\xfe") || beginning.starts_with(b"\xfe\xff") {
             return refused("this is UTF-16 text", "save it as UTF-8; a spreadsheet calls that “CSV UTF-8”");
@@ -282,10 +281,9 @@ impl<'s> TableLines<'s> {
             self.has_returned = end.and_then(|end| chunk.get(end)) == Some(&b'\r');
             let piece = chunk.get(..piece).unwrap_or_default();
             if bytes.len() + piece.len() > LONGEST_LINE {
-                let what =
-                    format!("this line has more than {} MiB, the most that is read", LONGEST_LINE >> 20);
+                let what = format!("this line has more than {} MiB, the maximum length", LONGEST_LINE >> 20);
                 return Err(
-                    fault(&self.file, self.number + 1, None, &what).help("are there line ends in it?")
+                    fault(&self.file, self.number + 1, None, &what).help("check that the file has line ends")
                 );
             }
             ask::more(&mut bytes, piece.len()).map_err(|error| {
@@ -376,7 +374,7 @@ fn split(line: &str, delimiter: Delimiter, fields: &mut Vec<FieldSpan>) -> Resul
             }
         };
         if span.end - span.start > LONGEST_FIELD {
-            return Err((at, "this field has more than 4,096 bytes, and no number or name has"));
+            return Err((at, "this field has more than 4,096 bytes, too many for a number or name"));
         }
         fields.push(span);
         match delimiter {

@@ -1,6 +1,6 @@
 //! Numbers in files, as text (`lines`) or NumPy arrays (`arrays`), for `--set A=@FILE`, `--tape` and `--times`. Lanes
-//! (`crate::lanes`) and input distributions (`crate::entropy`) read the same formats column by column. A wrong shape
-//! is an error. This module knows no program; callers parse the numbers.
+//! (`crate::lanes`) and input distributions (`crate::entropy`) read the same formats column by column. A wrong shape is
+//! an error. Callers parse the numbers.
 
 pub mod arrays;
 mod fields;
@@ -75,9 +75,11 @@ pub fn no_number(
         return failure.help(hint);
     }
     match is_integer {
-        true if program.is_unsigned(&text) => failure.help("`--unsigned` reads integers without a sign"),
+        true if program.is_unsigned(&text) => {
+            failure.help("add `--unsigned` to read integers without a sign")
+        }
         true if program.parse(Class::Real, &text).is_ok() => {
-            failure.help(format_args!("`{cell}` is an integer: `.in {cell}: real` would declare a real"))
+            failure.help(format_args!("write an integer, or declare `{cell}` as a real: `.in {cell}: real`"))
         }
         false if is_infinite() => {
             failure.help("cells hold finite numbers only: leave such lanes out of the file")
@@ -120,10 +122,11 @@ fn array(path: &Path) -> Fallible<Option<NumberArray>> {
     let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
     match ending.as_deref().and_then(|ending| ending.to_str()) {
         Some("npy") => arrays::npy(path).map(Some),
-        Some("npz") => {
-            Err(Failure::usage(format_args!("{}: the arrays of an archive have names", shown(path)))
-                .help("`numpy.save` writes one array as a `.npy`; `batch --lanes` reads archives"))
-        }
+        Some("npz") => Err(Failure::usage(format_args!(
+            "{}: this is an archive of named arrays, and a single array is expected",
+            shown(path)
+        ))
+        .help("write the array as a `.npy` with `numpy.save`; only `batch --lanes` reads archives")),
         _ => Ok(None),
     }
 }
@@ -189,8 +192,10 @@ impl<T> NumberTable<T> {
             [width] => (1, width),
             [lines, width] => (lines, width),
             _ => {
-                let what =
-                    format!("{file}: an array of {} lengths, and two are read at most", array.lengths.len());
+                let what = format!(
+                    "{file}: the array has {} dimensions, and at most two are supported",
+                    array.lengths.len()
+                );
                 return Err(Failure::usage(what));
             }
         };
@@ -243,13 +248,17 @@ impl<T> NumberTable<T> {
     fn shape_help(&self, failure: Failure, shape: Shape) -> Failure {
         let failure = match shape {
             Shape::Matrix(rows, columns) if (columns as usize, rows as usize) == (self.lines, self.width) => {
-                failure.help("the file has the rows as columns: exchange them")
+                failure.help("exchange rows and columns: each line must be one row")
             }
             Shape::Matrix(..) => {
-                failure.help("each line is one row, or one line has all numbers, row by row")
+                failure.help("write one row in each line, or all numbers in one line, row by row")
             }
-            Shape::Vector(_) => failure.help("a vector is one line of numbers, or one number a line"),
-            Shape::Stack => failure.help("its bottom comes first"),
+            Shape::Vector(_) => {
+                failure.help("write a vector as one line of numbers, or with one number in each line")
+            }
+            Shape::Stack => {
+                failure.help("write the values in one line or one column, the bottom of the stack first")
+            }
             Shape::Scalar => failure,
         };
         match self.header {
@@ -260,7 +269,7 @@ impl<T> NumberTable<T> {
 
     fn ragged(&self, lines: &TableLines<'_>, name: &str, shape: Shape) -> Failure {
         let what = format!(
-            "{}, and the line before has {}; {} takes {}",
+            "this line has {}, and the line before has {}; {} takes {}",
             counted(lines.count(), "number"),
             self.width,
             declared(name, shape),

@@ -16,22 +16,22 @@ pub fn names(lines: &mut TableLines<'_>) -> Fallible<Vec<String>> {
         let shown = shown_field(&name);
         if name.is_empty() {
             return Err(lines
-                .fault(Some(n), "a column without a name")
-                .help("each column is named by a cell: `x`, `A[3]`"));
+                .fault(Some(n), "this column has no name")
+                .help("name each column after a cell: `x`, `A[3]`"));
         }
         if looks_like_number(&name) && !is_word(&name) {
-            let what = format!("`{shown}` is a number, and the first line is to name the columns");
+            let what = format!("`{shown}` is a number, and the first line must name the columns");
             return Err(lines
                 .fault(Some(n), &what)
                 .help("put a line with the names of the cells in front: `x,A[0],A[1]`"));
         }
         if name.contains('[') && !name.contains(']') {
             return Err(lines
-                .fault(Some(n), &format!("`{shown}` lacks its bracket"))
+                .fault(Some(n), &format!("`{shown}` has no closing bracket"))
                 .help("a name with a comma in it needs quotes: \"M[1,2]\""));
         }
         if names.contains(&name) {
-            let what = format!("the column `{shown}` is there twice");
+            let what = format!("the column `{shown}` occurs twice");
             return Err(lines.fault(Some(n), &what).help("leave one of them out"));
         }
         names.push(name);
@@ -53,21 +53,23 @@ pub fn number_count(lines: &mut TableLines<'_>, columns: usize) -> Fallible {
     lines.drop_trailing(columns);
     let found = lines.count();
     if found != columns {
-        let what =
-            format!("{}, and the first line names {}", counted(found, "field"), counted(columns, "column"));
+        let what = format!(
+            "this line has {}, and the first line names {}",
+            counted(found, "field"),
+            counted(columns, "column")
+        );
         let failure = lines.fault(Some(found.min(columns)), &what);
         let is_double = lines.is_by_commas() && found > columns;
         return Err(match found < columns {
-            true => failure.help("is the file cut short? each line has a number in every column"),
-            false if is_double => {
-                failure.help("each line has one number in every column; decimal commas need `;` between the fields, and points are expected")
-            }
-            false => failure.help("each line has one number in every column"),
+            true => failure.help("write a number in every column; the file may be cut short"),
+            false if is_double => failure
+                .help("write one number in every column; if commas are decimal commas, write decimal points"),
+            false => failure.help("write one number in every column"),
         });
     }
     if columns == 1 && lines.has_skipped() {
         let what = "the line before is blank, and in a table of one column that may be a missing number";
-        return Err(lines.fault(None, what).help("write the number, or take the blank line out"));
+        return Err(lines.fault(None, what).help("write the number, or delete the blank line"));
     }
     Ok(())
 }

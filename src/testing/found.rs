@@ -44,8 +44,9 @@ fn matching(argument: &Path) -> Fallible<Vec<PathBuf>> {
     let pattern =
         argument.to_str().filter(|text| text.contains(['*', '?', '['])).filter(|_| !argument.exists());
     let Some(pattern) = pattern else { return Ok(vec![argument.to_owned()]) };
-    let paths = glob::glob(pattern)
-        .map_err(|error| Failure::usage(format_args!("{}: this is no pattern: {error}", shown(argument))))?;
+    let paths = glob::glob(pattern).map_err(|error| {
+        Failure::usage(format_args!("{}: this pattern is invalid: {error}", shown(argument)))
+    })?;
     let paths: Vec<PathBuf> = paths.filter_map(Result::ok).filter(|path| !is_hidden(path, pattern)).collect();
     if paths.is_empty() {
         return Err(Failure::usage(format_args!("no file matches {}", shown(argument))));

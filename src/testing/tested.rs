@@ -69,7 +69,7 @@ impl TestedText {
     pub fn read(path: &Path) -> Fallible<TestedText> {
         if read::is_image(path, &[]) {
             let failure = Failure::usage(format_args!("{}: an image has no header", shown(path)));
-            return Err(failure.help("name the text that it was made from"));
+            return Err(failure.help("name the text from which the image was assembled"));
         }
         let text = read::text(path)?;
         let files = FolderFiles::new(files(), folder(path)).map_err(|error| {

@@ -1,5 +1,5 @@
-//! Activity: inputs that aren't requested aren't differentiated by. Reports of infinite derivatives times 0, and of
-//! kinks at second order; only reverse sweeps apply rules.
+//! Activity analysis: derivatives are computed only with respect to the requested inputs. Also tests the reports of
+//! infinite derivatives times 0 and of kinks at second order, and that only reverse sweeps apply rules.
 
 use serde_json::{Value, json};
 
@@ -38,7 +38,8 @@ fn gradient(program: &str, options: &str) -> Value {
     interpreted
 }
 
-/// Inputs that aren't requested get no derivative, nor do results of integers, constants or other data.
+/// An expression that doesn't depend on the requested inputs gets no adjoint: an expression of other inputs, integers,
+/// constants or other data.
 #[test]
 fn unvaried_cells_receive_no_adjoint() {
     let head = ".inout x: real default 3, c: real default 0, tiny: real default 1e-200\n.inout n default 0\n.out y: real\n";
@@ -73,7 +74,8 @@ fn unvaried_cells_receive_no_adjoint() {
     on(&text, "grad", "--loss y --wrt x,c").expect(4).says("T07");
 }
 
-/// For a base of 0, a power's derivative by the base may exist where that by the exponent doesn't.
+/// At base 0, the derivative of a power with respect to the base may exist although the derivative with respect to the
+/// exponent doesn't.
 #[test]
 fn a_power_is_differentiated_by_its_base_alone() {
     let power = ".inout a: real default 0\n.inout b: real default 2\n.out y: real\nadd y, pow(a, b)\n";
@@ -87,7 +89,7 @@ fn a_power_is_differentiated_by_its_base_alone() {
     on(power, "grad", "--loss y").expect(4).says("T07");
 }
 
-/// A small denominator that is data has an infinite derivative, which isn't evaluated.
+/// The derivative with respect to a tiny denominator is infinite. It isn't evaluated if the denominator is data.
 #[test]
 fn derivatives_with_respect_to_data_are_not_evaluated() {
     let text = ".inout x: real default 3, c: real default 1e-200\n.out y: real\nadd y, x / c\n";
@@ -105,7 +107,7 @@ fn an_infinite_derivative_that_meets_0_is_reported() {
     on(CUBE_OF_ROOT, "grad", "--loss f --unchecked --engine jit").expect(0).says("warning[L05]");
     on(CUBE_OF_ROOT, "grad", "--loss f --exact --strict").expect(1).says("L05");
     on(CUBE_OF_ROOT, "grad", "--loss f --strategy checkpoint --strict").expect(1).says("L05");
-    // Near that point, for other results, and by other numbers nothing is lost.
+    // Nothing is lost at another point, for other results, or with respect to other inputs.
     for options in ["--loss f --set x=1", "--loss g", "--loss h", "--loss f --wrt c"] {
         assert_eq!(codes(&gradient(CUBE_OF_ROOT, options)), [""; 0], "{options}");
     }
@@ -114,8 +116,8 @@ fn an_infinite_derivative_that_meets_0_is_reported() {
     }
 }
 
-/// The same holds for other functions, for intermediate values, in procedures and loops, and in the reverse sweep of
-/// an `overwrite`.
+/// Infinite derivatives times 0 are also reported for other functions, for intermediate values, in procedures and
+/// loops, and in the reverse sweep of an `overwrite`.
 #[test]
 fn infinite_derivatives_that_meet_0_are_reported_everywhere() {
     let head = ".inout x: real default 0, k: real default 0\n.out y: real\n";
@@ -137,7 +139,7 @@ fn infinite_derivatives_that_meet_0_are_reported_everywhere() {
     }
 }
 
-/// Derivatives don't depend on the other requested results, in either mode of the Jacobian.
+/// The derivatives of a result don't depend on which other results are requested, in either mode of the Jacobian.
 #[test]
 fn a_row_does_not_depend_on_other_rows() {
     for of in ["f", "f,g", "f,g,h"] {
@@ -148,7 +150,7 @@ fn a_row_does_not_depend_on_other_rows() {
     }
     let object = on(CUBE_OF_ROOT, "jacobian", "--of g,h --wrt x --json").expect(0).json();
     assert_eq!((&object["jacobian"], codes(&object)), (&json!([[1.0], [2.0]]), Vec::<&str>::new()));
-    // A tangent of 0 hides the loss; an adjoint of 1 doesn't.
+    // The adjoint of `sqrt(x*x)` is 1, so the missing derivative is a trap. A tangent would be 0 and hide it.
     let root = ".inout x: real default 0\n.out f: real, g: real\nadd f, sqrt(x*x)\nadd g, x\n";
     for of in ["f", "f,g"] {
         on(root, "jacobian", &format!("--of {of}")).expect(4).says("T07");
@@ -266,7 +268,7 @@ RULE
     on(&wrong, "hessian", "--loss y --times a=1").expect(1).says("depend on the order");
 }
 
-/// Lanes use the same words, and each lane has its own report.
+/// The reports of lanes have the same wording as those of single runs, and each lane has its own report.
 #[test]
 fn lanes_report_losses_and_ignored_options() {
     let folder = Folder::new();

@@ -90,7 +90,7 @@ fn arrow_is_read_and_written() {
     let mut rows = lines.lines();
     assert!(rows.next().unwrap().starts_with("x,A[0],A[1],\"M[0,0]\",\"M[0,1]\",\"M[0,2]\",\"M[1,0]\""));
     assert_eq!(rows.nth(5), Some("5.0,5,-5,50.0,51.0,52.0,53.0,54.0,55.0,65.0,-5,5"));
-    // The content determines the format, for every source.
+    // The content determines the format, for files and for standard input.
     for (arguments, input) in [
         ("--lanes in.arrows", &b""[..]),
         ("--lanes -", &folder.read("in.arrow")),
@@ -254,7 +254,7 @@ fn numbers_of_arrow_fit_the_cells() {
         .reviver("batch line.rasm --lanes long.csv --real fixed:40 -o long.arrow")
         .expect(3)
         .says("which no f64 represents exactly")
-        .says("`-o` with a `.csv` has all digits");
+        .says("write a `.csv` with `-o`");
     assert!(!folder.path("long.arrow").exists());
 }
 
@@ -370,7 +370,7 @@ fn truncated_arrow_is_reported() {
     for end in (0..whole.len()).step_by(29) {
         folder.file("cut.arrow", &whole[..end]);
         let ran = folder.reviver("batch mixed.rasm --lanes cut.arrow -o out.arrow").expect(3);
-        ran.says("can't read cut.arrow").says("is it whole?");
+        ran.says("can't read cut.arrow").says("check that the file is whole");
         assert_eq!(folder.names(), ["cut.arrow", "mixed.rasm"], "{end}");
     }
     let marks: Vec<usize> = (0..stream.len()).filter(|&at| stream[at..].starts_with(&[0xff; 4])).collect();
@@ -389,7 +389,7 @@ fn truncated_arrow_is_reported() {
     ran.says("if it was cut short, lanes are missing");
     folder.file("two.arrows", [&stream[..], &stream].concat());
     folder.reviver("batch mixed.rasm --lanes two.arrows").expect(3).says("something follows its end");
-    // A footer that belongs to another file.
+    // The footer is that of another file.
     let one = file(&batches[..1]);
     let contents = |file: &[u8]| {
         let [.., a, b, c, d, _, _, _, _, _, _] = file else { panic!() };
@@ -399,8 +399,8 @@ fn truncated_arrow_is_reported() {
     folder
         .with_input("batch mixed.rasm --lanes -", &recomputed)
         .expect(3)
-        .says("its table of contents has 1");
-    // As Polars writes files: the schema is only in the footer.
+        .says("its table of contents lists 1");
+    // Polars writes files like this: the schema is only in the footer.
     let mut late = whole.clone();
     let first = late.iter().position(|byte| *byte == 0xff).unwrap();
     late[first..first + 8].fill(7);
@@ -409,8 +409,8 @@ fn truncated_arrow_is_reported() {
     folder.with_input("batch mixed.rasm --lanes -", &stream).expect(0).prints(&csv);
     folder.with_input("batch mixed.rasm --lanes -", &late).expect(3).says("named only at its end");
     for (bytes, said) in [
-        (&b"x,A[0]\n1,2\n"[..], "doesn't begin as record batches do"),
-        (b"", "there is nothing in it"),
+        (&b"x,A[0]\n1,2\n"[..], "doesn't begin like an Arrow file or stream"),
+        (b"", "it is empty"),
         (b"ARROW", "is cut short"),
         (b"ARROW1\0\0something else", "is cut short"),
     ] {

@@ -1,4 +1,4 @@
-//! Diverging reverse sweeps in floats: recomputed and reported, or refused.
+//! Reverse sweeps in floats that diverge from the primal sweep: they are recomputed and reported, or refused.
 
 use serde_json::{Value, json};
 
@@ -70,7 +70,7 @@ fn exact_programs_need_no_recomputation() {
     }
 }
 
-/// Both conditions flip, so both sweeps have equally many steps in another order.
+/// Both conditions flip in the reverse sweep, so both sweeps have equally many steps, but in another order.
 #[test]
 fn paths_of_equal_length_are_distinguished() {
     let text = "
@@ -96,7 +96,7 @@ add a, 0.7
     assert!((grad["w"].as_f64().unwrap() - 0.9).abs() < 1e-15, "{grad}");
 }
 
-/// The path is the same, but the factor returns as 0.29999995.
+/// The reverse sweep takes the same path as the primal sweep, but the factor returns as 0.29999995.
 #[test]
 fn a_sensitive_drift_is_recomputed() {
     let text = ".inout a: real default 0.3, w: real default 5\n.out loss: real\n\
@@ -107,7 +107,7 @@ fn a_sensitive_drift_is_recomputed() {
     assert_eq!(recomputed(&lost), (json!({ "a": 5.0, "w": 0.3 }), json!("missed")));
 }
 
-/// A freed cell has 1e-10, which counts as 0, but determines the loss; alone, and next to a large term.
+/// A freed cell has the value 1e-10, which counts as 0 but determines the loss. Tested alone, and next to a large term.
 #[test]
 fn a_small_freed_number_is_not_taken_for_rounding() {
     for large in ["", "add.mul loss, z, 1000\n"] {
@@ -117,7 +117,9 @@ fn a_small_freed_number_is_not_taken_for_rounding() {
         );
         let (grad, why) = recomputed(&text);
         assert_eq!((&grad["w"], &grad["x"], why), (&json!(1e-10), &json!(2.0), json!("freed")));
-        on(&text, "grad --loss loss").expect(0).says("in `main`\n   | vacate t\n   = without one, a cell");
+        on(&text, "grad --loss loss")
+            .expect(0)
+            .says("in `main`\n   | vacate t\n   = without a history, a cell");
         let frame = text.replace("local t = x\n", ".ancilla t: real\nadd t, x\n");
         let frame = frame.replace("delocal t = 0.0\n", "vacate t\n");
         assert_eq!(recomputed(&frame).0["w"], json!(1e-10), "{frame}");
@@ -132,7 +134,7 @@ fn a_trap_caused_by_drift_is_recomputed() {
     assert_eq!((grad, why), (json!({ "a": 0.0, "b": 0.6 }), json!("trap")));
 }
 
-/// In the reverse sweep the counter misses 0, and the loop would be endless.
+/// In the reverse sweep the counter misses 0, so the loop would never end.
 #[test]
 fn a_backward_run_that_misses_the_start_of_a_loop_ends() {
     let text = ".inout x: real default 2\n.out loss: real, i: real\n\
@@ -149,11 +151,11 @@ fn a_divergence_in_spite_of_a_history_is_an_error() {
             .expect(1)
             .says("error: the reverse sweep does not reach the start, although it loses nothing")
             .says("`s` differs from the start")
-            .says("= help: its values depend on its adjoints");
+            .says("= help: the program's values depend on its adjoints");
     }
 }
 
-/// Residues of sums don't make a gradient doubtful.
+/// Rounding residues of sums don't cause warnings about gradients that are right.
 #[test]
 fn programs_with_right_gradients_pass_strictly() {
     let mut tried = 0;
@@ -165,7 +167,7 @@ fn programs_with_right_gradients_pass_strictly() {
         let text = std::fs::read_to_string(&path).unwrap();
         for line in text.lines().filter_map(|line| line.strip_prefix(";! grad ")) {
             let (given, results) = line.split_once("->").unwrap();
-            // Runs with traps or errors have no gradient, and reported losses aren't rounding.
+            // Runs with traps or errors have no gradient. `reported=1` is a lost value, which isn't rounding.
             let results = results.trim();
             let without = ["trap ", "error "].iter().any(|word| results.starts_with(word));
             if without || results.contains("reported=1") {
@@ -306,7 +308,7 @@ fn a_loss_without_right_digits_is_reported() {
     assert_eq!(ran.json()["failed"], json!(12));
 }
 
-/// A converged fit: its loss is the square of a tiny number, with few correct digits.
+/// The loss of a converged fit is the square of a tiny number. It has few correct digits, and isn't reported.
 #[test]
 fn a_loss_near_its_minimum_is_not_reported() {
     for x in ["1.0000000001", "1.0000000000001", "1.0", "0.99999999"] {

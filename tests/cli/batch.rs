@@ -2,7 +2,7 @@
 
 use crate::support::{Folder, reviver, with_input};
 
-/// Program that uses up its input only if that is 0, and traps at 3.
+/// Program that adds n² to y, and traps if n is 3.
 const PICKY: &str = ".inout n\n.out y\nassert n != 3\nadd.mul y, n, n\n";
 const MIXED: &str =
     ".inout x: real\n.inout A[2]\n.out y: real, B[2]\nadd y, 2 * x\nadd B[0], A[1]\nadd B[1], A[0]\n";
@@ -79,7 +79,7 @@ fn numpy_arrays_equal_the_csv_lanes() {
         (array("(9999999999, 9999999999)", &[]), "are no shape of an array"),
         (array("(2, 2)", &[1.0, f64::NAN, 3.0, 4.0]), "`t` in lane 0"),
         (b"\x93NUMPY".to_vec(), "cut short"),
-        (b"something else".to_vec(), "as an array of NumPy does"),
+        (b"something else".to_vec(), "like a NumPy array"),
     ] {
         folder.file("bad.npy", bad);
         let ran = folder.reviver("batch line.rasm --lanes bad.npy");
@@ -94,12 +94,12 @@ fn a_wrong_file_is_reported_with_its_place() {
     let folder = Folder::new();
     folder.file("mixed.rasm", MIXED);
     for (content, said) in [
-        ("", "there is nothing in it"),
-        ("1,2,3\n", "is a number, and the first line is to name the columns"),
+        ("", "the file has no lines"),
+        ("1,2,3\n", "is a number, and the first line must name the columns"),
         ("x,A[0]\n1,2\n", "`A[1]`; add a column"),
         ("x,A[0],A[1],z\n1,2,3,4\n", "no cell `z`"),
         ("x,A[0],A[1],y\n1,2,3,4\n", "`y` can't be given"),
-        ("x,A[0],A[1],x\n1,2,3,4\n", "in.csv:1:13: the column `x` is there twice"),
+        ("x,A[0],A[1],x\n1,2,3,4\n", "in.csv:1:13: the column `x` occurs twice"),
         ("x,A[0],A[2]\n1,2,3\n", "there is no cell `A[2]`"),
         ("x,A[0],A[1]\n1,2,3\n4,5\n", "in.csv:3:4: 2 fields, and the first line names 3 columns"),
         ("x,A[0],A[1]\n1,2,3,4\n", "4 fields"),
@@ -123,12 +123,12 @@ fn a_wrong_file_is_reported_with_its_place() {
     assert_eq!((&object["place"]["line"], &object["place"]["column"]), (&2.into(), &3.into()));
     folder.file("in.csv", b"x,A[0],A[1]\n1,\xff,3\n");
     folder.reviver("batch mixed.rasm --lanes in.csv").expect(2).says("in.csv:2:3: this is not UTF-8 text");
-    // No lane is skipped.
+    // A faulty lane is an error: no lane is skipped.
     for (content, said) in [
         ("x,A[0],A[1]\n1,2,3\n#N/A,5,6\n7,8,9\n", "in.csv:3:1: `x`: `#N/A` is not a number"),
         ("x,A[0],A[1]\n1,2,3\n#DIV/0!,5,6\n", "a spreadsheet writes this if it has no number"),
         ("x,A[0],A[1]\n1,2,3\n# a comment\n", "in.csv:3"),
-        ("x;A[0];A[1]\n1,5;2;3\n", "its comma is a decimal comma"),
+        ("x;A[0];A[1]\n1,5;2;3\n", "write a decimal point"),
         ("x,A[0],A[1]\n1,\"2,3\n4,5,6\n", "in.csv:2:3: this quote isn't closed on its line"),
         ("#N/A,A[0],A[1]\n1,2,3\n", "in.csv:1:1: `#N/A` is a number"),
         ("PK\x03\x04", "this is an archive"),
@@ -149,9 +149,12 @@ fn a_wrong_file_is_reported_with_its_place() {
     assert!(ran.stderr.len() < 600 && !ran.stderr.contains('\u{1b}'), "{ran:?}");
     // The last number of a truncated file may be wrong, which only a missing line end reveals.
     folder.file("in.csv", "x,A[0],A[1]\n1,2,3");
-    folder.reviver("batch mixed.rasm --lanes in.csv").expect(0).says("the last line of in.csv has no end");
+    folder
+        .reviver("batch mixed.rasm --lanes in.csv")
+        .expect(0)
+        .says("the last line of in.csv has no line end");
     folder.reviver("batch mixed.rasm --lanes none.csv").expect(3).says("there is no file none.csv");
-    folder.reviver("batch mixed.rasm --lanes in.txt").expect(2).says("doesn't say how it holds lanes");
+    folder.reviver("batch mixed.rasm --lanes in.txt").expect(2).says("no lane format has this extension");
 }
 
 /// `tests/cli/arrow.rs` tests builds with the feature.
@@ -200,7 +203,7 @@ fn inputs_are_kept_and_a_full_disk_is_reported() {
         folder
             .reviver("batch mixed.rasm --lanes in.csv -o /dev/full --force")
             .expect(2)
-            .says("doesn't say how");
+            .says("no lane format has this extension");
         let full = format!("{} batch mixed.rasm --lanes in.csv > /dev/full", env!("CARGO_BIN_EXE_reviver"));
         folder.shell(&full).expect(3).says("can't write to standard output: the disk is full");
         std::os::unix::fs::symlink("/dev/full", folder.path("full.csv")).unwrap();
@@ -268,7 +271,10 @@ fn shared_inputs_of_lanes_have_one_value() {
         ".inout w[2]: real shared\n.inout x: real\n.out y: real\nadd y, w[0] * x\nadd y, w[1]\n",
     );
     folder.file("in.csv", "x\n1\n2\n4\n");
-    folder.reviver("batch line.rasm --lanes in.csv").expect(2).says("`--shared w=…` gives it to all lanes");
+    folder
+        .reviver("batch line.rasm --lanes in.csv")
+        .expect(2)
+        .says("set `w` for all lanes with `--shared w=…`");
     let ran = folder.reviver("batch line.rasm --lanes in.csv --shared w=3,0.5 --grad y").expect(0);
     assert_eq!(ran.stdout, "y,x'\n3.5,3.0\n6.5,3.0\n12.5,3.0\n");
     ran.says("sum of w'[0] = 7.0\nsum of w'[1] = 3.0");
@@ -295,7 +301,7 @@ fn the_words_of_a_declaration_are_kept() {
     let text = ".inout w: real = 1 shared default 2\n.in n shared\n";
     let file = folder.file("words.rasm", format!("{text}\n        add   w, 1\n        sub   n, n\n"));
     let flat = reviver(&format!("disasm {file}"));
-    // `sub n, n` names its target as a source.
+    // `sub n, n` names its target as a source, so the program doesn't assemble.
     flat.expect(3);
     let file = folder.file("words.rasm", format!("{text}\n        add   w, 1\n"));
     let flat = reviver(&format!("disasm {file}")).expect(0).stdout;
@@ -305,7 +311,7 @@ fn the_words_of_a_declaration_are_kept() {
     let inverse = reviver(&format!("invert {file}")).expect(0).stdout;
     assert!(!inverse.contains("shared"), "{inverse}");
     for (wrong, said) in [
-        (".out y shared\n", "`y` is not given by the user and can't be `shared`"),
+        (".out y shared\n", "`y` is not an input, so it can't be `shared`"),
         (".in trail[] shared\n", "is a stack and can't be `shared`"),
         (".var shared\n", "shared"),
     ] {

@@ -1,4 +1,4 @@
-//! `reviver bench`: its measurements, and its reports on programs without some of them. Speeds aren't checked.
+//! `reviver bench`: its measurements, and its reports on programs that lack some of them. Speeds aren't checked.
 
 use serde_json::Value;
 
@@ -83,7 +83,7 @@ fn an_irreversible_program_is_reported() {
 fn programs_that_cannot_be_measured_are_refused() {
     reviver("bench programs/fib.rasm --loss q").expect(2).says("--of: the program has no cell `q`");
     reviver("bench programs/fib.rasm --loss a").expect(2).says("--of: `a` is an integer");
-    reviver("bench programs/fib.rasm --seconds -1").expect(2).says("seconds are a number from 0");
+    reviver("bench programs/fib.rasm --seconds -1").expect(2).says("a number of seconds from 0");
     reviver("bench programs/fib.rasm --set b=1").expect(2).says("`b` can't be given");
     let error = reviver("bench nothing.rasm --json").expect(3).json();
     assert_eq!(error["error"]["kind"], "load");

@@ -1,5 +1,5 @@
-//! `bennett`: reversible programs with the results of overwriting ones, in the expected numbers of segment runs and
-//! states.
+//! `reviver bennett`: the derived reversible programs have the same results as the programs that overwrite. They take
+//! the predicted numbers of segment runs and of kept states.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -67,7 +67,7 @@ fn results(ran: &Ran) -> Value {
     ran.json()["outputs"].clone()
 }
 
-/// Runs both programs on inputs, and compares every result of the overwriting one.
+/// Runs a program and its reversible form on the same inputs, and compares every result of the program.
 #[track_caller]
 fn are_equal(program: &str, reversible: &str, inputs: &str) {
     let expected = results(&reviver(&format!("run {program} --set {inputs} --json")).expect(0));
@@ -114,8 +114,8 @@ fn logistic(rounds: u32) -> String {
     format!("steps={rounds},x=0.3")
 }
 
-/// A `show` in `keep` counts runs of segments and kept states, because it prints in both directions and undoes
-/// nothing.
+/// The test inserts a `show` into the procedure `keep`, which prints in both directions. So the prints count runs of
+/// segments and kept states.
 #[test]
 fn sixty_four_segments_need_the_predicted_memory() {
     let folder = Folder::new();
@@ -164,7 +164,7 @@ fn the_debugger_travels_through_the_result() {
     with_input(&format!("debug {file} --batch -"), script).expect(0).prints_part("steps = 16");
 }
 
-/// Final contents of arrays that aren't results are garbage of the program, and not of its reversible form.
+/// Final contents of arrays that aren't results are garbage of the program. The reversible form leaves no such garbage.
 #[test]
 fn arrays_may_have_any_final_contents() {
     let folder = Folder::new();
@@ -295,11 +295,11 @@ fn programs_that_cannot_be_cut_are_refused_with_a_remedy() {
     reviver(&format!("{plain} --space 1M")).expect(0).prints_part("Levels of segments: 1, with 64");
 }
 
-/// A program that can't be cut into segments still has the other methods.
+/// If a program can't be cut into segments, the other methods are reported, with the reason.
 #[test]
 fn a_tradeoff_without_segments_has_a_reason() {
     let page = reviver("tradeoff programs/collatz.rasm --set n=6").expect(0);
-    let last = "Bennett's method isn't among these: a program that uses a stack can't be cut into segments\n";
+    let last = "Bennett's method is missing: a program that uses a stack can't be cut into segments\n";
     assert!(page.stdout.ends_with(last) && !page.stdout.contains("Bennett 8, 2"), "{page:?}");
     let object = reviver("tradeoff programs/collatz.rasm --set n=6 --json").expect(0).json();
     assert_eq!(object["no_bennett"]["code"], "E86");
@@ -363,8 +363,8 @@ fn grouped(count: &serde_json::Value) -> String {
     reviver_pictures::numbers::grouped(count.as_u64().unwrap())
 }
 
-/// Leftovers of a program don't make its reversible form trap, nor do its limits, which apply to fewer calls and to
-/// its own stacks.
+/// The reversible form of a program doesn't trap because of the program's leftovers. It doesn't trap because of the
+/// program's limits either: it has fewer open calls, and its own stacks.
 #[test]
 fn leftovers_and_limits_of_the_program_cause_no_trap() {
     let folder = Folder::new();
@@ -389,7 +389,7 @@ fn leftovers_and_limits_of_the_program_cause_no_trap() {
     }
 }
 
-/// If the segments trap, the other methods are still reported.
+/// If the segments trap, the rows of the other methods are still reported.
 #[test]
 fn a_trap_of_the_segments_keeps_the_other_rows() {
     let folder = Folder::new();

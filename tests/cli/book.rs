@@ -1,4 +1,4 @@
-//! Course book: its sessions, listings, messages and links are correct.
+//! Course book: its sessions, listings, quoted messages and links are correct.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -125,8 +125,8 @@ fn listings_of_the_book_assemble_or_are_refused_as_stated() {
     assert!(refused > 3, "{refused} messages of refused listings");
 }
 
-/// Listings refer to lines by number, so a changed program could silently shift them. Listings are whole paragraphs,
-/// which detects most such shifts.
+/// Listings refer to lines by number, so a change of a program could silently shift them. The test requires whole
+/// paragraphs, which detects most such shifts.
 #[test]
 fn the_book_shows_whole_paragraphs_of_programs() {
     let mut shown = 0;
@@ -209,7 +209,7 @@ fn chapters_name_their_graded_exercises() {
     assert!(found > 30, "{found} exercises that grade themselves");
 }
 
-/// Every program must be mentioned by a page, because it would not be read otherwise.
+/// Every program must be mentioned on a page, because readers wouldn't find it otherwise.
 #[test]
 fn every_program_of_the_book_is_shown() {
     let all: String = pages().iter().map(|page| page.text.as_str()).collect();
@@ -227,7 +227,7 @@ struct ShownPicture {
 }
 
 impl ShownPicture {
-    /// Draws the picture. After `with:` are the commands of a debugger script, which draws into `FILE`.
+    /// Draws the picture. The text after `with:` has the commands of a debugger script, which draws into `FILE`.
     fn drawn(&self) -> String {
         let Some((arguments, script)) = self.arguments.split_once(", with: ") else {
             return reviver(&self.arguments).expect(0).stdout;
@@ -259,7 +259,7 @@ impl Chapter {
     }
 }
 
-/// `UPDATE_PICTURES=1` draws them again.
+/// `UPDATE_PICTURES=1` draws the pictures again.
 #[test]
 fn the_pictures_of_the_book_are_drawn_from_runs() {
     let updates = std::env::var_os("UPDATE_PICTURES").is_some();

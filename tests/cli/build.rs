@@ -63,7 +63,7 @@ fn other_files_are_not_replaced() {
         .says("is not a C text that `reviver` has written");
     assert_eq!(folder.read("mine.c"), b"int mine;\n");
     reviver(&format!("build programs/fib.rasm -o {file} --force")).expect(0);
-    // A header and a C file don't replace each other.
+    // A C file doesn't replace a header, nor a header a C file.
     reviver(&format!("build programs/fib.rasm --header -o {file}"))
         .expect(2)
         .says("is not a header that `reviver` has written");
@@ -134,7 +134,8 @@ fn a_header_links_with_its_own_c_file_only() {
     }
 }
 
-/// A header with another number of reserved calls than the C file would give the memory another size.
+/// The number of reserved calls determines the size of the memory. So a header can't be used with a C file that
+/// reserves another number.
 #[test]
 fn the_header_fixes_the_number_of_reserved_calls() {
     if !has_compiler() {

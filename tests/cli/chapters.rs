@@ -21,7 +21,7 @@ fn every_chapter_has_its_listings_and_no_markup_for_the_builder() {
     let chapters = chapters();
     let pages = std::fs::read_dir(root().join("course/book/src")).unwrap();
     let pages = pages.filter(|page| page.as_ref().unwrap().path().extension().is_some_and(|e| e == "md"));
-    // The summary is the list of the others.
+    // The summary isn't a chapter: it lists the chapters.
     assert_eq!(chapters.len(), pages.count() - 1);
     for (n, chapter) in chapters.iter().filter(|chapter| !chapter["number"].is_null()).enumerate() {
         assert_eq!(chapter["number"], json!(n + 1));
@@ -57,7 +57,7 @@ fn chapters_are_found_by_number_or_name() {
     assert_eq!(prose.map(str::len).collect::<Vec<_>>(), [59], "{folded}");
     reviver("course read 5 --columns 0").expect(2).says("at least 1");
     reviver("course read garbage").expect(2).says("did you mean `05-garbage`?");
-    reviver("course read 99").expect(2).says("`reviver course read` lists them");
+    reviver("course read 99").expect(2).says("`reviver course read` lists the chapters");
 }
 
 /// Returns the program files that a text names, as a user would type them.
@@ -73,7 +73,7 @@ fn named(text: &str) -> BTreeSet<&str> {
 #[test]
 fn sessions_of_the_book_run_in_the_copied_folder() {
     let folder = Folder::new();
-    folder.reviver("course start mine").expect(0).prints_part("and the programs of the book in mine");
+    folder.reviver("course start mine").expect(0).prints_part("and the programs of the book are in mine");
     let texts: Vec<String> = chapters().iter().map(text).collect();
     let named: BTreeSet<&str> = texts.iter().flat_map(|text| named(text)).collect();
     assert!(named.len() >= 40, "{named:?}");
@@ -81,6 +81,6 @@ fn sessions_of_the_book_run_in_the_copied_folder() {
         folder.reviver(&format!("check mine/{path}")).expect(0);
     }
     folder.file("mine/programs/fib.rasm", "; my own\n");
-    folder.reviver("course start mine").expect(0).prints_part("everything is in mine already");
+    folder.reviver("course start mine").expect(0).prints_part("all files are in mine already");
     assert_eq!(folder.read("mine/programs/fib.rasm"), b"; my own\n");
 }

@@ -70,7 +70,7 @@ fn a_class_becomes_a_table() {
     assert_eq!(String::from_utf8(class.read("grades.csv")).unwrap().lines().count(), 1 + 2 * 37);
 }
 
-/// Each reason has its own word.
+/// In the table, each reason of a failure has its own word.
 #[test]
 fn the_reason_is_reported() {
     let class = Folder::new();
@@ -103,7 +103,7 @@ fn the_reason_is_reported() {
     }
 }
 
-/// Programs that would crash or block a grader don't affect the grading of the others.
+/// A program that would crash or block the grader doesn't affect the grading of other programs.
 #[test]
 fn one_program_does_not_end_the_grading_of_the_others() {
     let class = Folder::new();
@@ -137,7 +137,8 @@ fn one_program_does_not_end_the_grading_of_the_others() {
     assert_eq!(first(&ran, 0)["reason"], json!("output"));
 }
 
-/// The grading process reads its children without threads: grades, limits and messages are the same.
+/// If no thread can be started, the grading process reads the output of its children itself. Grades, limits and
+/// messages are the same.
 #[test]
 fn a_class_is_graded_without_threads() {
     let class = Folder::new();
@@ -173,7 +174,7 @@ fn files_that_are_not_folders_are_skipped_with_a_note() {
     let ran = class.reviver("course report ben.zip notes.txt ada cleo -o grades.csv").expect(1);
     let ran = ran.says("note: ben.zip is skipped: it is an archive: unpack it, and name its folder");
     let ran = ran.says("note: notes.txt is skipped: it is a file: name the folder of exercises");
-    ran.says("note: there are no exercises in cleo; there are in cleo/mine");
+    ran.says("note: there are no exercises in cleo; the exercises are in cleo/mine");
     let table = String::from_utf8(class.read("grades.csv")).unwrap();
     assert_eq!(row(&table, "ada", FIRST)[2], "passed");
     let object = class.reviver("course report notes.txt ada --json").expect(1).json();
@@ -184,7 +185,7 @@ fn files_that_are_not_folders_are_skipped_with_a_note() {
     class.reviver("course report nowhere ada").expect(2).says("there is no folder nowhere");
 }
 
-/// Rows are written as soon as a folder is done.
+/// The rows of a folder are written as soon as the folder is graded.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_report_keeps_its_rows() {
@@ -211,7 +212,7 @@ fn an_interrupted_report_keeps_its_rows() {
 fn a_teacher_adds_hidden_expectations() {
     let class = Folder::new();
     student(&class, "ada", RIGHT);
-    // The program satisfies only the visible tests.
+    // The program meets only the visible expectations.
     student(&class, "ben", ".inout a default 3\n.inout b default 8\nif a < 100\nswap a, b\nfi b < 100\n");
     std::fs::create_dir(class.path("hidden")).unwrap();
     class.file("hidden/1.txt", ";! points 5\n;! run a=1000 b=500 -> a=500 b=1000\n");
@@ -230,7 +231,7 @@ fn a_teacher_adds_hidden_expectations() {
         (";! run x=1 -> a=8\n", "the solution of `01-swap-two-cells` doesn't meet `run x=1 -> a=8`"),
         (";! points many\n;! run -> a=8\n", "`points many`: write `points N`"),
         (";! same as nothing.rasm on 3 random a in 0..9 seed 1\n", "doesn't meet `same as nothing.rasm"),
-        ("; nothing\n", "expects nothing"),
+        ("; nothing\n", "has no expectations"),
     ];
     for (text, said) in mistakes {
         class.file("hidden/1.txt", text);
@@ -243,7 +244,7 @@ fn a_teacher_adds_hidden_expectations() {
     class.file("hidden/first.txt", ";! run -> a=8\n");
     class.reviver("course report ada --hidden hidden").expect(2).says("no exercise is called `first`");
     class.reviver("course report ada --hidden nowhere").expect(2).says("can't read the folder nowhere");
-    // A test beyond the exercise needs its own solution.
+    // A hidden expectation that the exercise's own solution doesn't meet needs another solution beside it.
     std::fs::remove_file(class.path("hidden/first.txt")).unwrap();
     std::fs::create_dir(class.path("hidden").join(FIRST)).unwrap();
     class.file(&format!("hidden/{FIRST}/expect.txt"), ";! run a=1 b=2 -> a=2 b=1\n;! at most 3 steps\n");
@@ -263,7 +264,7 @@ fn solutions_are_for_teachers() {
     }
     class.reviver(&format!("test own/{FIRST}/solution.rasm --expect own/{FIRST}/expect.txt")).expect(0);
     class.reviver("course solutions --teacher own").expect(0).prints_part("existing files stay unchanged");
-    // A copied solution in a student's folder is refused.
+    // A student's program that includes a solution is refused.
     student(&class, "eve", ".include \"solution.rasm\"\n");
     std::fs::copy(
         class.path("own").join(FIRST).join("solution.rasm"),

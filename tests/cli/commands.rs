@@ -66,7 +66,7 @@ fn the_manual_finds_instructions_and_suggests_near_misses() {
     reviver("isa .prok").expect(2).says("did you mean `.proc`?");
     reviver("isa swpa").expect(2).says("did you mean `swap`?");
     reviver("isa add.mull").expect(2).says("did you mean `add.mul`?");
-    reviver("isa zzzzzz").expect(2).says("lists them all");
+    reviver("isa zzzzzz").expect(2).says("lists all instructions");
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn check_describes_a_program() {
     assert!(ran.stdout.starts_with("not reversible: 4 erasures; "), "{ran:?}");
 }
 
-/// An image has no text to check for warnings.
+/// An image has no text, so `check` can't search it for warnings.
 #[test]
 fn check_of_an_image_notes_that_warnings_need_the_text() {
     let folder = Folder::new();
@@ -100,7 +100,7 @@ fn check_of_an_image_notes_that_warnings_need_the_text() {
     let image = folder.path("spare.rbc").display().to_string();
     reviver(&format!("asm {text} -o {image}")).expect(0).says("nothing uses the cell `spare`");
     let ran = reviver(&format!("check {image}")).expect(0).says("");
-    assert!(ran.stdout.ends_with("; this is an image, and warnings need the text\n"), "{ran:?}");
+    assert!(ran.stdout.ends_with("; an image has no text to check for warnings\n"), "{ran:?}");
     assert!(reviver(&format!("check {image} --json")).expect(0).json()["diagnostics"].is_null());
     assert!(reviver(&format!("check {text} --json")).expect(0).json()["diagnostics"].is_array());
 }

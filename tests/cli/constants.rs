@@ -52,7 +52,7 @@ fn every_command_that_assembles_takes_constants() {
     reviver(&format!("debug {file} --const N=8 --batch {}", script.display())).expect(0).prints_part("16");
     reviver(&format!("run {image} --const N=8"))
         .expect(2)
-        .says("is an image, where constants are numbers already")
+        .says("is an image, in which numbers have replaced the constants")
         .says("reviver asm TEXT --const N=8");
 }
 
@@ -66,17 +66,17 @@ fn invalid_constants_are_refused() {
         }
     };
     refused("rata=1", "--const: the text has no constant `rata`", "did you mean `rate`?");
-    refused("K=1", "--const: the text has no constant `K`", "its constants are M, N, rate");
-    refused("sum=1", "--const sum: `sum` is a cell, not a constant", "give it by `--set sum=…`");
+    refused("K=1", "--const: the text has no constant `K`", "the constants of the text are M, N, rate");
+    refused("sum=1", "--const sum: `sum` is a cell, not a constant", "set the cell with `--set sum=…`");
     refused("N=1.5", "--const N: `N` is an integer, and a real was given", "give an integer");
     refused(
         "N=1,2",
         "--const N: a constant has one value, and `2` is a second one",
-        "`--set` gives the values",
+        "use `--set` for the values",
     );
     refused("N=1,N=2", "--const: `N` is given twice", "");
     refused("N=many", "--const N: `many` isn't a number", "a constant is an integer or a real");
-    refused("N", "--const N: a constant is given as NAME=VALUE", "");
+    refused("N", "--const N: write a constant as NAME=VALUE", "");
 }
 
 /// Returns the results of a text as JSON.
@@ -164,20 +164,20 @@ fn constants_without_a_value_are_refused_with_a_cure() {
     );
     refused(
         ".word 8\n.const K = toint(300.5)\n.out c\n",
-        "beyond the integers of 8 bits",
-        "take a wider word",
+        "out of the range of integers of 8 bits",
+        "choose a wider word",
     );
-    refused(".word 8\n.out c[100 * 3]\n", "this number wraps around in 8 bits", "take a wider word");
+    refused(".word 8\n.out c[100 * 3]\n", "this number wraps around in 8 bits", "choose a wider word");
     refused(".word 8\n.out c\nadd c, 300 + 1\n", "300 does not fit into 8 bits", "from -128 to 127");
     refused(
         ".word 8\n.out x: real\nadd x, 0xff\n",
-        "0xff as a real isn't the same number",
+        "0xff is one number as a real, and another",
         "`255.0`, or `-1.0`",
     );
     refused(
         ".real fixed\n.const K = 1000000 / 3.0\n.out x: real\nadd x, K\n",
-        "more digits in fixed 43 than a program can write down",
-        "compute it where it is used",
+        "in fixed 43, this constant has more than 53 bits",
+        "compute it in a statement",
     );
     // As an operand, the expression is computed by the machine.
     let text =
@@ -205,7 +205,7 @@ fn constants_are_lengths_bounds_and_steps() {
     assert_eq!(outputs(".word 8\n.var A[300]\n.out c\nadd c, 1\n", ""), json!({ "c": 1 }));
 }
 
-/// A length is the same for a global and a parameter, and is accepted as a real, too.
+/// `len` has the same value for a global and for a parameter, and is also accepted as a real operand.
 #[test]
 fn lengths_of_globals_and_of_parameters_behave_alike() {
     let body = "\

@@ -204,7 +204,7 @@ fn a_set_is_copied_and_nothing_is_overwritten() {
     folder
         .reviver("course start mine")
         .expect(0)
-        .prints_part("exercises and the programs of the book in mine")
+        .prints_part("exercises and the programs of the book are in mine")
         .prints_part("\n  reviver course read 1\n")
         .prints_part("reviver course check 1");
     let has = |name: &str| folder.path("mine/01-swap-two-cells").join(name).exists();
@@ -218,14 +218,14 @@ fn a_set_is_copied_and_nothing_is_overwritten() {
     folder.reviver("course start mine").expect(0).prints_part("1 file written into mine; ");
     assert_eq!(folder.read(FIRST), b"; my own\n");
     assert!(has("task.md"));
-    folder.reviver("course start mine").expect(0).prints_part("everything is in mine already");
+    folder.reviver("course start mine").expect(0).prints_part("all files are in mine already");
     assert_eq!(folder.reviver("course start mine").expect(0).stderr, "");
     folder.file("mine/01-swap-two-cells/solution.rasm", "; of an older set\n");
     folder.reviver("course start mine").expect(0).says("note: mine has solutions of 1 exercise");
-    folder.reviver("course start -").expect(2).says("`-` is no folder").says("`./-`");
+    folder.reviver("course start -").expect(2).says("`-` isn't a folder").says("`./-`");
     assert!(!folder.path("-").exists());
     folder.file("file", "");
-    folder.reviver("course start file").expect(3).says("can't make the folder");
+    folder.reviver("course start file").expect(3).says("can't create the folder");
 }
 
 #[test]
@@ -240,7 +240,7 @@ fn the_first_exercise_is_begun_hinted_at_and_passed() {
         "{ran:?}"
     );
     let ran = within(&folder, "course check 1 --more").expect(1);
-    assert!(ran.stdout.contains("where  The four lines") && !ran.stdout.contains("read   "), "{ran:?}");
+    assert!(ran.stdout.contains("where  Replace the") && !ran.stdout.contains("read   "), "{ran:?}");
     within(&folder, "course check 01-swap-two-cells -mm")
         .expect(1)
         .prints_part("read   chapter 1 of the book");
@@ -280,7 +280,7 @@ fn expectations_can_not_be_edited_away() {
     within(&folder, "course check 1").expect(1).prints_part("no  run -> a=8 b=3");
 }
 
-/// A change of comments or layout isn't an attempt.
+/// A change of comments or layout doesn't count as an attempt.
 #[test]
 fn changes_of_layout_are_no_attempt() {
     let folder = begun();
@@ -317,7 +317,7 @@ fn wrong_course_arguments_are_reported() {
     within(&folder, "course check 01-swap-two-cell").expect(2).says("did you mean `01-swap-two-cells`?");
     within(&folder, "course check slip").expect(2).says("did you mean `04-the-slip`?");
     folder.reviver("course check 1 .").expect(2).says("there are no exercises in .");
-    folder.reviver("course").expect(0).prints_part("`reviver course start DIR` copies them");
+    folder.reviver("course").expect(0).prints_part("`reviver course start DIR` copies the exercises");
     std::fs::remove_file(folder.path(FIRST)).unwrap();
     within(&folder, "course check 1").expect(1).prints_part("there is no 01-swap-two-cells/start.rasm");
     folder.reviver("course report nowhere").expect(2).says("there is no folder nowhere");
@@ -333,7 +333,7 @@ fn folders_are_quoted_where_a_shell_needs_it() {
         crate::support::ran(&mut command, b"").expect(0)
     };
     start("a b")
-        .prints_part("37 exercises and the programs of the book in a b\n")
+        .prints_part("37 exercises and the programs of the book are in a b\n")
         .prints_part("\n  cd 'a b'\n");
     start("it's").prints_part("\n  cd 'it'\\''s'\n");
     start("./-x").prints_part("\n  cd ./-x\n");

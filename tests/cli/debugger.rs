@@ -31,7 +31,7 @@ fn the_debugger_takes_values_and_options() {
     assert!(set.stdout.contains("step 17: the end\n"), "{set:#?}");
 }
 
-/// `--history` limits the residues, except those of the last slice of steps.
+/// `--history` limits the memory of residues, except those of the last slice of steps.
 #[test]
 fn the_history_is_limited_by_the_option() {
     // Each iteration loses bits by adding small to large numbers.
@@ -107,7 +107,7 @@ fn a_line_mode_through_a_pipe() {
     assert_eq!(folder.read("transcript"), b"# a session of the reviver debugger\ngoto end\nrs 2\nprint b\n");
     let again = reviver(&format!("debug programs/fib.rasm --batch {transcript}")).expect(0);
     assert!(again.stdout.ends_with("> print b\nb = 89\n"), "{again:#?}");
-    with_input("repl -", b"").expect(2).says("reads commands from standard input");
+    with_input("repl -", b"").expect(2).says("reads its commands from standard input");
     reviver("repl programs/fib.rasm --transcript nowhere/t").expect(3).says("there is no folder nowhere");
 }
 

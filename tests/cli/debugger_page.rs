@@ -8,7 +8,7 @@ use crate::support::{root, with_input};
 /// Prompt before the input lines of the tour.
 const PROMPT: &str = "(reviver) ";
 
-const TABLE: &str = "| command | also | |\n|---|---|---|\n";
+const TABLE: &str = "| command | other names | effect |\n|---|---|---|\n";
 
 /// Text between the tables.
 const OF_SCREEN: &str = "
@@ -31,7 +31,7 @@ fn the_page_of_the_debugger_is_current() {
     }
     assert!(
         page == current,
-        "docs/debugger.md is not what the debugger says; to write it anew, run\n\
+        "docs/debugger.md is out of date; to rewrite it, run\n\
          UPDATE_COMMANDS=1 cargo test --test cli debugger_page"
     );
 }

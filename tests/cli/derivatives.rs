@@ -118,14 +118,14 @@ fn a_wrong_rule_does_not_pass_the_check() {
         .says("error: the gradient of `y` failed the verification")
         .says("for `x`: the gradient says -6.0, dual numbers say 6.0 ± ")
         .says("the gradient says -6.0, differences say 6.0")
-        .says("the adjoint of `squared` is computed by a rule");
+        .says("a rule computes the adjoint of `squared`");
     let object = on(WRONG_RULE, "grad", "--loss y --verify --json").expect(1).json();
     assert_eq!(object["verify"]["agrees"], json!(false));
     let right = WRONG_RULE.replace("sub.mul", "add.mul");
     on(&right, "grad", "--loss y --verify").expect(0);
 }
 
-/// Each of the two comparisons can fail alone.
+/// `--verify` compares with dual numbers and with differences. Either comparison can fail alone.
 #[test]
 fn one_disagreement_is_enough() {
     // Every other x takes another path, so only the tangent can detect the wrong rule.
@@ -133,7 +133,7 @@ fn one_disagreement_is_enough() {
     on(&WRONG_RULE.replace("call squared(y, x)\n", call), "grad", "--loss y --verify")
         .expect(1)
         .says("for `x`: the gradient says -6.0, dual numbers say 6.0 ± ")
-        .says("no differences");
+        .says("no finite differences");
     // Rounding to many places has derivative 0 almost everywhere, and appears to have derivative 1 at a larger scale.
     let places = ".inout x: real default 1.3\n.out y: real\nlocal t = mul(x, 1e6)\nlocal r = round(t)\n\
                   add.div y, r, 1e6\ndelocal r = round(t)\ndelocal t = mul(x, 1e6)\n";
@@ -142,7 +142,8 @@ fn one_disagreement_is_enough() {
     ran.says("for `x`: the gradient says 0.0, differences say 0.99");
 }
 
-/// Tangents alone don't verify, because they take the same path; each side of a branch or kink is run.
+/// Tangents alone don't verify a gradient, because they follow the same path. So differences are taken on each side of
+/// a branch or kink.
 #[test]
 fn differences_are_taken_on_both_sides_of_a_branch_and_of_a_kink() {
     let head = ".inout x: real\n.out y: real\n";
@@ -156,8 +157,8 @@ fn differences_are_taken_on_both_sides_of_a_branch_and_of_a_kink() {
         (format!("{head}add y, abs(x)\n"), "0", kink),
         (format!("{head}add y, relu(x - 1.0)\n"), "1", kink),
         (format!("{head}add y, max(x, 2*x)\n"), "0", kink),
-        (branch("== 1.0", "add y, 5.0\n", "add y, x*x\n"), "1", "no differences: at nearby inputs"),
-        (format!("{head}assert x == 1.0\nadd y, x*x\n"), "1", "no differences: at nearby inputs"),
+        (branch("== 1.0", "add y, 5.0\n", "add y, x*x\n"), "1", "no finite differences: at nearby inputs"),
+        (format!("{head}assert x == 1.0\nadd y, x*x\n"), "1", "no finite differences: at nearby inputs"),
     ] {
         let options = format!("--loss y --set x={at} --verify");
         on(&text, "grad", &options).expect(1).says("error: the gradient of `y` is not verified").says(says);
@@ -178,7 +179,7 @@ fn differences_are_taken_on_both_sides_of_a_branch_and_of_a_kink() {
         let object = on(&text, "grad", &format!("{options} --json")).expect(1).json();
         assert_eq!((&object["verify"]["agrees"], &object["verify"]["why"]), (&json!(false), &Value::Null));
     }
-    // A branch without effect, one with smoothly joined pieces, and a distant kink.
+    // A branch without effect, a branch whose pieces join smoothly, and a distant kink.
     for (text, at) in [
         (branch("== 1.0", once, once), "1"),
         (branch(">= 1.0", "add y, x*x\n", "add y, 2*x\nsub y, 1.0\n"), "1"),
@@ -259,7 +260,7 @@ fn a_loss_in_an_included_file_has_its_place_there() {
 fn a_loss_independent_of_the_inputs_is_a_warning_and_zeros() {
     let ran = on(MIXED, "grad", "--loss y --wrt A --strict --json").expect(0);
     assert_eq!(ran.json()["grad"], json!({ "A": [[0.0, 0.0], [0.0, 0.0]] }));
-    ran.says("warning: every adjoint is 0: the inputs don't reach `y`");
+    ran.says("warning: every adjoint is 0: `y` doesn't depend on the inputs");
 }
 
 #[test]
@@ -270,29 +271,29 @@ fn traps_are_explained_in_both_directions() {
     on(MIXED, "grad", "--loss y --max-steps 2").expect(5).says("stopped after 2 steps, before the end");
 }
 
-/// Functions without a derivative at a point are named as in their row, with source, value and line. A history
-/// wouldn't help, so it isn't advised.
+/// Functions without a derivative at a point are reported by their name, with source, value and line. The help doesn't
+/// advise a history, because a history wouldn't help.
 #[test]
 fn functions_without_a_derivative_are_named() {
     let cases = [
-        ("sqrt", "0", "`sqrt(x)` has no finite derivative by `x` where that is 0.0"),
-        ("log", "1e-320", "`log(x)` has no finite derivative by `x` where that is 1e-320"),
-        ("asin", "1", "`asin(x)` has no finite derivative by `x` where that is 1.0"),
+        ("sqrt", "0", "`sqrt(x)` has no finite derivative by `x` where `x` is 0.0"),
+        ("log", "1e-320", "`log(x)` has no finite derivative by `x` where `x` is 1e-320"),
+        ("asin", "1", "`asin(x)` has no finite derivative by `x` where `x` is 1.0"),
     ];
     for (function, x, message) in cases {
         let text = format!(".inout x: real default {x}\n.out y: real\nadd.{function} y, x\n");
         for command in ["grad --loss y", "jacobian", "hessian --loss y", "taylor --along x --order 2"] {
             let (command, options) = command.split_once(' ').unwrap_or((command, ""));
             let ran = on(&text, command, options).expect(4).says(message).says("program.rasm:3");
-            let ran = ran.says("= help: differentiate where it has one");
+            let ran = ran.says("= help: choose inputs at which the function has a derivative");
             assert!(!ran.stderr.contains("--exact"), "{ran:?}");
         }
     }
     let power = ".inout x: real default -2, n: real default 3\n.out y: real\nadd.pow y, x, n\n";
-    let message = "`x^n` has no finite derivative by `n` where that is 3.0";
+    let message = "`x^n` has no finite derivative by `n` where `n` is 3.0";
     on(power, "grad", "--loss y").expect(4).says(message).says("x is -2.0");
     let fixed = ".inout x: real default 0\n.out y: real\nadd.sqrt y, x\n";
-    let message = "`sqrt(x)` has no finite derivative by `x` where that is 0.0";
+    let message = "`sqrt(x)` has no finite derivative by `x` where `x` is 0.0";
     on(fixed, "grad", "--loss y --real fixed").expect(4).says(message);
     let large = ".inout x: real default 1e300\n.out y: real\nadd.square y, x\n";
     on(large, "grad", "--loss y").expect(4).says("the result is not a finite number");
@@ -309,16 +310,16 @@ fn programs_without_derivative_are_refused() {
         ("grad", "--loss B", "name one of them, such as `B[0]`"),
         ("grad", "--loss B[2]", "`B` is declared as `B[2]`; indices start at 0"),
         ("grad", "--loss BB", "did you mean `B`?"),
-        ("grad", "--loss loss", "its real cells are x, A, y, B"),
+        ("grad", "--loss loss", "the program's real cells are x, A, y, B"),
         ("grad", "--loss y --wrt A[1,0],A", "`A[1,0]` is named twice"),
         ("grad", "", "--of <NAME>"),
         ("jacobian", "--of y,y", "`y` is named twice"),
         ("jacobian", "--of z", "no cell `z`"),
         ("hessian", "--loss y --times x=1,x=2", "`x` is named twice"),
-        ("hessian", "--loss y --times A=1", "`A` has 4 cells, and 1 given"),
+        ("hessian", "--loss y --times A=1", "`A` has 4 cells, and the number of values is 1"),
         ("hessian", "--loss y --times x", "NAME=VALUE"),
         ("hessian", "--loss y --times x=one", "`one` is not a number"),
-        ("hessian", "--loss y --wrt A --times x=1", "`x` is not differentiated by"),
+        ("hessian", "--loss y --wrt A --times x=1", "`x` isn't an input of this derivative"),
         ("taylor", "--along x --order 0", "0 is not in 1..=16"),
         ("taylor", "--along x --order 17", "17 is not in 1..=16"),
         ("taylor", "--along A --order 2", "--along: `A` has 4 cells"),
@@ -403,7 +404,7 @@ fn a_series_reports_discarded_coefficients() {
     assert_eq!(on(MIXED, "taylor", "--along x --order 1 --json").expect(0).json()["reported"], json!([]));
 }
 
-/// Both branches have equally many steps, so only jumps distinguish the probe's path from the run's.
+/// Both branches have equally many steps, so only jumps show that the probe takes another path than the run.
 #[test]
 fn a_jump_next_to_the_input_is_no_derivative() {
     let text = ".inout x: real default 1\n.out y: real\nif x == 1.0\nadd.mul y, x, 5.0\nelse\n\
@@ -481,7 +482,7 @@ fn the_turning_point_follows_every_change_of_the_loss() {
     }
 }
 
-/// Computing and uncomputing a conversion counts as one.
+/// A conversion that is computed and uncomputed is reported once.
 #[test]
 fn a_statement_is_reported_once() {
     let text = ".inout x: real default 2.5\n.out y: real, n\nadd n, toint(x) * 3\nadd y, x * x\n";
@@ -498,7 +499,7 @@ fn a_statement_is_reported_once() {
     }
 }
 
-/// In every command, a conversion is counted as often as the forward sweep executes it.
+/// Every command reports as many conversions as the forward sweep executes.
 #[test]
 fn conversions_are_counted_in_the_primal_sweep() {
     let text =
@@ -518,8 +519,7 @@ fn conversions_are_counted_in_the_primal_sweep() {
     }
 }
 
-/// Freeing a cell that depends on the inputs is reported if the requested order of derivatives is high enough to
-/// detect it.
+/// A freed cell that depends on the inputs is reported if derivatives of the requested order can depend on it.
 #[test]
 fn freed_cells_count_up_to_the_requested_order() {
     let freed = |value: &str| {
@@ -543,7 +543,7 @@ fn freed_cells_count_up_to_the_requested_order() {
             assert_eq!(ran.stderr.matches("warning[L03]").count(), usize::from(is_told), "{value}: {ran:?}");
         }
     }
-    // The same holds for conversions to integers.
+    // Conversions to integers are also reported only at an order at which they matter.
     let converted = ".inout x: real default 0\n.out y: real, n\nadd n, toint(x*x)\nadd y, x\n";
     assert!(!on(converted, "taylor", "--along x --order 1").expect(0).stderr.contains("L04"));
     on(converted, "taylor", "--along x --order 2").expect(0).says("warning[L04]");

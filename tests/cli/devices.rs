@@ -53,7 +53,7 @@ fn missing_devices_are_reported() {
 #[test]
 fn a_build_without_devices_is_reported() {
     let lanes = "batch programs/bessel_grid.rasm --lanes programs/bessel_grid.csv";
-    reviver(&format!("{lanes} --device gpu")).expect(2).says("the feature `gpu` adds");
+    reviver(&format!("{lanes} --device gpu")).expect(2).says("build it with the feature `gpu`");
 }
 
 #[cfg(feature = "gpu")]
@@ -126,7 +126,7 @@ fn capability_probes_are_stored() {
         run(0);
         assert_eq!(std::fs::read_to_string(kept()).unwrap(), truth);
     }
-    // Files of other kinds aren't replaced.
+    // A file that isn't a capability probe isn't replaced.
     reported("dear diary".to_owned());
     run(0);
     assert_eq!(std::fs::read_to_string(kept()).unwrap(), "dear diary");
@@ -147,18 +147,18 @@ fn undecided_lanes_run_on_the_cpu() {
         found
     };
     both("", 4).says(" of lane 2 (in.csv:4), after 0 steps: ");
-    both("--keep-going", 1).says("2 lanes on the CPU").says("2 of 5 lanes failed");
+    both("--keep-going", 1).says("2 lanes ran on the CPU").says("2 of 5 lanes failed");
     folder.file("loop.rasm", ".inout n\n.out y\nfor i in 0..n\nadd y, i\nrof\n");
     folder.file("long.csv", "n\n1\n1000000\n7\n");
     let batch = format!("batch loop.rasm --lanes long.csv --device {device}");
     folder.reviver(&batch).expect(0).prints("n,y\n1,0\n1000000,499999500000\n7,21\n");
     folder.reviver(&format!("{batch} --max-steps 1000")).expect(5).says("lane 1 (long.csv:3)");
-    // A program that devices can't execute is an error if a device was requested.
+    // If a device was requested, a program that devices can't execute is an error.
     folder.file("shown.rasm", ".inout n\n.out y\nadd y, n\nshow y\n");
     let shown = "batch shown.rasm --lanes in.csv";
     folder.reviver(&format!("{shown} --device cpu")).expect(0);
     let ran = folder.reviver(&format!("{shown} --device {device}")).expect(2);
-    ran.says("devices have no `show`").says("`--device cpu` executes");
+    ran.says("devices have no `show`").says("use `--device cpu`, which executes");
 }
 
 /// Calls that aren't inlined have a limited depth on devices; irreducible loops are reported.
@@ -172,7 +172,7 @@ fn recursions_and_irreducible_loops_run_on_devices() {
     let wanted = folder.reviver(&format!("{recursive} --device cpu")).expect(0);
     let found = folder.reviver(&format!("{recursive} --device {device}")).expect(0);
     assert_eq!(found.stdout, wanted.stdout);
-    found.says("1 lane on the CPU");
+    found.says("1 lane ran on the CPU");
     folder.file(
         "entered.rasm",
         ".inout n, odd\n.out sum, j, k\nentry: br mid, odd == 1\ntop: from again, k > 0\nadd sum, 7\nadd j, 1\n\
@@ -186,7 +186,7 @@ fn recursions_and_irreducible_loops_run_on_devices() {
     assert_eq!((&found["switched_loops"], &found["by_processor"]), (&1.into(), &0.into()));
     assert!(wanted["switched_loops"].is_null());
     let reported = folder.reviver(&format!("{entered} --device {device} -o results.csv")).expect(0);
-    reported.prints_part("a switch for 1 loop with several entries, structured otherwise");
+    reported.prints_part("a switch in 1 loop with several entries, structured elsewhere");
 }
 
 /// Driver messages stay off standard error. Driver compilation counts as compilation time, even at the first
@@ -206,7 +206,7 @@ fn driver_messages_are_hidden_and_compilation_time_is_reported() {
     assert!(seconds["compile"].as_f64().unwrap() > seconds["run"].as_f64().unwrap(), "{seconds}");
 }
 
-/// A driver's compiler can't be interrupted; the command ends without it.
+/// A driver's compiler can't be interrupted; the command ends without waiting for it.
 #[cfg(all(feature = "gpu", unix))]
 #[test]
 fn a_signal_ends_a_driver_that_compiles() {
@@ -238,7 +238,7 @@ fn a_signal_ends_a_driver_that_compiles() {
     assert!(sent.elapsed() < Duration::from_secs(5), "{:?}", sent.elapsed());
 }
 
-/// A child process loads drivers first.
+/// A child process loads the drivers first, so a driver that crashes doesn't end the command.
 #[cfg(all(feature = "gpu", unix))]
 #[test]
 fn a_crashing_driver_does_not_end_the_command() {

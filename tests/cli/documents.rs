@@ -128,7 +128,7 @@ fn the_examples_of_gradient_mode_and_of_show_are_current() {
     assert!(ran.stdout.starts_with("x = 7.0\ny' = 1.0\ny = 49.0\nx' = 10.0\n"), "{ran:#?}");
 }
 
-/// Each program of the page with its lowered form; `UPDATE_LOWERING=1` rewrites these.
+/// The page shows each program with its lowered form; `UPDATE_LOWERING=1` rewrites the lowered forms.
 #[test]
 fn the_page_of_lowering_is_current() {
     let folder = Folder::new();

@@ -53,7 +53,7 @@ fn many_loops(loops: usize) -> String {
     )
 }
 
-/// Compilation takes longer than interpreting the whole run.
+/// A run doesn't wait for compiled code, because compilation may take longer than interpreting the whole run.
 #[test]
 fn a_run_doesnt_wait_for_code() {
     let folder = Folder::new();
@@ -82,7 +82,7 @@ fn a_run_doesnt_wait_for_code() {
             (0..3).map(|_| took()).min().unwrap_or_default()
         };
         let (plain, auto) = (best("interp"), best("auto"));
-        // Both include process startup, and the machine may be busy.
+        // Both times include process startup, and the machine may be busy.
         assert!(auto <= 2 * plain + Duration::from_millis(300), "{file}: {auto:?} beside {plain:?}");
     }
 }

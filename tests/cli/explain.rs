@@ -1,5 +1,5 @@
-//! Codes: each is shown by its smallest program, in messages and JSON, without other codes; the corrected program
-//! shows none. `docs/errors.md` has the texts of the codes; `UPDATE_ERRORS=1` rewrites it.
+//! Codes of messages. The smallest program of each code shows this code and no other, in text and in JSON. The
+//! corrected program shows none. `docs/errors.md` has the texts of the codes; `UPDATE_ERRORS=1` rewrites it.
 
 use std::collections::BTreeSet;
 
@@ -101,7 +101,7 @@ fn codes_and_names_are_unique() {
         let account = entry.account;
         assert!(!account.title.ends_with('.'), "{}", account.title);
         assert!(account.meaning.ends_with('.') && account.cure.ends_with('.'), "{}", entry.code);
-        // Both are found, in any case.
+        // An entry is found by its code and by its name, in lower or upper case.
         assert_eq!(codes::find(entry.code), Some(entry));
         assert_eq!(codes::find(&entry.words.to_uppercase()), Some(entry));
     }
@@ -110,9 +110,12 @@ fn codes_and_names_are_unique() {
 #[test]
 fn codes_are_explained_by_their_names() {
     let page = reviver("explain T20").expect(0).stdout;
-    for part in
-        ["T20 index-outside: an index", "    for i in 0..5", "Mended:", "$ reviver run index-outside.rasm"]
-    {
+    for part in [
+        "T20 index-outside: an index",
+        "    for i in 0..5",
+        "Corrected program:",
+        "$ reviver run index-outside.rasm",
+    ] {
         assert!(page.contains(part), "{part}: {page}");
     }
     reviver("explain index-outside").expect(0).prints(&page);
@@ -138,7 +141,7 @@ fn all_codes_are_listed() {
 #[test]
 fn an_unknown_code_gets_the_nearest_one() {
     reviver("explain index-outsid").expect(2).says("there is no code `index-outsid`").says("`index-outside`");
-    reviver("explain index").expect(2).says("this is a part of `index-out-of-bounds`, `index-outside`");
+    reviver("explain index").expect(2).says("`index` is a part of `index-out-of-bounds`, `index-outside`");
     reviver("explain somewhere-else").expect(2).says("`reviver explain` lists all codes");
     let object = reviver("explain E999999 --json").expect(2).json();
     assert_eq!(object["error"]["kind"], "usage");

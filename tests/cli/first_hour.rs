@@ -1,8 +1,8 @@
-//! Beginners' mistakes, and the answers to them.
+//! Typical mistakes of beginners, and the help that the messages give.
 
 use crate::support::{Folder, reviver};
 
-/// Checks the help for a statement after three cells, a procedure and a macro.
+/// Checks the help for a faulty statement, after declarations of cells, a procedure and a macro.
 fn helped(statement: &str, help: &str) {
     let folder = Folder::new();
     let head = ".inout a\n.inout b\n.inout c\n.inout A[9]\n.out y: real\n.proc p(inout x)\n neg x\n.end\n.macro m(x, z)\n add x, z\n.endm\n";
@@ -21,22 +21,25 @@ fn assignments_of_several_cells() {
     helped("a, b, c = c, a, b", "write `swap a, b` and below it `swap a, c`");
     helped(
         "a, b = 1, 2",
-        "a statement changes one cell, and `swap a, b` exchanges two: write a line for each",
+        "write a line for each cell: a statement changes one cell, and `swap a, b` exchanges two",
     );
     helped("a = a + b", "write `add a, b`");
 }
 
 #[test]
 fn powers() {
-    helped("add y, y ** 2", "a power of reals is `pow(a, b)`, one of integers a product: `a * a`");
+    helped(
+        "add y, y ** 2",
+        "write `pow(a, b)` for a power of reals, and a product such as `a * a` for a power of integers",
+    );
     helped("y = y2 ** 2", "write `add y, pow(y2, 2)`");
-    helped("if a ** 2 == 4\nfi a == 2", "a power of reals is `pow(a, b)`");
-    helped("add A[a ** 2], 1", "a power of reals is `pow(a, b)`");
+    helped("if a ** 2 == 4\nfi a == 2", "write `pow(a, b)` for a power of reals");
+    helped("add A[a ** 2], 1", "write `pow(a, b)` for a power of reals");
 }
 
 #[test]
 fn characters() {
-    helped("add a, 'A'", "cells hold numbers: write 65, the number of `A`");
+    helped("add a, 'A'", "write 65, the code of `A`: cells hold numbers");
     helped("add a, ' '", "write 32, the number of ` `");
     helped("add a, b + '0'", "write 48, the number of `0`");
     helped("if a == 'z'\nfi a == 0", "write 122, the number of `z`");
@@ -67,7 +70,7 @@ fn ends_of_other_languages() {
     helped("for i in 0..3\nadd a, i\nendfor", "this is no `rof`");
     helped("if a == 0\nadd b, 1\nendif", "this is no `fi`");
     helped("from a == 0\nadd a, 1\nwend", "this is no `until`");
-    // A macro may have such a name.
+    // A macro may be called `next`.
     let folder = Folder::new();
     folder.file("t.rasm", ".inout a\n.macro next()\nadd a, 1\n.endm\nfor i in 0..3\nnext\nrof\n");
     folder.reviver("check t.rasm").expect(0);
@@ -156,7 +159,7 @@ fn commands_of_the_debugger() {
     assert!(said.contains("one expression at a time"), "{said}");
 }
 
-/// A long run reports how to limit it.
+/// A long run prints how its steps can be limited.
 #[test]
 fn long_runs_name_their_limit() {
     let folder = Folder::new();
@@ -167,7 +170,7 @@ fn long_runs_name_their_limit() {
             .stderr
     };
     let said = long("");
-    assert_eq!(said.matches("`--max-steps N` limits a run").count(), 1, "{said}");
+    assert_eq!(said.matches("limit a run with `--max-steps N`").count(), 1, "{said}");
     let said = long("--max-steps 100000000000000");
-    assert!(!said.contains("limits a run"), "{said}");
+    assert!(!said.contains("limit a run"), "{said}");
 }

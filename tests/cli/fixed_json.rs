@@ -15,7 +15,7 @@ fn units(number: &str, fraction_bits: u32) -> i128 {
     if number.starts_with('-') { -rounded } else { rounded }
 }
 
-/// Every number reads the same as f64 and as `--set`, or has its integer next to it.
+/// Every fixed-point number in JSON has the same value when read as f64 as with `--set`, or has its integer next to it.
 #[test]
 fn fixed_point_json_has_numbers_or_their_integers() {
     let text = ".real fixed 40\n.inout x: real\n.out y: real\n        add y, x\n";

@@ -40,7 +40,7 @@ fn disasm_shows_no_invalid_name() {
     }
 }
 
-/// A file name with terminal control characters.
+/// The file name contains terminal control characters.
 #[cfg(unix)]
 #[test]
 fn names_of_files_are_escaped() {

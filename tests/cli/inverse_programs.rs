@@ -128,7 +128,7 @@ fn results_that_are_missing_are_named() {
     let names: Vec<String> = (0..30).map(|n| format!("x{n}")).collect();
     let many = folder.file("many.rasm", format!(".out {}\nadd x0, 1\n", names.join(", ")));
     both(&many, "", 2).says("`x7` and 22 more");
-    // Without results there is nothing to give.
+    // A program without results needs no values for `--back`.
     let none = folder.file("none.rasm", ".in n default 3\nsub n, 3\n");
     reviver(&format!("run {none} --back")).expect(0).prints("n = 3\n");
 }

@@ -33,7 +33,7 @@ fn a_text_with_errors_has_its_diagnostics() {
         let span: Vec<usize> = span.collect();
         assert_eq!(&text[span[0]..span[1]], "neme");
         assert!(unknown["help"].as_str().unwrap().contains("`name`"), "{unknown}");
-        // The other declaration is in the other file.
+        // The name is declared in both files; one declaration is the diagnostic, the other is related to it.
         let twice = diagnostics.iter().find(|d| d["line"] != 3).unwrap();
         let related = &twice["related"][0];
         let files = [&twice["file"], &related["file"]].map(|file| file.as_str().unwrap().to_owned());
@@ -100,8 +100,11 @@ fn arguments_files_traps_and_limits_are_reported() {
 #[test]
 fn the_keys_of_traps_are_documented() {
     let document = std::fs::read_to_string(crate::support::root().join("docs/json.md")).unwrap();
-    let table =
-        document.split("Of a trap:").nth(1).and_then(|rest| rest.split("A diagnostic").next()).unwrap();
+    let table = document
+        .split("The member `trap` has:")
+        .nth(1)
+        .and_then(|rest| rest.split("A diagnostic").next())
+        .unwrap();
     let folder = Folder::new();
     let tasks = ".inout x, y\n.inout n default 3\npar p(x), p(y)\n.proc p(inout z)\nassert z == n\n.end\n";
     let tasks = folder.file("tasks.rasm", tasks);
@@ -122,7 +125,7 @@ fn results_are_reported_with_failures() {
     let object = failing(&format!("run {leaves} --check --json"), 1);
     assert_eq!(object["error"], json!({ "kind": "check", "message": "garbage is left" }));
     assert_eq!(object["garbage"], json!({ "A[1]": 7 }));
-    // If the tape can't be written, the results are still there.
+    // If the tape can't be written, the object still has the results.
     if std::path::Path::new("/dev/full").exists() {
         let run = "run programs/reverse_string.rasm --set n=1 --tape 5 --tape-out /dev/full";
         let object = failing(&format!("{run} --json"), 3);

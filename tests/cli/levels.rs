@@ -1,4 +1,5 @@
-//! `--unchecked`: the same results, labeled as unchecked in all outputs, and refused if the engine can't skip checks.
+//! `--unchecked`: the results are the same, all outputs label them as unchecked, and an engine that can't skip checks
+//! refuses.
 
 use crate::support::{Folder, reviver};
 
@@ -48,7 +49,7 @@ fn unchecked_gradients_are_equal_and_unverified() {
     assert!(object["drops"].is_null() && unchecked.stdout.contains("drops: not counted"));
     reviver("jacobian programs/rotation.rasm --engine jit --unchecked").expect(0);
     reviver("jacobian programs/norm.rasm --of length --engine jit --unchecked").expect(0).prints_part(LINE);
-    // The interpreter always computes these, with all checks.
+    // The interpreter always computes Hessians, with all checks.
     let object = reviver("hessian programs/besselj.rasm --loss out --unchecked --json").expect(0).json();
     assert_eq!((object.get("level"), object["loss_error"].is_null()), (None, false));
 }

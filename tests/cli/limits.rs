@@ -49,7 +49,7 @@ fn endless(arguments: &str) -> Ran {
 #[test]
 fn standard_input_that_never_ends() {
     endless("check -").expect(3).says("can't read <stdin>").says(LIMIT).prints("");
-    endless("run programs/fib.rasm --tape -").expect(3).says(LIMIT).says("put it into a file first");
+    endless("run programs/fib.rasm --tape -").expect(3).says(LIMIT).says("save the data in a file first");
     endless("debug programs/fib.rasm --batch -").expect(3).says(LIMIT);
 }
 
@@ -61,8 +61,8 @@ fn a_file_that_is_too_long_is_not_read() {
     std::fs::File::options().write(true).open(&path).unwrap().set_len(1 << 40).unwrap();
     let includes = folder.file("includes.rasm", ".include \"long.rasm\"\n");
     let started = Instant::now();
-    reviver(&format!("check {path}")).expect(3).says("the most that a text may have");
-    reviver(&format!("check {includes}")).expect(3).says("the most that a text may have");
+    reviver(&format!("check {path}")).expect(3).says("the maximum size of a text");
+    reviver(&format!("check {includes}")).expect(3).says("the maximum size of a text");
     assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
 }
 
@@ -103,7 +103,7 @@ fn unwritable_standard_output_is_an_error() {
     }
 }
 
-/// Nested macros that multiply are refused quickly and with little memory by every command.
+/// Every command quickly refuses nested macros that multiply, and needs little memory for that.
 #[cfg(target_os = "linux")]
 #[test]
 fn macros_that_multiply_are_refused() {
@@ -127,7 +127,7 @@ fn macros_that_multiply_are_refused() {
             .shell(&format!("ulimit -d 262144; {} check bomb.rasm", env!("CARGO_BIN_EXE_reviver")))
             .expect(3);
         let ran =
-            ran.says("error[E09]: macros and `uncompute` make more than 500000 instructions of this text");
+            ran.says("error[E09]: macros and `uncompute` expand this text to more than 500000 instructions");
         ran.says("--> bomb.rasm:").says("write a `.proc` for the repeated part");
         assert!(started.elapsed() < Duration::from_secs(10), "{name}: {:?}", started.elapsed());
     }

@@ -58,8 +58,8 @@ fn frames() {
         .says("`.limit depth`");
 }
 
-/// Frames and globals share a limit for each class, so that cell addresses and adjoint addresses can't overlap. The
-/// large array's pages are never written.
+/// Each class has one limit for frames and globals together, so that addresses of cells and of adjoints can't overlap.
+/// The pages of the large array are never written.
 #[test]
 fn frames_are_limited() {
     let folder = Folder::new();
@@ -68,7 +68,9 @@ fn frames_are_limited() {
         reviver(&format!("run {} --max-steps 1", folder.file("a.rasm", text)))
     };
     program((1 << 28) - 202).expect(5);
-    program((1 << 28) - 200).expect(4).says("more cells than a program may have, 268435456 a class");
+    program((1 << 28) - 200)
+        .expect(4)
+        .says("more cells than a program may have: at most 268435456 of each class");
 }
 
 #[test]
@@ -117,7 +119,7 @@ fn histories() {
         .says("`--exact`");
 }
 
-/// A program that shows endlessly prints endlessly; the list in `--json` is limited, and says so.
+/// A program that shows values endlessly prints endlessly. The list in `--json` is limited, and the object says so.
 #[test]
 fn shows() {
     let folder = Folder::new();
@@ -127,7 +129,7 @@ fn shows() {
     assert_eq!(object["shown_left_out"], 2_000_000 - (1 << 20));
 }
 
-/// Only `--check` copies the state.
+/// Of these commands, only `--check` copies the state.
 #[test]
 fn copies() {
     let folder = Folder::new();
@@ -137,7 +139,7 @@ fn copies() {
     reviver(&format!("run {file} --check")).expect(0);
 }
 
-/// A state that fits into memory may not be encodable; then nothing is written.
+/// If a state fits into memory but its encoding doesn't, no file is written.
 #[test]
 fn saved_states() {
     let folder = Folder::new();
@@ -191,7 +193,7 @@ fn derivatives() {
     }
 }
 
-/// Debugger commands that copy the state report memory exhaustion, and the session continues unchanged.
+/// A debugger command that copies the state reports memory exhaustion. The session then continues unchanged.
 #[test]
 fn the_debugger() {
     let folder = Folder::new();
@@ -216,7 +218,7 @@ fn the_debugger() {
         "{ran:#?}"
     );
     assert!(ran.stdout.contains("= 0.1\n"), "{ran:#?}");
-    // A search that can't go back doesn't claim that nothing was found.
+    // A search that lacks the memory to run backward doesn't report that nothing was found.
     let ran = debug(160, "goto end\nwhy A[1]\nhistory A[1]\n").expect(0);
     assert!(ran.stdout.contains("A[1] = 0.1 at step 300002; memory ran out: the search stopped"), "{ran:#?}");
     assert!(ran.stdout.contains("memory ran out: there may be more writes"), "{ran:#?}");

@@ -40,7 +40,7 @@ fn integers_are_printed_in_the_requested_base_and_read_back() {
             if option == "--hex" {
                 signed.expect(0).prints("x = -1\nA = [-128, 5]\ntape = [-3]\n");
             } else {
-                signed.expect(2).says("`--unsigned` reads integers without a sign");
+                signed.expect(2).says("add `--unsigned` to read integers without a sign");
             }
         }
     }
@@ -108,7 +108,7 @@ fn a_residue_near_zero_has_no_ulps() {
     assert!(ran.stdout.contains("ulps)"), "{ran:?}");
 }
 
-/// The value was so large during the run that its drift is less than a unit in the last place.
+/// The drift is compared with the largest value during the run: it is less than a unit in the last place of that value.
 #[test]
 fn drift_is_measured_where_a_value_was_largest() {
     let folder = Folder::new();

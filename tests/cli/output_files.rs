@@ -38,7 +38,9 @@ fn places_that_cannot_be_written_are_named() {
     reviver(&format!("asm {text} -o {text}.none/x")).expect(3).says("there is no folder");
     reviver(&format!("asm {text} -o {text}/x")).expect(3).says("is no folder");
     reviver(&format!("asm {text} -o {}", folder.path("").display())).expect(3).says("it is a folder");
-    reviver(&format!("asm {text} -o {text}")).expect(2).says("would be overwritten, and is read here");
+    reviver(&format!("asm {text} -o {text}"))
+        .expect(2)
+        .says("would be overwritten, but the command reads it");
     reviver(&format!("run {text} --save-state {text}.none/x")).expect(3).says("there is no folder");
     assert_eq!(folder.names(), ["a.rasm"]);
 }
@@ -88,7 +90,7 @@ fn a_closed_pipe_ends_the_command_quietly() {
     }
 }
 
-/// A log replaces a log, and nothing else.
+/// A log replaces only an earlier log.
 #[test]
 fn a_log_replaces_only_a_log() {
     let folder = Folder::new();
@@ -103,7 +105,7 @@ fn a_log_replaces_only_a_log() {
     assert!(folder.read("log.csv").starts_with(b"step,way,n,a,b\n0,backward,"));
 }
 
-/// A batch's output replaces that of an equal batch, and nothing else, neither text nor other numbers.
+/// The output of a batch replaces only the output of a batch with the same columns, neither text nor other numbers.
 #[test]
 fn a_batch_replaces_only_output_of_a_batch() {
     let folder = Folder::new();
@@ -130,7 +132,7 @@ fn a_batch_replaces_only_output_of_a_batch() {
     folder.reviver("batch double.rasm --lanes in.csv -o empty.csv").expect(0);
     folder.reviver("batch double.rasm --lanes in.csv --keep-going -o empty.csv").expect(2);
     folder.reviver("batch double.rasm --lanes in.csv --keep-going -o empty.csv --force").expect(0);
-    // Arrays have a mark; unmarked files are kept.
+    // The output arrays are marked; arrays without the mark are kept.
     for _ in 0..2 {
         folder.reviver("batch double.rasm --lanes in.csv -o out.npz").expect(0);
     }
@@ -143,7 +145,7 @@ fn a_batch_replaces_only_output_of_a_batch() {
     assert_eq!(folder.read("mine.npz"), foreign);
 }
 
-/// Tapes have a mark, too; unmarked files of numbers are kept.
+/// Output tapes are marked, too; files of numbers without the mark are kept.
 #[test]
 fn a_tape_replaces_only_a_tape() {
     let folder = Folder::new();

@@ -65,7 +65,7 @@ fn input_files_are_never_overwritten() {
             for output in aliases(&folder, input) {
                 for force in ["", " --force"] {
                     let ran = folder.reviver(&format!("{command} {output}{force}")).expect(2);
-                    let ran = ran.says("would be overwritten, and is read here").prints("");
+                    let ran = ran.says("would be overwritten, but the command reads it").prints("");
                     assert!(ran.stderr.contains("= help: name another file"), "{ran:#?}");
                     assert!(folder.read(input) == before, "{command} {output}{force}");
                 }
@@ -89,7 +89,7 @@ fn the_file_of_standard_input_is_not_overwritten() {
         let before = folder.read(input);
         let ran = folder.shell(&format!("{binary} {command}"));
         assert_eq!(ran.code, 2, "{command}: {ran:#?}");
-        // A message about the file may be printed.
+        // The message of the command may be in the file `out`.
         assert!(input == "out" || folder.read(input) == before, "{command}");
         assert!(!folder.read(input).starts_with(b"\x89RBC"), "{command}");
     }
@@ -140,7 +140,8 @@ fn a_file_of_another_kind_is_replaced_only_with_force() {
         for other in others.chain(["notes", "mine.rasm"]) {
             let before = folder.read(other);
             let ran = folder.reviver(&format!("{command} {other}")).expect(2).prints("");
-            ran.says(&format!("{other} already exists and is not a")).says("= help: `--force` replaces it");
+            ran.says(&format!("{other} already exists and is not a"))
+                .says("= help: add `--force` to replace the file");
             assert!(folder.read(other) == before, "{command} {other}");
         }
         folder.file("forced", "Dear diary\n");

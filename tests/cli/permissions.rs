@@ -123,7 +123,7 @@ fn a_write_protected_file_is_replaced_only_with_force() {
     give_away(&folder, "out");
     let before = fs::metadata(folder.path("out")).unwrap().ino();
     let Some(ran) = unprivileged(&folder, "asm program.rasm -o out") else { return };
-    ran.expect(3).says("it is write-protected").says("`--force` replaces it");
+    ran.expect(3).says("it is write-protected").says("add `--force` to replace the file");
     assert_eq!(fs::metadata(folder.path("out")).unwrap().ino(), before);
     unprivileged(&folder, "asm program.rasm -o out --force").unwrap().expect(0);
     assert_ne!(fs::metadata(folder.path("out")).unwrap().ino(), before);
@@ -131,7 +131,7 @@ fn a_write_protected_file_is_replaced_only_with_force() {
     folder.file("untidy.rasm", ".inout  a\nadd    a,1\n");
     set_mode(&folder, "untidy.rasm", 0o444);
     let ran = unprivileged(&folder, "fmt --write untidy.rasm").unwrap();
-    ran.expect(3).says("it is write-protected").says("make it writable first");
+    ran.expect(3).says("it is write-protected").says("make the file writable first");
 }
 
 #[test]

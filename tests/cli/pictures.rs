@@ -162,7 +162,7 @@ fn drift_equals_that_of_check() {
 #[test]
 fn erased_bits_rise_and_cannot_be_undone() {
     let plotted =
-        reviver("plot programs/erase.rasm --cells x,y --erased").expect(0).says("it can't run backward");
+        reviver("plot programs/erase.rasm --cells x,y --erased").expect(0).says("can't run backward");
     let picture = Picture::of(&plotted.stdout);
     assert!(
         picture.description.contains("erased (bits): from 0 to 256, at the end 256"),
@@ -198,7 +198,7 @@ fn cells_are_observed_at_places_of_a_run() {
     let plot = |options: &str| {
         let plotted = reviver(&format!("plot programs/fib.rasm --cells a {options}")).expect(0);
         let picture = Picture::of(&plotted.stdout);
-        // The legend contains a piece of the curve, too.
+        // The legend contains a piece of the curve, too, so the second line is the curve.
         let [_, ref curve] = picture.lines(FIRST)[..] else { panic!("one curve") };
         (curve.clone(), picture.description)
     };
@@ -227,7 +227,7 @@ fn long_runs_are_thinned_and_keep_their_peaks() {
     let plotted = reviver("plot programs/fib.rasm --set n=40000 --cells n --there").expect(0).stdout;
     let picture = Picture::of(&plotted);
     assert!(picture.description.contains("from 0 to 40000"), "{}", picture.description);
-    assert!(picture.description.contains("Of the many values"), "{}", picture.description);
+    assert!(picture.description.contains("only the least and the greatest value"), "{}", picture.description);
     assert!(plotted.len() < 200_000, "{}", plotted.len());
 }
 
@@ -235,16 +235,16 @@ fn long_runs_are_thinned_and_keep_their_peaks() {
 fn values_that_cannot_be_plotted_are_reported() {
     reviver("plot programs/fib.rasm")
         .expect(2)
-        .says("`--cells` isn't given")
-        .says("its cells are n, a, b: `--cells n`, say");
+        .says("`--cells` is missing")
+        .says("the program's cells are n, a, b; for example, `--cells n`");
     let fib = "plot programs/fib.rasm --cells";
     reviver(&format!("{fib} c")).expect(2).says("no cell `c`");
     reviver(&format!("{fib} a,a")).expect(2).says("named twice");
     reviver(&format!("{fib} a[1]")).expect(2).says("a scalar takes no index");
-    reviver(&format!("{fib} a --grad a")).expect(2).says("no real cell");
+    reviver(&format!("{fib} a --grad a")).expect(2).says("isn't a real cell");
     for wrong in ["A[0", "A[0,1", "A[0]]x", "A[", "A[0]1", "A[]"] {
         let ran = reviver(&format!("plot programs/sort.rasm --cells {wrong}")).expect(2);
-        ran.says(&format!("--cells: `{wrong}`")).says("= help: a cell of an array is named as in `A[0]`");
+        ran.says(&format!("--cells: `{wrong}`")).says("= help: write `A[0]` for a cell of an array");
     }
     reviver("plot programs/kick_drift.rasm --cells a --grad loss")
         .expect(2)
@@ -271,7 +271,11 @@ fn a_flow_chart_has_a_diamond_and_a_circle_for_each_pair() {
     assert!(picture.texts.iter().any(|text| text == "n == 0"), "{:?}", picture.texts);
     assert!(picture.texts.iter().any(|text| text == "a != 0"), "{:?}", picture.texts);
     assert!(picture.description.contains("1 test, 1 assertion;"), "{}", picture.description);
-    assert!(picture.description.contains("n == 0, joined by no other way in"), "{}", picture.description);
+    assert!(
+        picture.description.contains("n == 0, joined by a place that only this jump reaches"),
+        "{}",
+        picture.description
+    );
 }
 
 #[test]
@@ -335,7 +339,7 @@ fn loops_with_known_bounds_are_unrolled() {
     let reported = |picture: &Picture, words: &str| picture.description.matches(words).count();
     assert_eq!(reported(&gates, "c flips where a and b is 1"), 32);
     assert_eq!(reported(&gates, "add ccnot[7], 4 * a + 2 * b + c"), 1);
-    // The last one ends with a full stop.
+    // The last entry ends with a full stop instead of a semicolon.
     assert_eq!(
         reported(&gates, "a flips;") + reported(&gates, "b flips;") + reported(&gates, "c flips;"),
         48 - 1
@@ -407,7 +411,7 @@ fn instructions_without_gate_are_boxes_over_their_wires() {
 fn programs_without_circuit_are_refused_with_the_place() {
     let branches = reviver("circuit programs/fib.rasm").expect(3);
     // The message has the line as in the text, with its label.
-    branches.says("fib.rasm:27: `from again, a != 0`").says("its call is one box");
+    branches.says("fib.rasm:27: `from again, a != 0`").says("whose call is one box");
     let folder = Folder::new();
     for (text, words) in [
         (
@@ -425,7 +429,7 @@ fn programs_without_circuit_are_refused_with_the_place() {
         ),
         (
             ".inout a\n for i in 0..1001\n not a\n rof\n",
-            "refused.rasm:3: `not a` can't be drawn as a circuit: with it the circuit has more than 1000 columns",
+            "refused.rasm:3: `not a` can't be drawn as a circuit: together with this statement, the circuit has more than 1000 columns",
         ),
         (
             ".inout a\n for i in 0..9000000000000000000\n xor a, 0\n rof\n",
@@ -527,7 +531,7 @@ fn a_log_has_a_line_for_each_change() {
     reviver("run programs/fib.rasm --log -").expect(2).says("can't be printed");
 }
 
-/// Weights are divided by their sum, even if the sum overflows.
+/// Weights are divided by their sum. The entropy is a number even if this sum overflows.
 #[test]
 fn the_entropy_of_enormous_weights_is_a_number() {
     let folder = Folder::new();

@@ -82,7 +82,7 @@ fn new_files_contain_what_numpy_and_pandas_read() {
     }
 }
 
-/// Damage never yields other numbers, because archives have checksums and consistent claims.
+/// A damaged archive is refused or has the same numbers, because archives have checksums and redundant sizes.
 #[test]
 fn damaged_archives_are_refused_or_have_the_same_content() {
     let folder = Folder::new();
@@ -130,7 +130,7 @@ fn damaged_archives_are_refused_or_have_the_same_content() {
     }
 }
 
-/// An archive with false sizes doesn't cause large allocations.
+/// An archive that declares false sizes doesn't cause large allocations.
 #[cfg(target_os = "linux")]
 #[test]
 fn sizes_are_checked_before_decompression() {
@@ -165,7 +165,7 @@ fn sizes_are_checked_before_decompression() {
     folder
         .shell(&format!("{binary} batch echo.rasm --lanes - < /dev/zero"))
         .expect(2)
-        .says("the most that is read");
+        .says("the maximum length");
 }
 
 /// Every option reads the same table.

@@ -14,7 +14,7 @@ use crate::support::{Folder, Ran, command, ran};
 /// Command on small inputs; `@` is replaced by its folder.
 struct Tried {
     arguments: String,
-    /// Files that exist in the folder before.
+    /// Names and contents of the files that exist in the folder before the command runs.
     before: &'static [(&'static str, &'static str)],
 }
 

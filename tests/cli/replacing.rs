@@ -45,7 +45,7 @@ fn other_updates_still_refuse_their_own_index() {
         .says("`k` is the target and an index of one instruction");
 }
 
-/// A derivative through an `overwrite` uses a history automatically, and names it.
+/// A derivative through an `overwrite` uses a history automatically, and the output mentions the history.
 #[test]
 fn a_gradient_keeps_what_the_program_overwrites() {
     let text = "\
@@ -65,7 +65,7 @@ fn a_gradient_keeps_what_the_program_overwrites() {
         assert_eq!(reported["strategy"]["name"], json!("reverse"));
         with_input(&format!("grad - --loss y {engine}"), text.as_bytes())
             .expect(0)
-            .prints_part("strategy: reverse: what it keeps takes");
+            .prints_part("strategy: reverse: its history takes");
     }
     let asked =
         with_input("grad - --loss y --json --strategy checkpoint=3", text.as_bytes()).expect(0).json();
@@ -74,13 +74,13 @@ fn a_gradient_keeps_what_the_program_overwrites() {
     assert_eq!((&exact["strategy"], &exact["grad"]["x"]), (&json!(null), &json!(411.0)));
     let rows = with_input("jacobian - --of y --json", text.as_bytes()).expect(0).json();
     assert_eq!(rows["jacobian"], json!([[411.0]]));
-    // Nothing is lost here, so no history is kept or mentioned.
+    // This program loses nothing, so no history is kept or mentioned.
     let plain = ".inout x: real default 3\n.out y: real\n        add y, x*x\n";
     let reported = with_input("grad - --loss y --json", plain.as_bytes()).expect(0).json();
     assert_eq!(reported["strategy"], json!(null));
 }
 
-/// A program that would undo its own `overwrite` has no history, and gets advice.
+/// If a program would undo its own `overwrite`, a history can't help. The error says what to do.
 #[test]
 fn irreversible_uncomputation_gets_advice() {
     let text = "\
@@ -103,8 +103,8 @@ fn irreversible_uncomputation_gets_advice() {
         with_input(command, text.as_bytes())
             .expect(4)
             .says("can't be undone without a history")
-            .says("the program undoes it itself, and keeps no history")
-            .says("`reviver bennett` rewrites a whole program")
+            .says("the program itself undoes the statement, and keeps no history")
+            .says("rewrite the whole program by `reviver bennett`")
             .says("`reviver grad` keeps a history where one is needed");
     }
     let from_outside = ".inout n\n        overwrite n, 7\n";

@@ -23,8 +23,8 @@ fn fibonacci_round_trips_without_a_history() {
     reviver("run programs/fib.rasm --back --set a=55,b=89").expect(0).prints("n = 10\n");
 }
 
-/// At each end of the array, one operand of the conditions must not be evaluated. The same holds for the inverse
-/// program.
+/// At each end of the array, one operand of the conditions must not be evaluated. The test checks this for the program
+/// and for its inverse.
 #[test]
 fn conditions_short_circuit() {
     const TEXT: &str = "\
@@ -153,7 +153,7 @@ fn lost_float_bits_get_a_hint() {
     reviver(&format!("run {file} --check"))
         .expect(1)
         .says("not restored")
-        .says("`--exact` keeps the lost bits");
+        .says("add `--exact` to keep the lost bits");
     reviver(&format!("run {file} --check --exact")).expect(1).says("garbage");
 }
 
@@ -254,7 +254,7 @@ fn invalid_values_are_refused() {
     reviver("run programs/sort.rasm --set A=1,2").expect(2).says("`A` takes 6 values, and 2 were given");
     reviver("run programs/sum3.rasm --set a=nan").expect(2).says("`nan` is not a number");
     reviver("run programs/show.rasm --set limt=1").expect(2).says("did you mean `limit`?");
-    reviver("run programs/fib.rasm --set number=1").expect(2).says("its cells are n, a, b");
+    reviver("run programs/fib.rasm --set number=1").expect(2).says("the program's cells are n, a, b");
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn a_seed_of_0_takes_a_result_out_of_the_sum() {
     assert!(ran.stdout.starts_with("y = 0.0\nz = 0.0\nx' = 2.0\n"), "{ran:?}");
     on(SEVERAL, "grad", "--seed a=0")
         .expect(0)
-        .says("warning: every adjoint is 0: the inputs don't reach the seeded sum of `a`");
+        .says("warning: every adjoint is 0: the seeded sum of `a` doesn't depend on the inputs");
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn an_array_is_seeded_from_a_file() {
     by_file.prints_part(&reviver(&format!("grad {file} --seed B=2,-1")).expect(0).stdout);
     let long = folder.file("long.csv", "2,-1,3\n");
     reviver(&format!("grad {file} --seed B=@{long}")).expect(2).says("long.csv").says("3");
-    reviver(&format!("grad {file} --seed B=@{seeds},7")).expect(2).says("a file gives all values of it");
+    reviver(&format!("grad {file} --seed B=@{seeds},7")).expect(2).says("the file gives all values of `B`");
     reviver("grad - --seed B=@-").expect(2).says("standard input can be read for one purpose only");
 }
 
@@ -140,11 +140,11 @@ fn an_array_is_seeded_from_a_file() {
 fn invalid_seeds_are_refused() {
     for (seeds, said) in [
         ("--seed n=1", "--seed: `n` is an integer: only reals have a gradient"),
-        ("--seed n=1", "help: its reals are x, y, a, B"),
+        ("--seed n=1", "help: the program's reals are x, y, a, B"),
         ("--seed c=1", "--seed: the program has no cell `c`"),
         ("--seed B[2]=1", "--seed: there is no cell `B[2]`"),
-        ("--seed a=1,B=1", "--seed: `B` has 2 cells, and 1 given"),
-        ("--seed a=1,2", "--seed: `a` has 1 cell, and 2 given"),
+        ("--seed a=1,B=1", "--seed: `B` has 2 cells, and the number of values is 1"),
+        ("--seed a=1,2", "--seed: `a` has 1 cell, and the number of values is 2"),
         ("--seed a=1,a=2", "--seed: `a` is named twice"),
         ("--seed B=1,2,B[1]=1", "--seed: `B[1]` is named twice"),
         ("--seed a=nan", "--seed a: "),
@@ -152,7 +152,7 @@ fn invalid_seeds_are_refused() {
         ("--seed a=1e40 --real f32", "--seed a: "),
         ("--seed a=1e40 --real fixed", "--seed a: "),
         ("--seed a=", "--seed a: "),
-        ("--seed a", "--seed a: a cell is given as NAME=VALUE"),
+        ("--seed a", "--seed a: write the value of a cell as NAME=VALUE"),
         ("--seed a=1 --loss a", "cannot be used with"),
         ("", "--of <NAME>"),
     ] {
@@ -188,7 +188,7 @@ fn a_resumed_gradient_keeps_its_seeds() {
 
 #[test]
 fn a_cancelling_sum_is_compared_by_its_terms() {
-    // Rounding leaves 1e-16 in a sum of 0; the cancelling results have a magnitude of 1.
+    // The seeded sum y - z is 0 except for rounding, about 1e-16. But y and z have magnitude 1.
     let program = ".inout x: real default 0.1\n.out y: real, z: real\nfor i in 0..40\nadd y, x * 0.3\nadd z, x * 0.3\nrof\n";
     let ran = on(program, "grad", "--seed y=1,z=-1 --verify").expect(0);
     assert!(!ran.stdout.contains("mended") && ran.stdout.contains("x' = 0.0"), "{ran:?}");
@@ -207,7 +207,7 @@ fn a_jacobian_is_multiplied_by_a_vector_in_one_run() {
     on(root, "jacobian", "--times x=1").expect(4);
     on(root, "jacobian", "--times t=3").expect(0).prints_part("product y = 3.0");
     on(SEVERAL, "jacobian", "--times n=1").expect(2).says("--times: `n` is an integer");
-    on(SEVERAL, "jacobian", "--times x=1 --wrt y").expect(2).says("name it after `--wrt`, too");
+    on(SEVERAL, "jacobian", "--times x=1 --wrt y").expect(2).says("add `x` to `--wrt`");
     // Only reverse sweeps apply rules.
     let rule = ".inout x: real default 3\n.out y: real\ncall squared(y, x)\n\
                 .proc squared(inout y: real, in x: real) rule own\nadd.square y, x\n.end\n\
@@ -219,7 +219,7 @@ fn a_jacobian_is_multiplied_by_a_vector_in_one_run() {
         .says("the Jacobian's product failed the verification");
 }
 
-/// Duality of the products: ⟨u, J·v⟩ = ⟨Jᵀ·u, v⟩.
+/// Products of the Jacobian J from both sides agree: ⟨u, J·v⟩ = ⟨Jᵀ·u, v⟩.
 #[test]
 fn products_from_both_sides_agree() {
     for (program, u, v, options) in [
@@ -276,7 +276,9 @@ fn a_series_follows_a_direction() {
     assert_eq!((&one["taylor"], &one["along"]), (&other["taylor"], &json!("x")));
     on(SEVERAL, "taylor", "--order 1 --along B").expect(2).says("`B` has 2 cells");
     on(SEVERAL, "taylor", "--order 1 --along x=1,x=2").expect(2).says("--along: `x` is named twice");
-    on(SEVERAL, "taylor", "--order 1 --along x --along y").expect(2).says("a cell is given as NAME=VALUE");
+    on(SEVERAL, "taylor", "--order 1 --along x --along y")
+        .expect(2)
+        .says("write the value of a cell as NAME=VALUE");
 }
 
 #[test]

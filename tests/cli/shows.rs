@@ -1,5 +1,5 @@
-//! Values of `show` in derivatives: each value once, in the order of the forward sweep, then those of rules in the
-//! reverse sweep, for every command, engine and strategy.
+//! Values of `show` in derivatives, for every command, engine and strategy. Each value is printed once: those of the
+//! forward sweep in its order, then those of rules in the reverse sweep.
 
 use serde_json::{Value, json};
 
@@ -143,7 +143,7 @@ fn rules_show_in_the_reverse_sweep() {
     for engine in ENGINES {
         for strategy in STRATEGIES {
             holds(&format!("grad {program} --loss z {engine} {strategy}"), &both);
-            // The rule behaves the same in each direction of a Hessian.
+            // A Hessian runs the rule for each direction, but prints its values only once.
             holds(&format!("hessian {program} --loss z {engine} {strategy}"), &both);
         }
     }
@@ -271,7 +271,7 @@ fn values_shown_before_a_failure_are_reported() {
         let object = reviver(&format!("{command} {program} --json")).expect(4).json();
         assert_eq!((&object["shown"], &object["error"]["kind"]), (&json!([{"x": 3.0}]), &json!("trap")));
     }
-    // Before its trap, a rule has shown earlier values.
+    // A rule prints the values that it shows before it traps.
     let text = "
 .inout x: real default 3
 .out y: real
@@ -345,9 +345,9 @@ fn tasks_show_in_their_order() {
     }
 }
 
-/// In a program that switches the mode itself, an `uncall` executes its rule and a `call` undoes it; a backward run
-/// does the opposite. Code outside of rules only shows values forward, and the second half of `--check` shows
-/// nothing.
+/// If a program switches the mode itself, an `uncall` executes the rule of a procedure, and a `call` undoes it. In a
+/// backward run it is the opposite. Code outside of rules shows values only in forward steps, and the second half of
+/// `--check` shows nothing.
 #[test]
 fn a_backward_run_shows_the_values_of_rules() {
     let folder = Folder::new();
@@ -386,7 +386,7 @@ fn a_backward_run_shows_the_values_of_rules() {
     }
 }
 
-/// Values beyond the limit of the list are counted.
+/// Shown values beyond the limit of the list are counted.
 #[test]
 fn the_list_of_shown_values_is_limited() {
     let folder = Folder::new();
@@ -397,8 +397,8 @@ fn the_list_of_shown_values_is_limited() {
     assert_eq!(object["shown_left_out"], 1_100_000 - (1 << 20));
 }
 
-/// In the debugger, a `show` prints in the forward run, and one of a rule in the reverse sweep; neither prints again
-/// later.
+/// In the debugger, a `show` prints in the forward run. A `show` in a rule prints in the reverse sweep. Neither prints
+/// again when its step is repeated.
 #[test]
 fn the_debugger_shows_rules_in_the_reverse_sweep() {
     let folder = Folder::new();

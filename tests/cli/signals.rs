@@ -1,4 +1,4 @@
-//! Interrupted long runs lose nothing: they save their state, and report their position.
+//! An interrupted long run loses nothing: it saves its state, and reports its position.
 #![cfg(target_os = "linux")]
 
 use std::io::{Read as _, Write as _};
@@ -73,7 +73,8 @@ fn stopped(folder: &Folder, line: &str, signal: &str) -> Ran {
     }
 }
 
-/// Compiling all loops takes much longer than a signal may wait.
+/// The run is stopped while it waits for compiled code. Compiling all loops takes much longer than the response to a
+/// signal may take.
 #[test]
 fn a_run_that_waits_for_code_is_stopped() {
     let folder = Folder::new();
@@ -110,7 +111,7 @@ fn an_interrupted_run_saves_its_state_and_reports_its_place() {
         assert!(steps > 0, "{object}");
         let ran = ran.says(&format!("stopped by SIG{signal} after {steps} steps forward"));
         ran.says("give `--from-state state` instead of `--set`");
-        // The saved state is the one after that many steps, and can be resumed.
+        // The saved state is the state after the reported number of steps, and can be resumed.
         let straight =
             folder.reviver(&format!("run endless.rasm --max-steps {} --json", steps + 100)).expect(5);
         let resumed = folder.reviver("run endless.rasm --from-state state --max-steps 100 --json").expect(5);
@@ -162,7 +163,7 @@ fn interrupted_derivatives_are_reported() {
 fn a_second_signal_ends_the_process_at_once() {
     let folder = folder();
     assert!(Command::new("mkfifo").arg(folder.path("pipe")).status().unwrap().success());
-    // Saving to a pipe waits for a reader, which never comes.
+    // `--save-state` writes to a pipe, and waits for a reader that never comes.
     let mut child = started(&folder, "exec reviver run endless.rasm --save-state pipe");
     send(&child, "INT");
     std::thread::sleep(Duration::from_millis(500));
@@ -195,7 +196,7 @@ fn a_check_stopped_in_its_backward_run_reports_no_start() {
     folder.file("never.rasm", NEVER_BACK);
     let ran = stopped(&folder, "exec reviver run never.rasm --check", "TERM").expect(143);
     let ran = ran.says("stopped by SIGTERM after").says("steps backward");
-    assert!(ran.stdout.contains("restored: not known, the backward run was stopped\n"), "{ran:#?}");
+    assert!(ran.stdout.contains("restored: unknown, because the backward run was stopped\n"), "{ran:#?}");
     let object = stopped(&folder, "exec reviver run never.rasm --check --save-state state --json", "INT")
         .expect(130)
         .json();
@@ -210,8 +211,8 @@ fn a_gradient_stopped_in_the_primal_sweep_is_saved() {
     let ran = stopped(&folder, line, "HUP").expect(129);
     let object = ran.json();
     assert_eq!((&object["interrupted"], &object["saved_state"]), (&"SIGHUP".into(), &"state".into()));
-    ran.says("of the primal sweep, by SIGHUP").says("give the same command with `--from-state state`");
-    // Both a run and a gradient can continue from there.
+    ran.says("of the primal sweep, by SIGHUP").says("run the same command with `--from-state state`");
+    // Both a run and a gradient can continue from the saved state.
     folder.reviver("run real.rasm --from-state state --max-steps 10").expect(5);
     folder.reviver("grad real.rasm --loss y --from-state state --max-steps 10").expect(5);
 }
@@ -341,10 +342,10 @@ fn an_interrupted_batch_keeps_its_results() {
         (results.len() as u64, &object["error"]["kind"]),
         (object["lanes"].as_u64().unwrap(), &"interrupted".into())
     );
-    // Without the option no file appears, and the object has the number of lanes.
+    // Without `--keep-partial` no file appears. The object has the number of lanes.
     let ran = stopped_at_work(&folder, &format!("{batch} -o none.csv --json"), "INT").expect(130);
     assert_eq!((&ran.json()["lanes"], &ran.json()["interrupted"]), (&0.into(), &"SIGINT".into()));
-    ran.says("with `--keep-partial` the results of these lanes are kept");
+    ran.says("add `--keep-partial` to keep the results of finished lanes");
     assert!(!folder.path("none.csv").exists());
     // A trapping lane, or an invalid line, doesn't affect the lanes before it.
     folder.file("picky.rasm", ".inout n\n.out y\nassert n != 3\nadd y, n\n");

@@ -1,4 +1,4 @@
-//! Declared stacks: given on the command line and in files, in text and JSON, left over, differentiated.
+//! Declared stacks: values from the command line and from files, text and JSON output, leftovers, and derivatives.
 
 use serde_json::json;
 
@@ -39,7 +39,7 @@ fn a_stack_is_read_and_written_from_its_bottom() {
         .expect(0)
         .prints("n = 1\nmade = [2.0]\ntape = [4]\n")
         .says("given: 1 value left, must be empty")
-        .says("`.inout given[]` declares that the program may begin and end with values");
+        .says("declare the stack by `.inout given[]`, so that the program may begin and end with values");
     reviver(&format!("run {file} --set n=0,given=")).expect(0).prints("n = 0\nmade = []\ntape = []\n");
     let object = reviver(&format!("run {file} --json")).expect(0).json();
     assert_eq!(object["outputs"], json!({ "n": 3, "made": [1.5, 1.0, 0.5] }));
@@ -61,7 +61,7 @@ fn backward_runs_and_inverse_programs_take_the_stack() {
     with_input(&format!("run - {given}"), inverse.as_bytes()).expect(0).prints(found);
     reviver(&format!("run {file} --back --set n=1")).expect(2).says(
         "not given: `made`\n  = help: add `--set made=…`; one value fills all cells of an array\n  \
-         = help: of the stack `made` the bottom comes first; `made=` gives an empty one\n",
+         = help: give the values of the stack `made` from its bottom; `made=` is an empty stack\n",
     );
     with_input("run - --tape 1", inverse.as_bytes()).expect(2).says("not given: `made`");
     reviver(&format!("run {file} --back --set n=1,made= --tape 1"))
@@ -71,7 +71,9 @@ fn backward_runs_and_inverse_programs_take_the_stack() {
     reviver(&format!("run {file} --back --set n=1,made=9,0.5 --tape 1"))
         .expect(1)
         .says("made: 1 value left, must be empty")
-        .says("`.inout made[]: real` declares that the program may begin and end with values");
+        .says(
+            "declare the stack by `.inout made[]: real`, so that the program may begin and end with values",
+        );
 }
 
 #[test]
@@ -90,11 +92,11 @@ fn stacks_are_read_from_files_within_limits() {
     reviver(&format!("run {file} --set given=@{matrix}"))
         .expect(2)
         .says("2 lines of 2 numbers, and the stack `given[]` takes one line of numbers, or one number a line")
-        .says("its bottom comes first");
+        .says("the bottom of the stack first");
     reviver(&format!("run {file} --set given=1,2,3,4,5"))
         .expect(2)
-        .says("`given` is given 5 values, and the program's stacks hold at most 4")
-        .says("`.limit stack` in the program raises the limit");
+        .says("`given` is given 5 values, but the program's stacks hold at most 4")
+        .says("raise the limit with `.limit stack` in the program");
     reviver(&format!("run {file} --set given=1,x")).expect(2).says("`x` is not an integer of 64 bits");
     reviver(&format!("run {file} --set made=1")).expect(2).says("`made` can't be given: it is `.out`");
     reviver(&format!("run {file} --set n=4")).expect(4).says("the stack `given` is empty: `pop v`");
@@ -105,11 +107,11 @@ fn leftover_values_get_a_declaration_hint() {
     let folder = Folder::new();
     let file = folder.file("counts.rasm", COUNTS);
     reviver(&format!("check {file}")).expect(0).says("nothing pops an integer that is pushed here");
-    let left = "  integer stack: 2 values left, must be empty\n    = help: `.garbage NAME[]` declares that the program may end with them\n";
+    let left = "  integer stack: 2 values left, must be empty\n    = help: declare the stack by `.garbage NAME[]`, so that the program may end with values\n";
     reviver(&format!("run {file} --set n=2 --check")).expect(1).says(left);
     reviver(&format!("run {file} --set n=2")).expect(0).says(left);
     let object = reviver(&format!("run {file} --set n=2 --json")).expect(0).json();
-    let cure = "`.garbage NAME[]` declares that the program may end with them";
+    let cure = "declare the stack by `.garbage NAME[]`, so that the program may end with values";
     assert_eq!(object["garbage_help"], json!({ "integer stack": cure }));
     let declared = folder.file("declared.rasm", format!(".garbage counts[]\n{COUNTS}"));
     let ran = reviver(&format!("run {declared} --set n=2 --check")).expect(0);
@@ -183,8 +185,11 @@ fn values_of_an_input_stack_have_derivatives() {
     reviver(&format!("taylor {file} --along x --of y --order 2 --set x=,n=0"))
         .expect(2)
         .says("--along: `x` has no values at the start");
-    let refused = "`x` is a stack, and a result is a cell";
-    reviver(&format!("grad {file} --loss x[0]")).expect(2).says(refused).says("before it is pushed");
+    let refused = "`x` is a stack, and only a cell can be a result";
+    reviver(&format!("grad {file} --loss x[0]"))
+        .expect(2)
+        .says(refused)
+        .says("add the pushed values to a cell");
     reviver(&format!("jacobian {file} --of x")).expect(2).says(refused);
     reviver(&format!("hessian {file} --loss x")).expect(2).says(refused);
 }

@@ -34,7 +34,7 @@ fn a_resumed_run_ends_the_same() {
     }
 }
 
-/// Runs of one program with a difference in only one part of the final state.
+/// The final states of these runs of one program differ in only one part.
 #[test]
 fn the_digest_covers_every_part_of_a_state() {
     let folder = Folder::new();
@@ -168,7 +168,8 @@ fn a_resumed_gradient_equals_an_uninterrupted_one() {
     }
 }
 
-/// A comparison flips in the reverse sweep, so that it is recomputed with a history, also in pieces.
+/// In floats, a comparison flips in the reverse sweep. So the sweep is recomputed with a history, also if the gradient
+/// is computed in pieces.
 #[test]
 fn a_resumed_gradient_is_recomputed() {
     let folder = Folder::new();
@@ -196,19 +197,19 @@ fn a_gradient_resumes_only_from_its_own_states() {
     for state in [&there, &back] {
         reviver(&format!("{grad} --set z=1.0 --from-state {state}")).expect(0);
         let other = reviver(&format!("{grad} --set z=1.5 --from-state {state}"));
-        other.expect(2).says("it began with other inputs").prints("");
+        other.expect(2).says("the saved gradient began with other inputs").prints("");
         let exact = reviver(&format!("{grad} --set z=1.0 --exact --from-state {state}"));
         exact.expect(2).says("but none was saved");
     }
     let other = reviver(&format!("grad programs/besselj.rasm --loss z --set z=1.0 --from-state {back}"));
-    other.expect(2).says("it is in the reverse sweep of another loss");
+    other.expect(2).says("the state is in the reverse sweep of another loss");
     reviver(&format!("{grad} --save-state -")).expect(2).says("a state can't be printed");
     reviver(&format!("{grad} --from-state {there} --save-state {there}"))
         .expect(2)
         .says("would be overwritten");
 }
 
-/// A plain run records no watch, so in floats its reverse sweep needs a history.
+/// A plain run records no data for verification. So in floats, a gradient that continues the run needs a history.
 #[test]
 fn a_gradient_resumes_from_a_run_that_is_exactly_reversible() {
     let folder = Folder::new();

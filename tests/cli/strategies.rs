@@ -16,7 +16,7 @@ fn plans_count_the_steps_of_revolve() {
         [(10, 3, 25), (100, 10, 322), (1_000, 40, 3_097), (10_000, 10, 67_624), (100_003, 30, 547_658)];
     for (steps, slots, forward) in known {
         let plan = format!("{LISTING} --strategy checkpoint={slots}:1 --plan {steps}");
-        reviver(&plan).expect(0).prints_part(&format!("{forward} steps forward in all"));
+        reviver(&plan).expect(0).prints_part(&format!("{forward} steps forward in total"));
         let object = reviver(&format!("{plan} --json")).expect(0).json();
         assert_eq!(object["forward_steps"], forward);
     }
@@ -24,7 +24,7 @@ fn plans_count_the_steps_of_revolve() {
     let actions = r#"[{"run":[0,1]},{"keep":1},{"run":[1,2]},{"back":[3,2]},{"back":[2,1]},{"free":1},{"back":[1,0]},{"free":0}]"#;
     assert_eq!(object["actions"].to_string(), actions);
     let lossless = "run programs/fib.rasm --check --strategy checkpoint --plan 100";
-    reviver(lossless).expect(0).prints_part("nothing is kept").prints_part("100 steps forward in all");
+    reviver(lossless).expect(0).prints_part("nothing is kept").prints_part("100 steps forward in total");
 }
 
 /// Returns the members that no strategy may change.
@@ -62,7 +62,8 @@ fn all_strategies_give_the_same_gradient() {
     }
 }
 
-/// More memory means fewer recomputed steps; reported slots and leaves are the actual ones, also in plans.
+/// More memory means fewer recomputed steps. The reported numbers of slots and leaves are those of the run, also in
+/// plans.
 #[test]
 fn memory_is_divided_between_snapshots_and_leaves() {
     let mut least = u64::MAX;
@@ -82,7 +83,7 @@ fn memory_is_divided_between_snapshots_and_leaves() {
         assert_eq!([&plan["slots"], &plan["leaf"]], bounds, "{memory}");
         assert_eq!([&plan["strategy"]["slots"], &plan["strategy"]["leaf"]], bounds, "{memory}");
     }
-    // Parameters that exceed the memory are reduced.
+    // Numbers of slots and leaves that exceed the memory are reduced.
     let asked = reviver(&format!("{LISTING} --strategy checkpoint=2:1000000 --memory 5K --stats --json"));
     let found = asked.expect(0).json();
     assert!(found["strategy"]["leaf"].as_u64() < Some(64), "{}", found["strategy"]);
@@ -90,7 +91,7 @@ fn memory_is_divided_between_snapshots_and_leaves() {
     assert!(found["cost"]["steps"].as_u64() < Some(10_000_000), "{}", found["cost"]);
 }
 
-/// States that are large only while calls are open leave space for later ones.
+/// States are large while calls are open, and small later. Snapshots of both sizes fit into the memory.
 #[test]
 fn snapshots_of_any_size_fit_the_memory() {
     let folder = Folder::new();
@@ -109,7 +110,7 @@ fn snapshots_of_any_size_fit_the_memory() {
     }
 }
 
-/// A strategy without enough memory isn't reported as one that was used.
+/// If a strategy fails for lack of memory, it isn't reported as the strategy that was used.
 #[test]
 fn a_strategy_without_memory_is_not_reported_as_used() {
     let folder = Folder::new();
@@ -123,7 +124,7 @@ fn a_strategy_without_memory_is_not_reported_as_used() {
     }
     reviver(&format!("run {file} --check --strategy checkpoint --memory 1"))
         .expect(4)
-        .says("takes more than 1 byte here");
+        .says("takes more than 1 byte");
 }
 
 #[test]
@@ -234,13 +235,13 @@ fn lossless_segments_keep_few_snapshots() {
     let (peak, state) = (kept["cost"]["peak_bytes"].as_u64(), kept["state_bytes"].as_u64());
     // Of 30 slots only these are used: the start, and one for each doubling of the spacing.
     assert!(peak < state.map(|state| 8 * state), "{kept}");
-    // A history that fits is never discarded, even with little memory.
+    // A history that fits into memory is kept, even if the memory is small.
     let auto = of("--strategy auto --memory 1K");
     assert_eq!((&auto["strategy"]["name"], &auto["cost"]["again"]), (&json!("reverse"), &json!(0)), "{auto}");
 }
 
-/// Snapshots discarded where nothing is lost don't cause recomputation elsewhere: the step count is the same as with
-/// all snapshots.
+/// Snapshots are discarded where nothing is lost. That causes no recomputation elsewhere: the number of steps is the
+/// same as with all snapshots.
 #[test]
 fn discarded_snapshots_cause_no_recomputation() {
     let folder = Folder::new();
@@ -301,7 +302,7 @@ fn a_resumed_gradient_keeps_its_snapshots() {
     }
 }
 
-/// Nothing is stored in files, so a killed process leaves none.
+/// A gradient stores nothing in files, so a killed process leaves no files.
 #[test]
 fn a_killed_gradient_leaves_no_files() {
     for milliseconds in [5, 50, 200, 500] {

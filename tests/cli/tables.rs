@@ -1,4 +1,4 @@
-//! Numbers from files: accepted formats; nothing is silently reordered, skipped or guessed.
+//! Numbers from files: the accepted formats. Numbers are never silently reordered, skipped or guessed.
 
 use serde_json::json;
 
@@ -50,7 +50,7 @@ fn another_shape_is_refused_with_its_place() {
     let takes = "and `M[2, 3]` takes 2 lines of 3 numbers";
     let shapes = [
         ("M", "1,2\n3,4\n5,6\n", format!("3 lines of 2 numbers, {takes}")),
-        ("M", "1,2\n3,4\n5,6\n", "exchange them".into()),
+        ("M", "1,2\n3,4\n5,6\n", "exchange rows and columns".into()),
         ("M", "1,2,3,4,5\n", format!("1 line of 5 numbers, {takes}")),
         ("M", "1\n2\n3\n4\n5\n6\n7\n", format!("7 lines of 1 number, {takes}")),
         ("M", "1,2,3\n", format!("1 line of 3 numbers, {takes}")),
@@ -61,7 +61,11 @@ fn another_shape_is_refused_with_its_place() {
         ("M", "x,y,z\n4,5,6\n", "line 1 has no number and was taken for a header".into()),
         ("V", "1,2\n3,4\n", "2 lines of 2 numbers, and `V[4]` takes 4 numbers".into()),
         ("V", "1,2,3\n", "1 line of 3 numbers, and `V[4]` takes 4 numbers".into()),
-        ("V", "1\n2\n3\n4\n5\n", "a vector is one line of numbers, or one number a line".into()),
+        (
+            "V",
+            "1\n2\n3\n4\n5\n",
+            "write a vector as one line of numbers, or with one number in each line".into(),
+        ),
         ("s", "1,2\n", "1 line of 2 numbers, and `s` takes one number".into()),
     ];
     for (cell, content, reason) in shapes {
@@ -77,7 +81,7 @@ fn an_invalid_number_is_shown_with_its_place() {
         ("M", "a,b,c\n1,2,3\n4, 5 ,x\n", "numbers:3:7: `x` is not a number"),
         ("M", "1,2,3\n4,,6\n", "numbers:2:3: `` is not a number"),
         ("M", "1;2;3,5\n4;5;6\n", "numbers:1:5: `3,5` is not a number"),
-        ("M", "1;2;3,5\n4;5;6\n", "a decimal point is expected"),
+        ("M", "1;2;3,5\n4;5;6\n", "write a decimal point"),
         ("M", "1 2,3 4,5 6\n1,2,3\n", "numbers:1:1: `1 2` is not a number"),
         ("V", "1\n2\n3.5\n4\n", "numbers:3:1: `3.5` is not an integer of 64 bits"),
         ("V", "9,b,2,3\n", "numbers:1:3: `b` is not an integer"),
@@ -92,7 +96,7 @@ fn an_invalid_number_is_shown_with_its_place() {
     let latin = folder.file("latin", b"1,\xe9\n");
     reviver(&format!("run {program} --set V=@{latin}")).expect(2).says("not UTF-8");
     let file = folder.file("numbers", "1,2,3,4");
-    reviver(&format!("run {program} --set V=@{file},5")).expect(2).says("a file gives all values of it");
+    reviver(&format!("run {program} --set V=@{file},5")).expect(2).says("the file gives all values of `V`");
 }
 
 #[test]

@@ -55,8 +55,8 @@ fn threads_change_no_bit() {
     }
 }
 
-/// The reverse sweep first undoes `rise`, which leaves 1.2e9 in the adjoint of `w`. `dip` adds as much again, which
-/// overflows before it is subtracted. A `dip` that started with an adjoint of 0 would not overflow.
+/// The reverse sweep first undoes `rise`, which leaves 1.2e9 in the adjoint of `w`. `dip` adds 1.2e9 again, which
+/// overflows before 1.2e9 is subtracted. If `dip` started with an adjoint of 0, it would not overflow.
 #[test]
 fn an_intermediate_overflow_does_not_depend_on_threads() {
     let folder = Folder::new();
@@ -77,7 +77,7 @@ fn an_intermediate_overflow_does_not_depend_on_threads() {
     }
 }
 
-/// The bits are the same as for sequential calls without tasks.
+/// The bits are the same as with sequential calls instead of tasks.
 #[test]
 fn particles_by_tasks_equal_the_sequential_ones() {
     for (forked, plain) in [("particles_forked", "particles"), ("particles_forked_plain", "particles_plain")]
@@ -313,7 +313,7 @@ fn a_trap_reports_open_calls_and_its_task() {
     ran.says("in the task with i = 2, `down(A[i])` on line 8\n").says("called by `call all(A)` on line 2\n");
     assert_eq!(trap["calls"][0]["task"], json!({ "i": 2 }));
     assert_eq!(trap["calls"][1]["words"], "call all(A)");
-    // The same holds backward: the trap is at 0.
+    // The trap is reported in the same task if the assertion follows the subtraction.
     let (ran, _) =
         traps(counted.replace("assert x != 0\n    sub x, 1", "sub x, 1\n    assert x != -1"), "run");
     ran.says("in the task with i = 2, `down(A[i])` on line 8\n");
@@ -350,7 +350,7 @@ add n, 1
     for way in ["--set c=3", "--back --set c=3,y=9"] {
         let ran = reviver(&format!("run {file} {way}")).expect(4).says("trap[T10]");
         let ran = ran.says("`c` is 3, and no procedure with that number takes these arguments");
-        ran.says("of those that do `square` is 1, `twice` is 2");
+        ran.says("set `c` to the number of one of these procedures: `square` is 1, `twice` is 2");
     }
     let object = reviver(&format!("run {file} --set c=3 --json")).expect(4).json();
     assert_eq!(object["trap"]["instruction"], "callvia c(y, x)");
@@ -368,7 +368,7 @@ fn errors_of_counts_state_the_range() {
             .says("a whole number from 1 to 1024 is expected");
     }
     reviver(&format!("{run} --max-steps many")).expect(2).says("a whole number is expected, at least 0");
-    reviver(&format!("{run} --max-steps 99999999999999999999")).expect(2).says("that is too large");
+    reviver(&format!("{run} --max-steps 99999999999999999999")).expect(2).says("this number is too large");
 }
 
 #[test]

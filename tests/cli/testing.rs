@@ -77,7 +77,7 @@ fn properties_hold_for_every_run() {
     assert_eq!(declared, ["met", "no garbage / declared garbage: g: 1"]);
     let drifts = outcomes("run -> drifts\nrestored", floats);
     assert_eq!(drifts[0], "met");
-    assert!(drifts[1].starts_with("the start again, bit for bit / x = "), "{drifts:?}");
+    assert!(drifts[1].starts_with("the initial state, bit for bit / x = "), "{drifts:?}");
     let second =
         outcomes("run n=1 ->\nrun n=7 ->\nno garbage", ".inout n\n.var t\nif n > 5\nadd t, n\nfi t != 0\n");
     assert_eq!(
@@ -87,7 +87,7 @@ fn properties_hold_for_every_run() {
     );
 }
 
-/// A property with a separate line is reported only there.
+/// If a property has a separate line, a violation is reported only in that line.
 #[test]
 fn properties_of_every_run_are_reported_once() {
     let leaving = ".inout n default 1\n.var t\nadd t, n\n";
@@ -107,7 +107,7 @@ fn runs_that_trap_have_no_verdict_on_their_results() {
     assert_eq!(outcomes[1..], ["met", "unjudged", "met"]);
     assert_eq!(self::outcomes("run -> trap \"T10\"", trap), ["met"], "a trap has a code, too");
     let nothing = self::outcomes("restored", TWICE);
-    assert!(nothing[0].starts_with("a run to which it applies / "), "{nothing:?}");
+    assert!(nothing[0].starts_with("a run that can be checked / "), "{nothing:?}");
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn a_reference_that_does_not_fit_is_reported() {
         (
             "same as reference.rasm on 100 random n in 0..1000",
             fine,
-            "that the reference runs to its end / trap T10",
+            "a reference that runs to its end / trap T10",
         ),
         ("same as nowhere.rasm on 9 random n in 0..9", fine, "the reference nowhere.rasm / there is no file"),
         ("same as broken.rasm on 9 random n in 0..9", fine, "the reference broken.rasm / no program: "),
@@ -252,7 +252,8 @@ fn blanks_are_ignored_and_quotes_are_paired() {
 fn an_invalid_program_is_reported_with_its_place() {
     let ran = tested("run -> n=1\nno garbage\nuses no swap", ".inout n\nad n, 1\n", "").expect(1);
     let ran = ran.prints_part("program.rasm:5").prints_part("  no  line 1: run -> n=1");
-    ran.prints_part("  --  line 2: no garbage (not judged: there is no program)").prints_part("  ok  line 3");
+    ran.prints_part("  --  line 2: no garbage (not judged: the program has errors)")
+        .prints_part("  ok  line 3");
     let object = tested("run -> n=1", ".inout n\nad n, 1\n", "--json").json();
     assert_eq!(object["files"][0]["diagnostics"][0]["line"], 3);
     assert_eq!(object["files"][0]["met"], json!(false));
@@ -276,7 +277,7 @@ fn tested_programs_have_limits_of_steps_and_memory() {
     ] {
         tested("run ->", program, "--memory 64M").expect(1).prints_part(found);
     }
-    // Memory of a history counts, too.
+    // The memory of the history counts as memory of the run.
     let lossy = ".inout m, n default 0\nfrom n == 0\noverwrite m, n\nadd n, 1\nuntil n == 10000000\n";
     tested("run exact ->", lossy, "--memory 64M").expect(1).prints_part("found more than 64 MiB of memory");
     let exactly = ".inout n default 0\nadd n, 1\nadd n, 1\n";
@@ -435,7 +436,7 @@ fn long_inputs_are_abbreviated() {
     assert!(!object.to_string().contains('…'), "{object}");
 }
 
-/// Some editors write a byte order mark; the text after it counts.
+/// Some editors write a byte order mark. An expectation directly after the mark is still read.
 #[test]
 fn a_byte_order_mark_hides_no_expectation() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! Console sessions of documents, executed in a shell. This module knows no particular document.
+//! Console sessions of documents, executed in a shell.
 
 #[cfg(unix)]
 use std::process::Command;

@@ -33,7 +33,8 @@ fn a_short_session(columns: u16, rows: u16) {
     let help = "Make one step backward";
     terminal.shows(help);
     terminal.keys(&["Escape"]);
-    // The rows under the help are always visible. A `q` immediately after Escape would be Alt-q.
+    // The rows under the help are always visible. A key that follows Escape immediately would be read as Alt and the
+    // key.
     terminal.wait_for(|screen| !screen.contains(help));
     terminal.keys(&["q"]);
     terminal.is_restored();
@@ -60,7 +61,7 @@ pub fn a_tour() {
     let middle = terminal.shows("step 191/388");
     assert!(middle.contains("travel ←"), "{middle}");
     command(&terminal, "why sum");
-    // The answer is a tree, in which rows lead to their time points.
+    // The answer is a tree whose rows lead to their time points.
     terminal.shows("▾ sum  0.11490348492980633  add sum, term");
     terminal.keys(&["Down", "Right"]);
     terminal.shows("▸ term  5.6514033564814804e-8");
@@ -83,9 +84,9 @@ pub fn a_tour() {
     terminal.shows("mode gradient");
     terminal.keys(&["Home"]);
     terminal.shows("0.21024361585183118");
-    // The gradient is a branch, which needs a confirmation to leave.
+    // The gradient is a branch; leaving it needs a confirmation.
     terminal.keys(&["q"]);
-    terminal.shows("q again ends the session with 1 branch");
+    terminal.shows("q again quits without saving 1 branch");
     terminal.keys(&["q"]);
     terminal.is_restored();
 }
@@ -108,9 +109,9 @@ pub fn the_tour_for_beginners() {
     terminal.wait_for(|screen| !screen.contains("tour 2 of 14"));
     terminal.keys(&["q"]);
     terminal.is_restored();
-    // Without a screen, the tour says so.
+    // Without a screen, an error says that the tour needs one.
     terminal.line(&format!("{REVIVER} debug programs/fib.rasm --tour | cat; echo end"));
-    terminal.shows("the tour explains that screen: begin it in a terminal");
+    terminal.shows("start the tour in a terminal: the tour explains the screen");
 }
 
 fn command(terminal: &Terminal, text: &str) {
@@ -150,7 +151,7 @@ pub fn ctrl_c_in_the_line_mode() {
     terminal.line(&format!("{REVIVER} repl programs/fib.rasm --set n=1000000000000"));
     terminal.shows("(reviver)");
     terminal.line("continue");
-    // The hint appears once the run has started; earlier, Ctrl-C would be a key at the prompt.
+    // The hint appears once the run has started. Before that, Ctrl-C would be a key at the prompt.
     terminal.shows("Ctrl-C stops it");
     terminal.keys(&["C-c"]);
     terminal.shows("interrupted");
@@ -166,16 +167,16 @@ pub fn leaving_the_line_mode_asks_once() {
     terminal.shows("(reviver)");
     terminal.line("break 29");
     terminal.line("quit");
-    terminal.shows("`quit` again ends the session with 1 point; `save FILE` keeps what was done");
+    terminal.shows("`quit` again quits without saving 1 point; `save FILE` saves the commands");
     // Another command cancels the confirmation.
     terminal.line("print n");
     terminal.shows("n = 10");
     terminal.keys(&["C-d"]);
-    terminal.shows("Ctrl-D again ends the session with 1 point");
+    terminal.shows("Ctrl-D again quits without saving 1 point");
     terminal.keys(&["C-d"]);
     terminal.is_restored();
-    // Without anything to lose, no confirmation is needed, nor in a script. The earlier prompt must disappear before
-    // waiting for that of the new run, because an earlier key would reach the shell.
+    // If nothing would be lost, no confirmation is needed. A script needs none either. The test waits until the earlier
+    // prompt has disappeared, because a key that is sent too early would reach the shell.
     terminal.line("clear");
     terminal.wait_for(|screen| !screen.contains("(reviver)"));
     terminal.line(&format!("{REVIVER} repl programs/fib.rasm; echo ended $?"));

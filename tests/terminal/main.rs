@@ -1,6 +1,6 @@
 //! Terminal tests of the debugger, and of commands that adapt to the terminal size; `debugger/tests` covers the panes
-//! alone. A custom harness runs the tests, because only at run time is it known whether a terminal is available.
-//! Without one they count as ignored, and with `REVIVER_TERMINAL_TESTS=required` they fail.
+//! alone. A custom harness decides at run time if a terminal is available. Without a terminal the tests count as
+//! ignored, and with `REVIVER_TERMINAL_TESTS=required` they fail.
 
 #[cfg(unix)]
 mod debugger;
@@ -59,7 +59,7 @@ const PRINTED_IN_A_TERMINAL: &[Named] = named! {
     a_terminal_too_small_for_a_plot_is_reported
 };
 
-/// Not tests themselves: other tests run them in a terminal.
+/// Functions that aren't tests themselves: other tests run them in a terminal.
 #[cfg(unix)]
 const RUN_BY_OTHERS: &[Named] = named! { debugger: panics_with_a_screen };
 

@@ -29,5 +29,5 @@ pub fn a_terminal_too_small_for_a_plot_is_reported() {
     let rows = plotted(39);
     assert!(!rows.iter().any(|row| row.starts_with(['|', '+'])), "{rows:?}");
     let said = rows.concat();
-    assert!(said.contains("curves in characters take 40 columns, and this terminal has 39"), "{said}");
+    assert!(said.contains("curves in characters need 40 columns, and this terminal has 39"), "{said}");
 }

@@ -1,5 +1,5 @@
-//! Pseudoterminal without a terminal emulator: tests control what it sends, how fast, and what it answers. There is
-//! no screen; what a session did is read from its saved file.
+//! Pseudoterminal without a terminal emulator: a test controls the bytes that it sends, their timing, and its answers
+//! to queries. There is no screen; the effect of a session is read from its saved file.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};

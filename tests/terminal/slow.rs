@@ -11,7 +11,7 @@ const REVIVER: &str = env!("CARGO_BIN_EXE_reviver");
 
 const AT_ONCE: Duration = Duration::from_millis(2);
 
-/// Starts a session in a program, without an answer to the terminal's first query.
+/// Starts a debugger session that gets no answer to its first query of the terminal.
 fn debug() -> Line {
     let line = Line::start(Command::new(REVIVER).args(["debug", "programs/fib.rasm"]));
     line.shows("step 0/");
@@ -20,7 +20,7 @@ fn debug() -> Line {
 
 /// Ends a session, and returns the commands that it executed.
 fn commands_of(mut line: Line) -> Vec<String> {
-    // After this time, incomplete key sequences are resolved.
+    // After this pause, incomplete key sequences are resolved.
     sleep(Duration::from_millis(700));
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("session");

@@ -1,9 +1,8 @@
 //! Dependencies between the files of a crate have no cycles, so that each file can be read with the files that it
 //! uses.
 //!
-//! A file uses another if it names that file's module in a path that starts with `crate`, `super` or `self`.
-//! Visibility (`pub(super)`) doesn't count. Reexports of a folder's own file by the bare names of its children aren't
-//! checked.
+//! A file uses another if it names that file's module in a path that starts with `crate`, `super` or `self`. Visibility
+//! (`pub(super)`) doesn't count. A `pub use` of a child module by its bare name isn't checked.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -114,7 +113,7 @@ fn behind<'t>(tokens: &[&'t str], at: &mut usize, before: &[&'t str]) -> Vec<Vec
 fn listed<'t>(tokens: &[&'t str], at: &mut usize, before: &[&'t str]) -> Vec<Vec<&'t str>> {
     let mut found = Vec::new();
     while tokens.get(*at).is_some_and(|token| *token != "}") {
-        // The brace, a comma, or another name that is appended to the last path.
+        // The token is the opening brace, a comma, or another token after the last path, such as `as`.
         let is_another = matches!(tokens[*at], "{" | ",");
         *at += 1;
         if is_another && tokens.get(*at) != Some(&"}") {

@@ -1,4 +1,4 @@
-//! Generated files are still used by some test. Their contents are checked by that test; obsolete snapshots would
+//! Every generated file is used by a test, which checks its contents. Without this test, obsolete snapshots would
 //! remain unnoticed.
 
 use std::path::{Path, PathBuf};

@@ -26,7 +26,7 @@ fn each_key_is_documented() {
     let document = std::fs::read_to_string(root().join("docs/json.md")).unwrap();
     let words = |span| str::split(span, |sign: char| !(sign.is_ascii_lowercase() || sign == '_'));
     let known: BTreeSet<&str> = code_spans(&document).flat_map(words).collect();
-    // Only objects of the command count; other libraries and the debugger print no objects for programs.
+    // Only the command's sources are searched: libraries and the debugger print no JSON for other programs.
     let folders = ["src/output", "src/commands", "src/failure.rs"].map(|folder| root().join(folder));
     let sources = sources_of(".").into_iter().filter(|path| folders.iter().any(|own| path.starts_with(own)));
     let mut found = 0;

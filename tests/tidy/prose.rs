@@ -55,7 +55,7 @@ const SHORTEST: usize = 4;
 /// Consecutive lines of one kind: a comment, or a whole document.
 struct Block {
     is_doc_comment: bool,
-    /// Paragraphs with their lines, from 1.
+    /// Paragraphs, each with the number of its first line, counted from 1.
     paragraphs: Vec<(usize, String)>,
 }
 

@@ -340,7 +340,7 @@ impl<B: Interpreted> Machine<B> {
     /// shown values are reset too. The second argument of `look` is true if the step lost bits, so that only
     /// a history can undo it exactly. At the end of the program, the result is `None`.
     ///
-    /// A step toward step 0 is undone exactly if the machine keeps a history, or if its steps lose nothing.
+    /// A step toward step 0 is undone exactly if the machine keeps a history, or if no step of the program loses bits.
     ///
     /// # Errors
     /// Returns the trap of the step; then nothing was changed either.

@@ -10,7 +10,7 @@ use reviver_isa::text::TextRenderer;
 /// The message if an adjoint or tangent exceeds the number system although every derivative exists.
 pub const OUT_OF_RANGE: &str = "a derivative is too large for the number system";
 
-/// Returns a message such as "`sqrt(x)` has no finite derivative by `x` where that is 0.0". `values` are the
+/// Returns a message such as "`sqrt(x)` has no finite derivative by `x` where `x` is 0.0". `values` are the
 /// operands' values, the target's first.
 pub fn message(
     instruction: &Instruction,
@@ -27,7 +27,7 @@ pub fn message(
         _ => "no finite derivative",
     };
     let place = match values.get(source + 1) {
-        Some(Some(value)) => format!(" where that is {value}"),
+        Some(Some(value)) => format!(" where `{by}` is {value}"),
         _ => String::new(),
     };
     format!("`{}` has {verdict} by `{by}`{place}", formula(instruction, &names))

@@ -126,7 +126,7 @@ impl Program {
         IndependentCells { cells, on_stack: true, on_tape: true }
     }
 
-    /// Returns the sources that carry derivatives in gradient mode. In a program that isn't prepared, all do.
+    /// Returns the sources that carry derivatives in gradient mode: all sources, if the program isn't prepared.
     pub fn activity(&self) -> &Activity {
         &self.activity
     }

@@ -7,8 +7,9 @@ use std::thread::{self, Builder, ScopedJoinHandle};
 /// Upper bound on the threads that share one piece of work, on a machine of any size.
 pub const MOST_THREADS: u32 = 1024;
 
-/// Runs `work` on this thread and on at most `threads - 1` others. The system may start fewer, so any number of calls
-/// must be able to do all of the work. Returns a result for each thread; `None` for one that panicked.
+/// Runs `work` on this thread and on at most `threads - 1` others. The system may start fewer threads, so the calls of
+/// `work` must complete the whole work, however many they are. Returns a result for each thread; `None` for a thread
+/// that panicked.
 pub fn share<T: Send>(threads: u32, work: impl Fn() -> T + Sync) -> Vec<Option<T>> {
     thread::scope(|scope| {
         let start = |_| Builder::new().spawn_scoped(scope, &work).ok();

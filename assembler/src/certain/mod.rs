@@ -44,8 +44,8 @@ pub enum Finding {
         /// The number that is added to the input value, wrapped to a word of the program.
         plus: i64,
     },
-    /// Whenever control falls into this `from` from above, its condition is true, so it traps. `left` is the
-    /// value of the condition's left side, if known.
+    /// Whenever control reaches this `from` from above, the condition of the `from` is true, so the `from`
+    /// traps. `left` is the value of the condition's left side, if known.
     Falls {
         /// The index of the `from` in `Module::code`.
         from: u32,
@@ -149,7 +149,7 @@ impl<'m> Analyzer<'m> {
     }
 
     /// Follows the path from an instruction to the next join. Returns the states after the joins that are
-    /// reached, each with the index of the instruction there. `look` is called before each join. Its
+    /// reached, each with the index of the instruction after the join. `look` is called before each join. Its
     /// arguments are the state, the indices of the `br` and of the `from`, and true if the `br` jumps.
     fn follow_path(
         &mut self,

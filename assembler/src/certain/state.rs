@@ -1,7 +1,7 @@
 //! The abstract state at one instruction of a procedure: values of scalar cells, and comparisons that hold.
 //!
-//! A parameter may be an alias of any global of its class, so a change of one discards the other. Integers
-//! wrap at the word's width, as in the machine.
+//! A parameter may be an alias of any global of its class, so a change of the one discards the known value of
+//! the other. Integers wrap at the word's width, as in the machine.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -17,7 +17,8 @@ use reviver_isa::update::Update;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KnownValue {
     Known(i64),
-    /// The input value of this global, plus a number. For an array it is that of each cell.
+    /// The input value of this global, plus a number. For an array: the input value of each cell, plus the
+    /// number.
     Given {
         global: u32,
         plus: i64,
@@ -128,8 +129,8 @@ impl KnownState {
         globals.chain(frame).chain(parameters.keys().copied().map(Base::Parameter))
     }
 
-    /// Returns the state with the facts that hold in both states. Returns `None` if that is this state, so
-    /// that nothing changes.
+    /// Returns the state with the facts that hold in both states. Returns `None` if the result would be equal
+    /// to this state.
     pub(super) fn joined(&self, other: &KnownState) -> Option<KnownState> {
         let mut join = self.clone();
         let mut news = false;
@@ -415,8 +416,8 @@ fn turned(mask: Mask) -> Mask {
     (mask & EQUAL) | if mask & BELOW != 0 { ABOVE } else { 0 } | if mask & ABOVE != 0 { BELOW } else { 0 }
 }
 
-/// Returns the outcomes for which a condition is true, found by evaluating its row; `None` if it isn't a
-/// comparison.
+/// Returns the outcomes for which a condition is true, determined by evaluating the row of its function.
+/// Returns `None` if the function isn't a comparison.
 fn mask_of(function: Function) -> Option<Mask> {
     if function == Function::Always {
         return Some(ANY);

@@ -87,9 +87,11 @@ impl Inverter {
                 ProblemCode::NoInverseProgram,
                 message,
                 condition.span,
-                "the path that led here is forgotten",
+                "this join doesn't record which path was taken",
             );
-            self.diagnostics.push(problem.help("write a condition that distinguishes the paths"));
+            self.diagnostics.push(
+                problem.help("write a condition that is true after one path and false after the other one"),
+            );
         }
     }
 
@@ -141,8 +143,8 @@ impl Inverter {
         Tasks { undo: !tree.undo, kind }
     }
 
-    /// Inverts a `compute` block. Only the body after `apply` is inverted: the first body is computed at the
-    /// beginning and uncomputed at the end in both directions.
+    /// Inverts a `compute` block. Only the body after `apply` is inverted: in both directions, the first body
+    /// is computed at the beginning and uncomputed at the end.
     fn compute(&mut self, tree: &Compute) -> Compute {
         Compute {
             body: tree.body.clone(),
@@ -155,8 +157,8 @@ impl Inverter {
     }
 }
 
-/// Returns a `local` as the `delocal` of the inverse, or vice versa. The class is stated by the half that is
-/// the `local` in the inverse.
+/// Returns a `local` as the `delocal` of the inverse, or vice versa. The half that is the `local` in the
+/// inverse states the class.
 fn half(tree: &Local, class: Option<Class>) -> Box<Local> {
     Box::new(Local { class, ..tree.clone() })
 }
@@ -170,5 +172,5 @@ pub(super) fn irreversible(update: Update, place: Span) -> Diagnostic {
         place,
         "irreversible: it erases the target's value",
     )
-    .help("undo the statements that computed the value, or keep it: `push` it, or declare it `.garbage`")
+    .help("undo the statements that computed the old value, `push` the old value, or keep it in a `.garbage` cell")
 }

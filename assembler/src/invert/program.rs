@@ -123,7 +123,7 @@ fn inverse_directive(directive: &Directive) -> Directive {
 }
 
 /// Returns the directive's role in the text of the inverse. `.garbage` stays `.garbage`, so that inverting
-/// twice restores the text. In a text marked with `.inverse`, it declares an input.
+/// twice restores the text. In a text marked with `.inverse`, `.garbage` declares an input.
 fn inverse_role(role: Role) -> Role {
     match role {
         Role::Garbage => Role::Garbage,

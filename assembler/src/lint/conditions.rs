@@ -55,7 +55,7 @@ fn report(place: Span, outcome: bool, warnings: &mut Collection) {
         false => ("this comparison never holds", "always false"),
     };
     let warning = Diagnostic::warning(ProblemCode::AlwaysTheSame, message, place, label);
-    warnings.add(warning.help("compare a cell that changes, or leave the condition out"));
+    warnings.add(warning.help("compare a cell that changes, or delete the condition"));
 }
 
 /// Returns the outcome of a comparison, if the text determines it.

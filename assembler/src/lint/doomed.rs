@@ -73,7 +73,7 @@ fn left_over(global: &Global, place: Span, ends: &str) -> Diagnostic {
         Role::In => (
             format!("the input `{name}` isn't cleared: it {ends}"),
             format!(
-                "restore its initial value from the results, or declare it `.inout {name}`: then it is a result too"
+                "restore the initial value of `{name}` from the results, or declare `.inout {name}`, so that it is also a result"
             ),
         ),
         _ => (
@@ -86,9 +86,9 @@ fn left_over(global: &Global, place: Span, ends: &str) -> Diagnostic {
     Diagnostic::warning(ProblemCode::LeftOver, message, place, label).help(help)
 }
 
-/// Returns the warning about a branch pair that must trap. With `br`, it traps whenever the `br` jumps;
-/// without, whenever control falls into the `from`. `left` is the value of the condition's left side, if
-/// known.
+/// Returns the warning about a branch pair that must trap. If `br` is present, the pair traps whenever the
+/// `br` jumps; otherwise it traps whenever control reaches the `from` from above. `left` is the value of the
+/// condition's left side, if known.
 fn broken(lowered: &Lowered, br: Option<u32>, from: u32, left: Option<i64>) -> Option<Diagnostic> {
     let module = &lowered.module;
     let place = *lowered.spans.get(from as usize)?;
@@ -98,14 +98,15 @@ fn broken(lowered: &Lowered, br: Option<u32>, from: u32, left: Option<i64>) -> O
         None => (
             "this `from` must trap".to_owned(),
             match br {
-                Some(_) => "never holds when its `br` leads here",
-                None => "always holds when it is reached from above",
+                Some(_) => "always false after a jump of its `br`",
+                None => "always true when the `from` is reached from above",
             },
             br,
-            "it must hold exactly when it is reached from its `br`",
+            "write a condition that holds exactly when the `br` jumped",
         ),
     };
-    let value = left.and_then(|value| Some(format!(": `{}` is {value} then", left_name(module, from)?)));
+    let value =
+        left.and_then(|value| Some(format!(": `{}` is {value} at this point", left_name(module, from)?)));
     let label = format!("{label}{}", value.unwrap_or_default());
     let warning = Diagnostic::warning(ProblemCode::JoinBreaks, message, place, label).help(help);
     let opener = opener.and_then(|at| lowered.spans.get(at as usize)).filter(|span| **span != place);
@@ -118,20 +119,21 @@ fn broken(lowered: &Lowered, br: Option<u32>, from: u32, left: Option<i64>) -> O
 type FindingWords = (String, &'static str, Option<u32>, &'static str);
 
 fn of_if(block: &Block, br: Option<u32>) -> FindingWords {
-    const HELP: &str = "`fi` must hold exactly when the first body ran: write a condition that distinguishes the two paths afterwards";
+    const HELP: &str = "write a condition that is true after the first body and false otherwise: `fi` must hold exactly when the first body ran";
     let has_else = block.seams.len() > 2;
     // If there is no `else`, control falls into the `fi` after the first body; if there is one, the first
     // body jumps there.
     let first_ran = br.is_some() == has_else;
     let (message, label) = match first_ran {
-        true => ("the first body of this `if` breaks its `fi`", "false whenever the first body has run"),
+        true => ("this `fi` is false after the first body", "false whenever the first body has run"),
         false => ("this `fi` holds without the first body", "true although the first body has not run"),
     };
     (message.to_owned(), label, Some(block.start()), HELP)
 }
 
 fn of_loop(br: Option<u32>) -> FindingWords {
-    const HELP: &str = "`from` must hold on the first round, and on no other";
+    const HELP: &str =
+        "write a condition that is true on the first iteration, and false on every other iteration";
     let (message, label) = match br {
         None => ("this loop can't be entered", "false whenever the loop is reached"),
         Some(_) => ("this loop can't have a second iteration", "true whenever another iteration begins"),

@@ -67,8 +67,9 @@ fn parameters(owner: &Name, parameters: &[&Name], body: &Body, warnings: &mut Co
     for parameter in parameters.iter().filter(|parameter| is_unused(parameter, &used)) {
         let message = format!("`{}` does not use its parameter `{}`", owner.text, parameter.text);
         let warning = Diagnostic::warning(ProblemCode::Unused, message, parameter.span, "declared here");
-        warnings
-            .add(warning.help(format!("leave it out, or call it `_{}` if that is meant", parameter.text)));
+        warnings.add(
+            warning.help(format!("delete the parameter, or rename it `_{}` to keep it", parameter.text)),
+        );
     }
 }
 

@@ -1,4 +1,4 @@
-//! The filter of warnings: only those about the program's own file are given.
+//! The filter of warnings: only warnings about the program's own file are reported.
 
 use crate::source::{FileId, Span};
 

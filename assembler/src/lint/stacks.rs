@@ -1,5 +1,5 @@
-//! Warnings about stacks that are only pushed to, or only popped from. Then values remain on the stack at the
-//! end, or are missing at the start.
+//! Warnings about stacks that are only pushed to, so that values remain at the end, and stacks that are only
+//! popped from, so that values are missing.
 //!
 //! Procedures that main doesn't reach are ignored. The analysis doesn't follow calls: if the program contains
 //! an `uncall`, a `push` may act as a `pop`, so there are no warnings.
@@ -33,13 +33,13 @@ pub(super) fn warn(lowered: &Lowered, warnings: &mut Collection) {
         let (at, message, label, help) = match moves(&lowered.module, class) {
             Moves { push: Some(push), pop: None } if !role.is_result() => {
                 let cure = cure(&lowered.module, class, Role::Garbage);
-                let help = format!("{cure}: then the program may end with values on its stack");
+                let help = format!("{cure}: then the stack may have values at the end");
                 let message = format!("nothing pops {} that is pushed here", a_class(class));
                 (push, message, "the stack must be empty at the end", help)
             }
             Moves { push: None, pop: Some(pop) } if !role.is_given() => {
                 let cure = cure(&lowered.module, class, Role::In);
-                let help = format!("{cure}: then the values are given");
+                let help = format!("{cure}: then the user gives the values of the stack");
                 let message = format!("nothing pushes {} that is popped here", a_class(class));
                 (pop, message, "the stack is empty at the start", help)
             }

@@ -53,8 +53,8 @@ impl Lowering<'_> {
     }
 
     /// Reports a name that shadows a local. In main's own text, globals and registers must not be shadowed
-    /// either. Procedures and macros of a library may shadow globals, because they can't know those of the
-    /// including programs.
+    /// either. Procedures and macros of a library may shadow globals, because the library is written
+    /// independently of the programs that include it.
     pub(super) fn refuse_shadowing(&mut self, name: &Name) {
         if let Some(refused) = name_of_length(name) {
             return self.report.add(refused);

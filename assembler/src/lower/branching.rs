@@ -1,7 +1,8 @@
 //! The statements `if` and `from … until`: both are branch pairs around their bodies.
 //!
-//! Each half of a pair has the place of the word at which it acts. So the source lines of a pair show where
-//! it jumps. An inverted block keeps the spans of its text: its `if` has the span of the original `fi`.
+//! Each half of a pair has the place of the word for which it was generated. So the source lines of a pair
+//! show where the pair jumps. An inverted block keeps the spans of its text: its `if` has the span of the
+//! original `fi`.
 
 use reviver_isa::structure::BlockKind;
 use reviver_isa::update::Update;

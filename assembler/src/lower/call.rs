@@ -68,7 +68,7 @@ impl Lowering<'_> {
                 format!("{given} given"),
             )
             .with(declared.0, declared.1)
-            .help(format!("its parameters are ({})", names.join(", "))),
+            .help(format!("pass one argument for each parameter: ({})", names.join(", "))),
         )
     }
 
@@ -180,7 +180,7 @@ impl Lowering<'_> {
                 *base
             }
             Argument::Scalar(Operand::Mode) if parameter.passing == Passing::InOut => {
-                return Err(because("the mode is changed by `grad.on` and `grad.off` only"));
+                return Err(because("only `grad.on` and `grad.off` change the mode"));
             }
             Argument::Scalar(_) => return Ok(argument),
         };
@@ -241,10 +241,10 @@ fn describe(parameter: &Parameter) -> String {
     let class = parameter.class.name();
     match (parameter.rank, parameter.passing) {
         (Rank::Scalar, Passing::In) => format!("a cell or a constant of class {class}"),
-        (Rank::Scalar, Passing::InOut) => format!("a cell of class {class} that it may change"),
+        (Rank::Scalar, Passing::InOut) => format!("a cell of class {class} that the procedure may change"),
         (Rank::Vector, Passing::In) => format!("an array of {class}"),
-        (Rank::Vector, Passing::InOut) => format!("an array of {class} that it may change"),
+        (Rank::Vector, Passing::InOut) => format!("an array of {class} that the procedure may change"),
         (Rank::Matrix, Passing::In) => format!("a whole matrix of {class}"),
-        (Rank::Matrix, Passing::InOut) => format!("a whole matrix of {class} that it may change"),
+        (Rank::Matrix, Passing::InOut) => format!("a whole matrix of {class} that the procedure may change"),
     }
 }

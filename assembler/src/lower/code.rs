@@ -18,7 +18,8 @@ pub(super) struct LoweredCode {
     pub(super) instructions: Vec<Instruction>,
     /// The span of each instruction. For an instruction in a macro, it is the span in the macro's body.
     pub(super) spans: Vec<Span>,
-    /// Ranges of instructions with the places at which they act, if these differ from their spans.
+    /// Ranges of instructions with the places of the words for which they were generated, if these places
+    /// differ from the spans.
     pub(super) acts: Vec<(Range<u32>, Span)>,
     pub(super) blocks: Vec<Block>,
     /// The outermost macro uses: the range of instructions and the place of each.
@@ -61,8 +62,8 @@ impl LoweredCode {
         self.push(update, Function::Copy, operands, Link::None, span)
     }
 
-    /// Appends a placeholder for an instruction that could not be lowered, an `assert` that holds. Returns
-    /// its index.
+    /// Appends an `assert` that always holds, as a placeholder for an instruction that could not be lowered.
+    /// Returns the index of the placeholder.
     pub(super) fn stand_in(&mut self, span: Span) -> u32 {
         let zeros = [Operand::Int(0), Operand::Int(0)].into_iter().collect();
         let at = self.push(Update::Assert, Function::Eq, zeros, Link::None, span);
@@ -70,8 +71,8 @@ impl LoweredCode {
         at
     }
 
-    /// Records the place at which the instructions from `start` to the end of the code act. Callers use it if
-    /// the place differs from the instructions' spans.
+    /// Records the place of the word for which the instructions from `start` to the end of the code were
+    /// generated. Callers use it if the place differs from the instructions' spans.
     pub(super) fn act_at(&mut self, start: u32, place: Span) {
         self.acts.push((start..self.here(), place));
     }

@@ -106,20 +106,20 @@ impl Lowering<'_> {
             ConditionKind::Always => self.report.fail(
                 Diagnostic::error(
                     ProblemCode::OtherConditionWanted,
-                    "`always` is allowed in `br` and `from` only",
+                    "`always` is allowed only in the two branches of a pair",
                     condition.span,
                     "not here",
                 )
-                .help("a condition of a block is a comparison"),
+                .help("write a comparison as the condition of a block"),
             ),
             ConditionKind::Forgotten => self.report.fail(
                 Diagnostic::error(
                     ProblemCode::OtherConditionWanted,
-                    "nothing here can be forgotten",
+                    "`forgotten` isn't allowed here",
                     condition.span,
-                    "only a join forgets",
+                    "not the condition of a join",
                 )
-                .help("`forgotten` is the whole condition of a `fi`, or of the `from` of a loop"),
+                .help("write `forgotten` only as the whole condition of a `fi`, or of the `from` of a loop"),
             ),
             ConditionKind::Compare(order, a, b) => {
                 let (sides, temporaries) = self.collect(|this| this.compared(a, b));

@@ -1,5 +1,5 @@
 //! Constant evaluation. A literal is exact until an operation uses it. Operations have the results that the
-//! machine computes in the program's word and number system. This module knows no names.
+//! machine computes in the program's word and number system. This module is independent of names.
 
 use arrayvec::ArrayVec;
 use reviver_isa::codes::ProblemCode;
@@ -123,8 +123,10 @@ impl ProgramNumbers {
     fn plain(self, number: Number) -> Constant<()> {
         match number {
             Number::Int { value, pattern: true } if value > i128::from(*self.word.range().end()) => {
-                let message =
-                    format!("{value:#x} as a real isn't the same number as in {} bits", self.word.bits());
+                let message = format!(
+                    "{value:#x} is one number as a real, and another as a word of {} bits",
+                    self.word.bits()
+                );
                 let help = match fit(value, true, self.word) {
                     Ok(word) => format!("write the real that is meant: `{value}.0`, or `{word}.0`"),
                     Err(_) => format!("write the real that is meant: `{value}.0`"),
@@ -201,7 +203,7 @@ impl ProgramNumbers {
         let Some(signature) = signature(function, None, kinds) else {
             let message = match BinaryOperator::of(function) {
                 Some(_) => "this operator takes integers".to_owned(),
-                None => format!("`{}` takes no such constants", function.name()),
+                None => format!("`{}` can't take constants of these classes", function.name()),
             };
             return Err(ConstantProblem::new(ProblemCode::ClassesMixed, message));
         };
@@ -251,23 +253,26 @@ impl ProgramNumbers {
         match fault {
             Fault::DivisionByZero => problem(
                 "this constant expression divides by zero",
-                "the machine would trap here, too: divide by another number".into(),
+                "divide by another number: the machine would trap here, too".into(),
             ),
             Fault::Overflow => problem(
                 &format!("this constant expression overflows: {} has no such number", self.real),
-                format!("arrange it so that its parts stay smaller{}", or_wider(self.real)),
+                format!("rewrite the expression with smaller intermediate results{}", or_wider(self.real)),
             ),
             Fault::OutOfRange => problem(
-                &format!("this constant expression is beyond the integers of {} bits", self.word.bits()),
-                "take a wider word (`.word 64`), or keep it a real".into(),
+                &format!(
+                    "this constant expression is out of the range of integers of {} bits",
+                    self.word.bits()
+                ),
+                "choose a wider word (`.word 64`), or use a real".into(),
             ),
             Fault::NonFinite => problem(
                 &format!("this constant expression has no value: {fault}"),
-                format!("the machine would trap here, too: change the expression{}", or_wider(self.real)),
+                format!("change the expression{}: the machine would trap here, too", or_wider(self.real)),
             ),
             Fault::NegativeExponent | Fault::Domain | Fault::NoSignature => problem(
                 &format!("this constant expression has no value: {fault}"),
-                "the machine would trap here, too: change the expression".into(),
+                "change the expression: the machine would trap here, too".into(),
             ),
         }
     }
@@ -284,14 +289,14 @@ fn or_wider(system: RealSystem) -> &'static str {
 /// Returns the error for an index with a sum of constants that overflows.
 pub(super) fn too_far() -> ConstantProblem {
     ConstantProblem::new(ProblemCode::ConstantWithoutValue, "this constant expression overflows")
-        .help("an index is at most a few billions")
+        .help("write smaller constants: no array has so many elements")
 }
 
 fn too_precise(system: RealSystem) -> ConstantProblem {
     let message =
-        format!("this constant has more digits in {system} than a program can write down (53 bits)");
+        format!("in {system}, this constant has more than 53 bits, the most that a literal can have");
     ConstantProblem::new(ProblemCode::NumberDoesNotFit, message)
-        .help("compute it where it is used: there the machine computes it, with all digits")
+        .help("compute it in a statement: the machine keeps all digits")
 }
 
 fn no_integer(value: f64) -> ConstantProblem {
@@ -341,8 +346,7 @@ fn fit(value: i128, pattern: bool, word: Word) -> Constant<i64> {
             format!("{value} does not fit into {} bits", word.bits()),
         )
         .help(format!(
-            "integers of this program go from {least} to {greatest}; bit patterns of base 2, 8 or 16 \
-             up to {:#x}",
+            "write a number from {least} to {greatest}, or a bit pattern in base 2, 8 or 16 up to {:#x}",
             unsigned_max(word)
         ))),
     }

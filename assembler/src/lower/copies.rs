@@ -50,8 +50,8 @@ impl Expansion {
         }
     }
 
-    /// Counts a statement of a copy before it is lowered. Returns true if copies have reached the limit: the
-    /// first time this is reported at `span`, and the caller skips the statement.
+    /// Counts a statement of a copy before it is lowered. Returns true if copies have reached the limit; then
+    /// the caller skips the statement. The first time, an error is reported at `span`.
     pub(super) fn refuses(&mut self, report: &mut Reporter, span: Span, here: u32) -> bool {
         if self.copies == 0 {
             return false;
@@ -66,7 +66,7 @@ impl Expansion {
             return false;
         }
         self.is_exhausted = true;
-        let message = format!("macros and `uncompute` make more than {most} instructions of this text");
+        let message = format!("macros and `uncompute` expand this text to more than {most} instructions");
         report.add(
             Diagnostic::error(ProblemCode::TooMuch, message, span, "the copy that is one too many").help(
                 "write a `.proc` for the repeated part, and `call` it: a procedure is assembled only once",

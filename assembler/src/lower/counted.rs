@@ -47,7 +47,8 @@ struct Counted {
 
 struct LoopBound {
     value: Operand,
-    /// The scalars that the bound is or is computed from, which the body must not change.
+    /// The scalars that determine the bound: the bound itself, or the sources of its expression. The body
+    /// must not change them.
     kept: Vec<Operand>,
 }
 
@@ -118,8 +119,8 @@ impl Lowering<'_> {
         self.release_temporaries(counted.temporaries);
     }
 
-    /// Emits the loop from `TOP` to `BACK`. A reversed loop updates the counter before the body, otherwise it
-    /// is updated after the body.
+    /// Emits the loop from `TOP` to `BACK`. A reversed loop updates the counter before the body, any other
+    /// loop after the body.
     fn rounds(&mut self, tree: &For, counted: &Counted, seam: &mut OpenSeam) {
         let test = counted.test(Order::Gt, counted.start());
         let top = self.push_branch(Update::From, test, "top", tree.counter.span);
@@ -188,7 +189,7 @@ impl Lowering<'_> {
                 tree.from.span.to(tree.to.span),
                 "the bounds of this loop",
             )
-            .help(format!("the nearest bound that is reached is {hit}")),
+            .help(format!("write the upper bound {hit}, the nearest one that the steps reach")),
         );
     }
 
@@ -225,7 +226,7 @@ impl Lowering<'_> {
                         "changed here",
                     )
                     .with(declared, format!("{what} of the loop"))
-                    .help("a backward run needs its value from the start of the loop"),
+                    .help("change another cell: a backward run needs the same counter and the same bounds"),
                 );
                 // After the first error of a loop, others are likely to be consequences.
                 return;
@@ -251,7 +252,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Returns the scalars that a bound is or is computed from.
+/// Returns the scalars that determine a bound: the bound itself, or the sources of its expression.
 fn kept(bound: &Operand, temporaries: &Temporaries) -> Vec<Operand> {
     let mut kept = temporaries.scalars();
     kept.push(bound.clone());

@@ -281,7 +281,7 @@ impl<'t> Declared<'t> {
             set(&mut self.tolerance, tolerance, span, "the tolerance", report);
         } else {
             let message = "the tolerance must be a finite number, 0 or above";
-            report.add(Diagnostic::error(ProblemCode::OutOfRange, message, value.span, "no tolerance"));
+            report.add(Diagnostic::error(ProblemCode::OutOfRange, message, value.span, "not a tolerance"));
         }
     }
 
@@ -335,11 +335,11 @@ impl<'t> Declared<'t> {
             report.add(
                 Diagnostic::error(
                     ProblemCode::NoSuchBeginning,
-                    format!("`{}` is not given by the user and can have no default", declaration.name.text),
+                    format!("`{}` is not an input, so it can't have a default", declaration.name.text),
                     declaration.name.span,
                     format!("declared by `{}`", role.directive()),
                 )
-                .help("only `.in` and `.inout` cells are given; write `= value` for the initial value"),
+                .help("write `= value` for the initial value, or declare an input by `.in` or `.inout`"),
             );
             return;
         }
@@ -365,7 +365,7 @@ impl<'t> Declared<'t> {
                     tree.name.span,
                     "named here",
                 )
-                .help("the statements outside of every procedure are `main`"),
+                .help("choose another name: `main` is the code outside of procedures"),
             );
             return;
         }
@@ -419,7 +419,7 @@ impl<'t> Declared<'t> {
             let diagnostic =
                 Diagnostic::error(ProblemCode::UnknownProcedure, message, name.span, "unknown procedure");
             if self.macro_numbers.contains_key(&name.text) {
-                return diagnostic.help("a macro is used without `call`");
+                return diagnostic.help("leave out `call`: a macro is used by its name alone");
             }
             let names = self.procedure_numbers.keys().map(CompactString::as_str);
             diagnostic.help_if(report.suggest(&name.text, names))
@@ -443,7 +443,7 @@ impl<'t> Declared<'t> {
             let diagnostic =
                 Diagnostic::error(ProblemCode::UnknownInstruction, message, name.span, "unknown here");
             if self.procedure_numbers.contains_key(&name.text) {
-                return diagnostic.help(format!("a procedure is called: `call {}(…)`", name.text));
+                return diagnostic.help(format!("write `call {}(…)` to run the procedure", name.text));
             }
             let operands: Vec<String> = arguments.iter().map(spelled).collect();
             let known: Vec<&str> = words::statement_words().collect();
@@ -596,10 +596,10 @@ fn parameters(tree: &tree::ProcedureNode, report: &mut Reporter) -> Vec<(Paramet
 fn unshared(role: Role, shape: Shape, name: &Name) -> Option<Diagnostic> {
     let (why, help) = match shape {
         _ if !role.is_given() => (
-            "is not given by the user and can't be `shared`",
-            "only `.in` and `.inout` cells are given; `shared` says that all lanes of a batch are given the same",
+            "is not an input, so it can't be `shared`",
+            "declare an input by `.in` or `.inout`: `shared` means that all lanes of a batch get the same value",
         ),
-        Shape::Stack => ("is a stack and can't be `shared`", "lanes are given cells: an array can be shared"),
+        Shape::Stack => ("is a stack and can't be `shared`", "declare an array, which can be shared"),
         _ => return None,
     };
     let label = format!("declared by `{}`", role.directive());
@@ -659,8 +659,8 @@ fn set<T: PartialEq>(setting: &mut Setting<T>, value: T, span: Span, what: &str,
 /// lengths.
 pub(super) fn name_of_length(name: &Name) -> Option<Diagnostic> {
     name.text.starts_with(LENGTH_PARAMETER).then(|| {
-        let message = format!("`{}` is no name to be declared", name.text);
-        let why = format!("names that begin with `{LENGTH_PARAMETER}` pass lengths to procedures");
+        let message = format!("`{}` is a reserved name", name.text);
+        let why = format!("parameters that begin with `{LENGTH_PARAMETER}` pass lengths to procedures");
         Diagnostic::error(ProblemCode::ReservedName, message, name.span, why).help("choose another name")
     })
 }

@@ -45,8 +45,9 @@ impl<'t> Lowering<'t> {
                 name.span,
                 "used again while it is being expanded",
             );
-            self.report
-                .add(diagnostic.help("repetition is written with `from` and `for`, recursion with `call`"));
+            self.report.add(
+                diagnostic.help("write a loop with `from` or `for`, or a procedure, which may call itself"),
+            );
             return;
         }
         let (parameters, temporaries) = self.collect(|this| this.arguments(tree, name, arguments));

@@ -1,5 +1,5 @@
 //! The frame of the current procedure: its variables, which have unique names and are reused when they are
-//! vacant. This module knows no scopes.
+//! vacant. This module is independent of scopes.
 
 use std::collections::{HashMap, HashSet};
 

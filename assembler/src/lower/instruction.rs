@@ -272,7 +272,7 @@ impl Lowering<'_> {
                 let message = "`br` and `from` test cells and constants";
                 self.report.fail(
                     Diagnostic::error(ProblemCode::OtherConditionWanted, message, condition.span, "an expression")
-                        .help("compute it before the jump, and at its partner: blocks like `if … fi` do both"),
+                        .help("compute the value into a cell, or write a block such as `if … fi`, which tests expressions"),
                 )
             }
             ConditionKind::Not(inner) if matches!(inner.kind, ConditionKind::Compare(..)) => {
@@ -280,7 +280,7 @@ impl Lowering<'_> {
             }
             _ => self.report.fail(
                 Diagnostic::error(ProblemCode::OtherConditionWanted, "`br` and `from` test a single comparison", condition.span, "several")
-                    .help("`and`, `or` and `not` are allowed in `assert`, and in `if`, `fi`, `from` and `until` of blocks"),
+                    .help("write a block: `and`, `or` and `not` are allowed in `assert`, and in `if`, `fi`, `from` and `until` of blocks"),
             ),
         }
     }
@@ -299,8 +299,12 @@ impl Lowering<'_> {
         {
             let int = if *first == Class::Int { a } else { b };
             let message = "an integer and a real can't be compared";
-            let problem =
-                Diagnostic::error(ProblemCode::ClassesMixed, message, a.span.to(b.span), "of two classes");
+            let problem = Diagnostic::error(
+                ProblemCode::ClassesMixed,
+                message,
+                a.span.to(b.span),
+                "an integer and a real",
+            );
             return self.report.fail(problem.help(format!("compare with `toreal({})`", spelled(int))));
         }
         let class = match (&x, &y) {

@@ -194,7 +194,7 @@ fn partner(
 
 fn no_branch(half: &Half, target: &Defined) -> Diagnostic {
     let name = &half.partner.text;
-    let message = format!("`{name}` is no partner: its instruction is neither `br` nor `from`");
+    let message = format!("`{name}` can't be a partner: its instruction is neither `br` nor `from`");
     Diagnostic::error(ProblemCode::NoPair, message, half.partner.span, "named as the partner here")
         .with(target.span, "labelled here")
 }
@@ -223,15 +223,15 @@ fn unknown(labels: &Labels, half: &Half, procedures: &[Labels], report: &mut Rep
         return diagnostic;
     }
     if let Some(outer) = labels.defined.get(&(0, name.clone())) {
-        return diagnostic
-            .with(outer.span, "the label outside")
-            .help("a pair can't cross the border of a macro, or of an uncomputed part");
+        return diagnostic.with(outer.span, "the label outside").help(
+            "write both branches of the pair inside the macro or the uncomputed part, or both outside of it",
+        );
     }
     let elsewhere = procedures.iter().find_map(|other| other.defined.get(&(0, name.clone())));
     if let Some(elsewhere) = elsewhere {
         return diagnostic
             .with(elsewhere.span, "the label is in another procedure")
-            .help("pairs don't cross procedures: use `call`");
+            .help("write both branches in one procedure; to run another procedure, use `call`");
     }
     let visible = labels.defined.keys().filter(|(copy, _)| *copy == half.copy);
     let names: HashSet<&str> = visible.map(|(_, name)| name.as_str()).collect();

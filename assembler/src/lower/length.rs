@@ -145,10 +145,15 @@ impl Lowering<'_> {
         }
         let (name, bits) = (self.base_name(array), word.bits());
         let message = format!("the length of `{name}` is {count} {what}, which doesn't fit into {bits} bits");
-        let help = "the procedure uses the length of its argument: `.word 32` or `.word 64` can hold it";
+        let help = "choose `.word 32` or `.word 64`: the procedure uses the length of its argument";
         self.report.fail(
-            Diagnostic::error(ProblemCode::NumberDoesNotFit, message, span, "its length is passed, too")
-                .help(help),
+            Diagnostic::error(
+                ProblemCode::NumberDoesNotFit,
+                message,
+                span,
+                "the call also passes the length of this array",
+            )
+            .help(help),
         )
     }
 

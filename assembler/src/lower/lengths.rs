@@ -230,7 +230,7 @@ pub(super) fn length_parameter(measured: &Parameter, dimension: Option<u8>) -> P
 /// Returns the error for `len` of something that has no such length.
 pub(super) fn no_length(message: String, name: &str, span: Span) -> Diagnostic {
     Diagnostic::error(ProblemCode::NoLength, message, span, "asked here").help(format!(
-        "`len({name})` is that of a vector or a slice; of a matrix, `len({name}, 0)` are its rows and `len({name}, 1)` its columns"
+        "write `len({name})` for a vector or a slice; for a matrix, write `len({name}, 0)` for its rows or `len({name}, 1)` for its columns"
     ))
 }
 

@@ -1,5 +1,5 @@
-//! Local arrays, `local v[n] … delocal v[n]`. All cells are 0 at the beginning and at the end. At both ends
-//! every cell is vacated, by separate instructions or in loops.
+//! Local arrays, `local v[n] … delocal v[n]`. All cells are 0 at the beginning and at the end. At both ends,
+//! `vacate` checks every cell, in separate instructions or in loops.
 
 use std::rc::Rc;
 

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `declare` | settings, constants, globals, the heads of procedures and macros |
 //! | `constant`, `values` | constant arithmetic; lengths and initial values |
-//! | `elsewhere` | declarations of unknown names in other places |
+//! | `other_scopes` | declarations of unknown names in other scopes |
 //! | `scope`, `frame`, `binding` | visible names; frame variables; the names that a procedure declares |
 //! | `applied`, `signature` | operands, applied functions and temporaries as data; signatures of functions |
 //! | `operand`, `temporaries` | expressions as operands, indices and slices; their temporaries |
@@ -81,10 +81,10 @@ const DEEPEST: u32 = 200;
 /// The module, possibly incomplete, with the place of each part in the text.
 pub(crate) struct Lowered {
     pub(crate) module: Module,
-    /// The span of each instruction; in a macro, that in the macro's body.
+    /// The span of each instruction. For an instruction in a macro, it is the span in the macro's body.
     pub(crate) spans: Vec<Span>,
-    /// Ranges of instructions with the places at which they act, if these differ from their spans. In order
-    /// of the code.
+    /// Ranges of instructions with the places of the words for which they were generated, if these places
+    /// differ from the spans. In order of the code.
     pub(crate) acts: Vec<(Range<u32>, Span)>,
     /// The outermost macro uses: the range of instructions and the place of each.
     pub(crate) uses: Vec<(Range<u32>, Span)>,

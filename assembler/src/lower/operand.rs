@@ -170,7 +170,7 @@ impl Lowering<'_> {
                 span,
                 "this is no constant",
             )
-            .help("compute it in front of this, with `local t = …`, and name the local here"),
+            .help("compute the value in a statement before this one, with `local t = …`, and write `t` here"),
         )
     }
 
@@ -273,12 +273,7 @@ impl Lowering<'_> {
             }
             _ => {
                 let message = "only a cell has an adjoint";
-                self.report.fail(Diagnostic::error(
-                    ProblemCode::NoSuchAdjoint,
-                    message,
-                    span,
-                    "this is no cell",
-                ))
+                self.report.fail(Diagnostic::error(ProblemCode::NoSuchAdjoint, message, span, "not a cell"))
             }
         }
     }
@@ -336,11 +331,11 @@ impl Lowering<'_> {
             _ => self.report.fail(
                 Diagnostic::error(
                     ProblemCode::ArrayOrCell,
-                    "no part of an array is written like this",
+                    "these brackets denote no element and no part of an array",
                     span,
                     "here",
                 )
-                .help("`A[i]`, `M[i, j]`, `A[i..j]`, `A[i..j step 2]`, `M[i, ..]` or `M[.., j]`"),
+                .help("write `A[i]`, `M[i, j]`, `A[i..j]`, `A[i..j step 2]`, `M[i, ..]` or `M[.., j]`"),
             ),
         }
     }
@@ -458,7 +453,7 @@ impl Lowering<'_> {
                     span,
                     "several cells",
                 )
-                .help("parts of arrays are passed to procedures"),
+                .help("write an index, as in `A[i]`; only a call can pass a part of an array"),
             ),
         }
     }

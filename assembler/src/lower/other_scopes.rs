@@ -35,7 +35,7 @@ impl DeclaredKind {
 }
 
 impl Declared<'_> {
-    /// Returns a declaration of a name that is unknown in a procedure; `None` as the procedure is the text of
+    /// Returns a declaration of a name that is unknown in a procedure. `procedure` is `None` for the text of
     /// macros.
     pub(super) fn elsewhere(&self, name: &str, procedure: Option<u32>) -> Option<OtherDeclaration> {
         self.in_own_text(name, procedure)
@@ -54,12 +54,12 @@ impl Declared<'_> {
         let (kind, span) = declared_in(body, name)?;
         let (what, cure) = match kind {
             DeclaredKind::Counter => {
-                ("the counter is declared here", "a counter is seen inside of its `for` only")
+                ("the counter is declared here", "use the counter only inside its `for`")
             }
             DeclaredKind::Ancilla => ("declared here, further down", "declare it above its first use"),
             DeclaredKind::Local | DeclaredKind::Parameter => (
                 "a `local` of that name is declared here",
-                "a local is visible from its `local` to its `delocal`, and in the blocks between them",
+                "use the local only between its `local` and its `delocal`",
             ),
         };
         Some(OtherDeclaration { span, what: what.into(), cure: cure.into() })
@@ -68,8 +68,7 @@ impl Declared<'_> {
     fn in_main(&self, name: &str) -> Option<OtherDeclaration> {
         let (kind, span) = declared_in(self.main_body(), name)?;
         let what = format!("main has {} of that name", kind.described());
-        let cure =
-            format!("procedures see `.var` and parameters: declare `.var {name}`, or pass `{name}` to it");
+        let cure = format!("declare `.var {name}` outside of procedures, or pass `{name}` to the procedure");
         Some(OtherDeclaration { span, what, cure })
     }
 
@@ -78,7 +77,8 @@ impl Declared<'_> {
         others.map(|(_, tree)| tree).find_map(|tree| {
             let (kind, span) = of_procedure(tree, name)?;
             let what = format!("the procedure `{}` has {} of that name", tree.name.text, kind.described());
-            let cure = "names of a procedure are visible only in it; pass values through its parameters";
+            let cure =
+                "pass the value through a parameter: names of a procedure are visible only in that procedure";
             Some(OtherDeclaration { span, what, cure: cure.into() })
         })
     }
@@ -91,18 +91,22 @@ impl Declared<'_> {
                 None => declared_in(&tree.body, name)?,
             };
             let what = format!("the macro `{}` has {} of that name", tree.name.text, kind.described());
-            Some(OtherDeclaration { span, what, cure: "names of a macro are visible only in it".into() })
+            Some(OtherDeclaration {
+                span,
+                what,
+                cure: "use the name only in that macro, or declare another variable".into(),
+            })
         })
     }
 
     /// Returns the procedure or the macro with this name.
     fn as_another_thing(&self, name: &str) -> Option<OtherDeclaration> {
         let (what, place, cure) = if let Some(tree) = self.bodies().find(|tree| tree.name.text == name) {
-            let cure = format!("it is called: `call {name}(…)`; its results go into `inout` parameters");
-            ("a procedure, no cell", tree.name.span, cure)
+            let cure = format!("write `call {name}(…)`; the procedure returns results in `inout` parameters");
+            ("a procedure, not a cell", tree.name.span, cure)
         } else {
             let tree = self.macro_trees().iter().find(|tree| tree.name.text == name)?;
-            ("a macro, no cell", tree.name.span, format!("it is used as a statement: `{name} …`"))
+            ("a macro, not a cell", tree.name.span, format!("write it as a statement: `{name} …`"))
         };
         Some(OtherDeclaration { span: place, what: what.into(), cure })
     }

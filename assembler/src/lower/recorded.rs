@@ -1,5 +1,5 @@
-//! The directives `.block`, `.scope` and `.value`, which record the structure of another text in a
-//! disassembly. The verifier checks them against the instructions.
+//! The directives `.block`, `.scope` and `.value`, with which a disassembly records the structure of the
+//! original text. The verifier checks them against the instructions.
 
 use arrayvec::ArrayVec;
 use reviver_isa::codes::ProblemCode;
@@ -44,12 +44,12 @@ impl Lowering<'_> {
                 Some(BlockKind::Macro { name: name.text.to_string(), undo: *undo })
             }
             _ => {
-                let message = "these words make no block";
+                let message = "these words don't form a block";
                 self.report.fail(Diagnostic::error(
                     ProblemCode::MalformedImage,
                     message,
                     span,
-                    "as the disassembler never writes them",
+                    "the disassembler never writes these words",
                 ))
             }
         };
@@ -113,7 +113,7 @@ impl Lowering<'_> {
         match self.current.scopes.find(&name.text).map(|local| &local.meaning) {
             Some(Meaning::Variable { base: Base::Frame(variable), adjoint: false }) => Some(*variable),
             _ => {
-                let message = format!("`{}` is no variable of this procedure's frame", name.text);
+                let message = format!("`{}` is not a variable of this procedure's frame", name.text);
                 self.report.fail(Diagnostic::error(
                     ProblemCode::MalformedImage,
                     message,

@@ -194,7 +194,7 @@ impl Lowering<'_> {
                 let (from, convert) = (classes.get(n).copied().unwrap_or(to), converter(to).name());
                 let help = match sources.get(n) {
                     Some(Source::Literal(_)) => "write an integer, or give the local the class `real`".into(),
-                    _ => format!("convert it: `{convert}({source})`"),
+                    _ => format!("convert the value: `{convert}({source})`"),
                 };
                 (place, format!("{}, expected {}", from.name(), to.name()), help)
             }
@@ -208,7 +208,7 @@ impl Lowering<'_> {
                 };
                 let convert = converter(target).name();
                 let help = format!(
-                    "`{name}` has the class of its value, `local {name} = {value}`; or convert it: `{convert}({value})`"
+                    "leave out the class, `local {name} = {value}`, or convert the value: `{convert}({value})`"
                 );
                 (tree.name.span, format!("`{value}` has another class"), help)
             }

@@ -119,7 +119,7 @@ impl Lowering<'_> {
                 place,
                 "an expression among these",
             )
-            .help("pass its cells, and let the procedure compute it"),
+            .help("pass the cells of the expression, and compute the expression in the procedure"),
         );
     }
 
@@ -189,9 +189,9 @@ impl Lowering<'_> {
                     ProblemCode::ArgumentDoesNotFit,
                     "no procedure takes these arguments",
                     span,
-                    "none to choose from",
+                    "no such procedure",
                 )
-                .help("what the cell chooses from are the procedures of this program with such parameters"),
+                .help("write a procedure with such parameters: `callvia` chooses among the procedures that take these arguments"),
             );
         }
         Some(fitting)

@@ -125,7 +125,7 @@ impl Lowering<'_> {
                     "a backward run couldn't recover its value",
                 );
                 let help = format!(
-                    "compute it with a `local` before this line, and end the `local` where `{name}` has its old value again"
+                    "compute the expression into a `local` before this line, and end the `local` where `{name}` has its old value again"
                 );
                 return self.report.fail(problem.help(help));
             }
@@ -215,10 +215,9 @@ impl Lowering<'_> {
         }
         let weight = self.weight(&sources);
         if weight > MOST_FUNCTIONS {
-            let message =
-                format!("with its parts this expression applies more than {MOST_FUNCTIONS} functions");
+            let message = format!("this expression and its parts apply more than {MOST_FUNCTIONS} functions");
             let problem = Diagnostic::error(ProblemCode::TooMuch, message, span, "too long");
-            return self.report.fail(problem.help("name parts of it with `local`"));
+            return self.report.fail(problem.help("compute parts of the expression into `local` cells"));
         }
         let expression = format_compact!("{function:?}{sources:?}");
         let declared = &self.declared;
@@ -277,7 +276,7 @@ impl Lowering<'_> {
         let text = self.sources.text(place).to_owned();
         let help = match sources.get(n) {
             Some(Source::Literal(_)) => "write an integer".to_owned(),
-            _ => format!("convert it: `{}({text})`", converter(to).name()),
+            _ => format!("convert the value: `{}({text})`", converter(to).name()),
         };
         self.report.fail(problem.help(help))
     }

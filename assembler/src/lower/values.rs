@@ -272,7 +272,7 @@ impl Declared<'_> {
             format!("this number wraps around in {} bits, so it can't be a count", self.word.bits());
         report.fail(
             Diagnostic::error(ProblemCode::NumberDoesNotFit, message, span, "computed in the program's word")
-                .help("write it as one number, or take a wider word: `.word 64`"),
+                .help("write the count as one number, or choose a wider word: `.word 64`"),
         )
     }
 }

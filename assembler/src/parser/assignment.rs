@@ -84,7 +84,7 @@ impl Parser<'_> {
             ([a, b, c], [d, e, f]) if (a, b, c) == (e, f, d) => {
                 format!("write `swap {a}, {b}` and below it `swap {a}, {c}`")
             }
-            _ => "a statement changes one cell, and `swap a, b` exchanges two: write a line for each"
+            _ => "write a line for each cell: a statement changes one cell, and `swap a, b` exchanges two"
                 .to_owned(),
         };
         let end = start + line.len() as u32;
@@ -236,15 +236,15 @@ fn becomes(target: &str, value: &AssignedValue) -> String {
         return in_another_cell(target, &value.text);
     }
     format!(
-        "nothing is overwritten here: write `add {target}, {}` if {target} is 0; `overwrite` loses what {target} held",
+        "write `add {target}, {}` if {target} is 0; `overwrite` would lose the old value of {target}",
         value.text
     )
 }
 
 fn in_another_cell(target: &str, value: &str) -> String {
     format!(
-        "nothing that can be undone does that for every {target}: `add t, {value}` adds the result to another cell t, and \
-         `overwrite {target}, {value}` loses what {target} held"
+        "write `add t, {value}`, which adds the result to another cell t: no reversible instruction does this for every {target}, and \
+         `overwrite {target}, {value}` loses the old value of {target}"
     )
 }
 

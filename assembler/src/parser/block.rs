@@ -412,10 +412,9 @@ impl Parser<'_> {
             .with(open.span, inside);
         self.fail(match (directive, in_procedure) {
             (".ancilla", _) => problem.help("declare a variable of a block by `local` and `delocal`"),
-            (".var" | ".in" | ".out" | ".inout" | ".garbage", true) => {
-                problem.help("a procedure's own variables are `.ancilla`; globals are declared outside")
-            }
-            _ => problem.help("move it out of the block"),
+            (".var" | ".in" | ".out" | ".inout" | ".garbage", true) => problem
+                .help("declare variables of a procedure by `.ancilla`, and globals outside of the procedure"),
+            _ => problem.help("move the directive out of the block"),
         })
     }
 
@@ -432,18 +431,20 @@ impl Parser<'_> {
 }
 
 /// The suggestion if an `if` with `else if` has only one `fi`, which belongs to the inner `if`.
-const FI_OF_LADDER: &str = "end it with another `fi condition`, after that of its `else if`: each `if` of a chain has a `fi`, the last `if` first";
+const FI_OF_LADDER: &str = "write another `fi condition` after the `fi` of the `else if`: each `if` of a chain has its own `fi`, the last `if` first";
 
 /// Returns the suggestion for a missing end of a block, or `None` if there is none.
 fn usage(end: &str) -> Option<&'static str> {
     Some(match end {
-        "fi" => "end it with `fi condition`: it must hold exactly when the first body ran",
-        "until" => "end it with `until condition`: the loop ends when it holds",
+        "fi" => "end it with `fi condition`; the condition must hold exactly when the first body ran",
+        "until" => "end it with `until condition`; the loop ends when the condition holds",
         "rof" => "end it with `rof`",
         "uncompute" => "end it with `uncompute`, which undoes the part before `apply`",
         ".end" => "end it with `.end`: the procedure returns there, and nowhere else",
         ".endm" => "end it with `.endm`",
-        "apply" => "`compute … apply … uncompute` undoes its first part after the second",
+        "apply" => {
+            "write `apply` between the two parts: `compute … apply … uncompute` undoes its first part after the second"
+        }
         _ => return None,
     })
 }

@@ -76,8 +76,8 @@ impl Parser<'_> {
     fn comparison_expected<T>(&mut self) -> Parse<T> {
         let problem = self.unexpected("a comparison");
         let help = match self.current.kind {
-            TokenKind::Ampersand => "conditions are joined with `and`",
-            TokenKind::Bar => "conditions are joined with `or`",
+            TokenKind::Ampersand => "join conditions with `and`",
+            TokenKind::Bar => "join conditions with `or`",
             _ => "write `a == b`, `!=`, `<`, `<=`, `>` or `>=`",
         };
         self.fail(problem.help(help))
@@ -88,7 +88,7 @@ impl Parser<'_> {
             ProblemCode::NoCondition,
             "`=` doesn't compare",
             self.here(),
-            "compares nothing",
+            "not a comparison",
         );
         self.fail(problem.with(value, "the value to compare").help("write `==`"))
     }
@@ -152,7 +152,7 @@ impl Parser<'_> {
                 "the second one",
             );
             let problem = problem.with(self.span(sign), "the first one");
-            return self.fail(problem.help("join two with `and`: `a < b and b < c`"));
+            return self.fail(problem.help("join two comparisons with `and`: `a < b and b < c`"));
         }
         let span = left.span.to(right.span);
         let kind = ConditionKind::Compare(tested, Box::new(left), Box::new(right));

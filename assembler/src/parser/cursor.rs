@@ -1,4 +1,4 @@
-//! The position in the token stream, and error reporting. This module doesn't know the grammar.
+//! The position in the token stream, and error reporting. This module is independent of the grammar.
 
 use std::rc::Rc;
 
@@ -24,7 +24,7 @@ impl<'t> Parser<'t> {
                     self.spoilt = token.end;
                     let problem = Diagnostic::error(
                         ProblemCode::UnclosedQuote,
-                        "this text has no end",
+                        "this quoted text has no end",
                         self.span(token),
                         "begins here",
                     );
@@ -50,7 +50,7 @@ impl<'t> Parser<'t> {
             ProblemCode::UnknownCharacter,
             message,
             self.span(token),
-            "no part of the language",
+            "not part of the language",
         );
         self.report(match text.chars().next().and_then(meant) {
             Some(cure) => problem.help(cure),

@@ -83,8 +83,8 @@ impl<'t> Parser<'t> {
                 "in a frame",
             );
             return self.fail(problem.help(format!(
-                "outside of procedures write `.var {0}[]`, or `.garbage {0}[]` if it may end with values; \
-                 an array has a length: `{0}[10]`",
+                "declare a stack outside of procedures: `.var {0}[]`, or `.garbage {0}[]` if it may end with values. \
+                 For an array, write a length: `{0}[10]`",
                 name.text
             )));
         }
@@ -94,10 +94,12 @@ impl<'t> Parser<'t> {
                 ProblemCode::NoSuchBeginning,
                 "an ancilla has no initial value",
                 place,
-                "one is given here",
+                "a value is given here",
             );
             return self
-                .fail(problem.help("it is vacant at the entry of its procedure, and at the exit again"));
+                .fail(problem.help(
+                    "delete the value: an ancilla is 0 at the entry and at the exit of its procedure",
+                ));
         }
         Ok(Directive::Ancillas(declarations))
     }
@@ -152,10 +154,10 @@ impl<'t> Parser<'t> {
                 ProblemCode::NoSuchShape,
                 "an array has a length",
                 self.span(open),
-                "none is given here",
+                "no length",
             );
             return self.fail(problem.help(
-                "write `[3]`; a stack, which has none, is declared outside of procedures: `.garbage NAME[]`",
+                "write a length: `[3]`. A stack has none, and is declared outside of procedures: `.garbage NAME[]`",
             ));
         }
         let shape = self.expressions()?;
@@ -182,8 +184,10 @@ impl<'t> Parser<'t> {
             "real" => Class::Real,
             _ => {
                 let problem = self.unexpected("a class");
-                return self
-                    .fail(problem.help("a class is `int` or `real`; `.real` and `.word` say how wide"));
+                return self.fail(
+                    problem
+                        .help("write `int` or `real`; the directives `.word` and `.real` set their widths"),
+                );
             }
         };
         self.bump();
@@ -273,7 +277,7 @@ impl<'t> Parser<'t> {
                     "another width",
                 );
                 self.fail(problem.help(
-                    "it is the width of integers; cells and their values are declared with `.var x = 5`",
+                    "choose one of these widths of integers; to declare a cell with a value, write `.var x = 5`",
                 ))
             }
         }
@@ -395,7 +399,8 @@ impl<'t> Parser<'t> {
             Passing::InOut
         } else {
             let problem = self.unexpected("`in` or `inout`");
-            return self.fail(problem.help("a parameter is `in` if it is only read, and `inout` otherwise"));
+            return self
+                .fail(problem.help("write `in` if the parameter is only read, and `inout` otherwise"));
         };
         let name = self.name("the name of a parameter")?;
         let rank = self.rank()?;
@@ -410,8 +415,8 @@ impl<'t> Parser<'t> {
         }
         let open = self.bump();
         let (rank, what) = match self.eat(TokenKind::Comma) {
-            true => (Rank::Matrix, "`]`: a matrix that is passed has any size"),
-            false => (Rank::Vector, "`]` or `,]`: what is passed has any length"),
+            true => (Rank::Matrix, "`]` (a parameter has no lengths)"),
+            false => (Rank::Vector, "`]` or `,]` (a parameter has no lengths)"),
         };
         self.close(TokenKind::BracketClose, open, what)?;
         Ok(rank)

@@ -55,7 +55,10 @@ impl<'t> Parser<'t> {
         }
         let message = format!("more than {HEAVIEST} operators and brackets in one expression");
         let problem = Diagnostic::error(ProblemCode::TooMuch, message, self.here(), "one too many");
-        self.fail(problem.help("name parts of it: constants with `.const`, values with `local`"))
+        self.fail(
+            problem
+                .help("split the expression: define parts as `.const`, or compute them into `local` cells"),
+        )
     }
 
     /// Parses an expression of operators with a higher precedence than `least`.
@@ -83,11 +86,11 @@ impl<'t> Parser<'t> {
     /// Reports `&&`, `||` and `**` as unknown operators.
     fn refuse_doubled(&mut self, sign: Token) -> Parse<()> {
         let (code, help) = match sign.kind {
-            TokenKind::Ampersand => (ProblemCode::NoCondition, "conditions are joined with `and`"),
-            TokenKind::Bar => (ProblemCode::NoCondition, "conditions are joined with `or`"),
+            TokenKind::Ampersand => (ProblemCode::NoCondition, "join conditions with `and`"),
+            TokenKind::Bar => (ProblemCode::NoCondition, "join conditions with `or`"),
             TokenKind::Star => (
                 ProblemCode::SomethingElseExpected,
-                "a power of reals is `pow(a, b)`, one of integers a product: `a * a`",
+                "write `pow(a, b)` for a power of reals, and a product such as `a * a` for a power of integers",
             ),
             _ => return Ok(()),
         };
@@ -135,7 +138,7 @@ impl<'t> Parser<'t> {
             }
             TokenKind::BracketOpen => {
                 let problem = self.unexpected("an operand");
-                self.fail(problem.help("there are no addresses: an element is `A[i]`"))
+                self.fail(problem.help("write `A[i]` for an element of an array"))
             }
             TokenKind::Prime => {
                 let problem = self.unexpected("an operand");
@@ -153,7 +156,7 @@ impl<'t> Parser<'t> {
         let character = rest.next().filter(|character| !character.is_control())?;
         let number = u32::from(character);
         (rest.next() == Some('\''))
-            .then(|| format!("cells hold numbers: write {number}, the number of `{character}`"))
+            .then(|| format!("write {number}, the code of `{character}`: cells hold numbers"))
     }
 
     /// Parses `function(sources)`.

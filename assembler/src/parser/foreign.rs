@@ -1,5 +1,5 @@
-//! Suggestions for words of other languages. This module handles words only; it knows no tokens and no names
-//! of the program. Operands are passed as text, so that suggestions contain those of the user.
+//! Suggestions for words of other languages. This module handles words only, and is independent of tokens and
+//! of the names in the program. Operands are passed as text, so that suggestions contain those of the user.
 
 use reviver_isa::Function;
 use reviver_isa::update::Update;
@@ -17,87 +17,93 @@ const ADVICE: &[(&[&str], &str)] = &[
             "mov", "movl", "movq", "move", "ld", "lda", "ldr", "ldi", "li", "lw", "load", "st", "sta", "str",
             "sw", "store", "let", "set", "assign",
         ],
-        "nothing is overwritten here: write `add {x}, {y}` if {x} is 0 (`swap` exchanges two cells); \
-         `overwrite {x}, {y}` loses what {x} held",
+        "write `add {x}, {y}` if {x} is 0, or exchange two cells with `swap`; \
+         `overwrite {x}, {y}` would lose the old value of {x}",
     ),
     (&["inc", "incr", "increment"], "write `add {x}, 1`"),
     (&["dec", "decr", "decrement"], "write `sub {x}, 1`"),
     (&["xchg", "exch", "exchange"], "write `swap {x}, {y}`"),
     (
         &["jmp", "jump", "goto", "j", "b", "bra"],
-        "jumps come in pairs that name each other: `here: br there, always` and \
-         `there: from here, always`; usually `if … fi` and `from … until` are clearer",
+        "write `if … fi` or `from … until`, or a pair of branches that name each other: \
+         `here: br there, always` and `there: from here, always`",
     ),
     (
         &[
             "je", "jz", "jne", "jnz", "jl", "jle", "jg", "jge", "ja", "jae", "jb", "jbe", "jc", "jnc", "js",
             "jns", "beq", "bne", "blt", "ble", "bgt", "bge", "bnz", "bz", "loopnz",
         ],
-        "a jump tests its condition itself, and its target names it: `here: br there, a == b` and \
-         `there: from here, c == d`; usually `if … fi` and `from … until` are clearer",
+        "write `if … fi` or `from … until`, or a pair of branches with their conditions: \
+         `here: br there, a == b` and `there: from here, c == d`",
     ),
     (
         &["cmp", "test", "tst"],
-        "there are no flags: conditions are written in `if {x} < {y} … fi`, `from … until` and `br`",
+        "write the condition in `if {x} < {y} … fi`, `from … until` or `br`: there are no flags",
     ),
     (
         &["ret", "retn", "return", "iret", "leave"],
-        "a procedure returns at its `.end` only; its results go into `inout` parameters",
+        "move the line to the `.end`, where a procedure returns; return results in `inout` parameters",
     ),
-    (&["halt", "hlt", "exit", "stop", "quit"], "a program ends where the statements of main end"),
-    (&["nop", "noop", "pass", "skip"], "leave the line out: a body may be empty"),
+    (
+        &["halt", "hlt", "exit", "stop", "quit"],
+        "delete the line: a program ends after the last statement of main",
+    ),
+    (&["nop", "noop", "pass", "skip"], "delete the line: a body may be empty"),
     (
         &["print", "printf", "println", "echo", "puts", "display"],
-        "write `show {x}`; results are declared with `.out`",
+        "write `show {x}`; declare results with `.out`",
     ),
     (
         &["input", "scan", "scanf", "gets"],
-        "write `read {x}`, which takes the next value of the tape; inputs are declared with `.in`",
+        "write `read {x}`, which takes the next value of the tape; declare inputs with `.in`",
     ),
     (
         &["while", "do", "repeat"],
-        "a loop is `from entry … until exit`: entry holds on the first iteration and on no other; a \
-         counted one is `for i in 0..n … rof`",
+        "write `from entry … until exit`, where entry holds on the first iteration and on no other, \
+         or count with `for i in 0..n … rof`",
     ),
     (&["elif", "elsif", "elseif"], "write `else if …`; each `if` has its own `fi`, the inner one first"),
-    (&["break", "continue"], "a loop ends at its `until` only: put the skipped part into `if … fi`"),
-    (&["switch", "case", "match"], "put one `if … else … fi` into the other"),
-    (&["endif"], "an `if` ends with `fi condition`, which holds exactly when the first body ran"),
-    (&["endfor", "next", "done"], "a `for` ends with `rof`"),
-    (&["endwhile", "wend"], "a `from` ends with `until condition`"),
+    (&["break", "continue"], "put the skipped part into `if … fi`: a loop ends at its `until` only"),
+    (&["switch", "case", "match"], "write `if … else if … fi … fi`"),
+    (&["endif"], "end an `if` with `fi condition`; the condition holds exactly when the first body ran"),
+    (&["endfor", "next", "done"], "end a `for` with `rof`"),
+    (&["endwhile", "wend"], "end a `from` with `until condition`"),
     (
         &["end", "endproc", "endp", "endfunc", "endfunction"],
-        "`.proc` ends with `.end`, `if` with `fi`, `from` with `until`, `for` with `rof`",
+        "end `.proc` with `.end`, `if` with `fi`, `from` with `until`, `for` with `rof`",
     ),
-    (&["endm", "endmacro"], "a `.macro` ends with `.endm`"),
+    (&["endm", "endmacro"], "end a `.macro` with `.endm`"),
     (
         &["proc", "procedure", "fn", "func", "function", "def"],
-        "a procedure begins with `.proc name(in a, inout b)` and ends with `.end`",
+        "begin a procedure with `.proc name(in a, inout b)`, and end it with `.end`",
     ),
-    (&["macro", "define"], "a macro begins with `.macro name(a, b)` and ends with `.endm`"),
+    (&["macro", "define"], "begin a macro with `.macro name(a, b)`, and end it with `.endm`"),
     (&["include", "import", "use"], "write `.include \"file.rasm\"`"),
     (&["const", "equ"], "write `.const NAME = 3`"),
     (
         &["var", "int", "real", "dim", "auto", "float", "double", "bool", "char", "long"],
-        "cells are declared with `.var x`, `.var x: real` or `.var A[3]`; inputs with `.in`, results \
-         with `.out`; a local is `local x = 0` up to `delocal x = 0`",
+        "declare cells with `.var x`, `.var x: real` or `.var A[3]`, inputs with `.in`, and results \
+         with `.out`; write `local x = 0 … delocal x = 0` for a local",
     ),
-    (&["in", "inout"], "inputs are declared with `.in x`, cells that are given and results with `.inout x`"),
-    (&["out"], "results are declared with `.out x`"),
+    (&["in", "inout"], "declare inputs with `.in x`, and cells that are inputs and results with `.inout x`"),
+    (&["out"], "declare results with `.out x`"),
     (&["db", "dw", "dd", "dq"], "write `.var A[3] = {1, 2, 3}`"),
-    (&["lea"], "there are no addresses: an element is `A[i]`, and procedures take arrays by reference"),
+    (
+        &["lea"],
+        "write `A[i]` for an element: there are no addresses, and procedures take arrays by reference",
+    ),
     (&["imul", "umul"], "write `add t, {x} * {y}`, which adds the product to a third cell"),
     (&["idiv", "udiv"], "write `add t, {x} / {y}`, which adds the quotient to a third cell"),
     (&["mod"], "write `add t, {x} % {y}`, which adds the remainder to a third cell"),
     (
         &["sal", "lsl", "lsr", "asr"],
-        "a shift loses bits: `rol {x}, {y}` and `ror {x}, {y}` rotate; `add t, {x} << {y}` adds \
-         the shifted value to a third cell",
+        "write `rol {x}, {y}` or `ror {x}, {y}` to rotate, or `add t, {x} << {y}` to add \
+         the shifted value to a third cell: a shift would lose bits",
     ),
     (
         &["clr", "clear", "reset", "free", "del", "delete"],
-        "a cell becomes 0 by undoing the statements that changed it, such as `sub` after `add`; `vacate {x}` checks that it is \
-         0, `erase {x}` loses what it holds",
+        "undo the statements that changed the cell, such as `sub` after `add`; `vacate {x}` checks that {x} is \
+         0, and `erase {x}` loses its value",
     ),
     (&["raise", "throw", "error", "panic"], "write `assert a == b`, which traps unless it holds"),
     // Directives.
@@ -106,16 +112,16 @@ const ADVICE: &[(&[&str], &str)] = &[
             ".data", ".text", ".bss", ".section", ".segment", ".code", ".global", ".globl", ".extern",
             ".align", ".org",
         ],
-        "leave it out: a text has no sections, and everything in it is visible",
+        "delete the line: a text has no sections, and everything in it is visible",
     ),
     (&[".equ", ".set", ".define"], "write `.const NAME = 3`"),
     (
         &[".byte", ".short", ".long", ".quad", ".int", ".db", ".dw", ".space", ".skip", ".zero", ".array"],
         "write `.var x = 5`, or `.var A[3] = {1, 2, 3}`",
     ),
-    (&[".func", ".function", ".sub", ".def"], "a procedure begins with `.proc name(in a, inout b)`"),
-    (&[".endp", ".endproc", ".endfunc", ".return", ".ret"], "a procedure ends with `.end`"),
-    (&[".endmacro"], "a macro ends with `.endm`"),
+    (&[".func", ".function", ".sub", ".def"], "begin a procedure with `.proc name(in a, inout b)`"),
+    (&[".endp", ".endproc", ".endfunc", ".return", ".ret"], "end a procedure with `.end`"),
+    (&[".endmacro"], "end a macro with `.endm`"),
     (&[".local"], "write `local t = 0`, or `.ancilla t` for the whole procedure"),
     (&[".input"], "write `.in`"),
     (&[".output", ".result"], "write `.out`"),
@@ -151,7 +157,7 @@ fn of_function(function: Function) -> Option<String> {
     let sources = ["", " a", " a, b"].get(function.arity())?;
     words::combine(Update::Add, function).then(|| {
         format!(
-            "`{0}` is a function, which is used in a value: `add y, {0}({1})` adds it to y",
+            "`{0}` is a function: write it in a value, as in `add y, {0}({1})`",
             function.name(),
             sources.trim_start(),
         )

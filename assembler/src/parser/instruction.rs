@@ -40,7 +40,7 @@ impl Parser<'_> {
                     ProblemCode::UnknownInstruction,
                     message,
                     place,
-                    "a procedure has it anyway",
+                    "the assembler generates it for each procedure",
                 );
                 return self.fail(problem.help("write `.proc name()` and `.end`"));
             }
@@ -63,7 +63,7 @@ impl Parser<'_> {
                 ProblemCode::UnknownFunction,
                 format!("`{update}` takes no function"),
                 place,
-                "one is named",
+                "names a function",
             );
             return self.fail(problem.help(format!("write `{}`", usage(update, row, Function::Copy))));
         }
@@ -281,15 +281,15 @@ impl Parser<'_> {
                 self.here(),
                 "a value",
             );
-            return self.fail(
-                problem.help("add to its elements after the `local`, and undo that before the `delocal`"),
-            );
+            return self.fail(problem.help(
+                "add values to the elements after the `local`, and subtract them again before the `delocal`",
+            ));
         }
         if !self.eat(TokenKind::Assign) {
             let problem = self.unexpected("`=` and a value");
             let help = match self.text(keyword) {
-                "delocal" => "say what it holds at its end: `delocal t = 0` if it is vacant",
-                _ => "say what it starts with: `local t = 0` for a vacant one",
+                "delocal" => "write the value at the end: `delocal t = 0` if the variable is vacant",
+                _ => "write the initial value: `local t = 0` for a vacant variable",
             };
             return self.fail(problem.help(help));
         }

@@ -54,8 +54,9 @@ fn plain(digits: &str) -> std::borrow::Cow<'_, str> {
 fn decimal(text: &str) -> Result<ExpressionKind, LiteralProblem> {
     let digits = plain(text);
     if let Some(stranger) = digits.chars().find(|c| !c.is_ascii_digit()) {
-        let cure = "names begin with a letter or `_`; a number and a name need something in between";
-        return Err((format!("`{text}` is not a number: it holds `{stranger}`"), Some(cure)));
+        let cure =
+            "separate a number from a name by a blank or an operator; a name begins with a letter or `_`";
+        return Err((format!("`{text}` is not a number: it contains `{stranger}`"), Some(cure)));
     }
     // Most literals fit into 64 bits.
     if let Ok(value) = digits.parse::<u64>() {
@@ -71,7 +72,7 @@ fn pattern(text: &str, base: u32) -> Result<ExpressionKind, LiteralProblem> {
         return Err((format!("`{text}` has no digits"), None));
     }
     if let Some(stranger) = digits.chars().find(|c| !c.is_digit(base)) {
-        return Err((format!("`{stranger}` is no digit of base {base}"), None));
+        return Err((format!("`{stranger}` is not a digit in base {base}"), None));
     }
     let value = i128::from_str_radix(&digits, base).map_err(|_| too_large(text))?;
     Ok(match u64::try_from(value) {
@@ -82,7 +83,10 @@ fn pattern(text: &str, base: u32) -> Result<ExpressionKind, LiteralProblem> {
 
 fn too_large(text: &str) -> LiteralProblem {
     let digits = text.len();
-    (format!("an integer of {digits} digits is too large"), Some("words have at most 64 bits"))
+    (
+        format!("an integer of {digits} digits is too large"),
+        Some("write a smaller number: words have at most 64 bits"),
+    )
 }
 
 fn real(text: &str) -> Result<ExpressionKind, LiteralProblem> {
@@ -91,8 +95,8 @@ fn real(text: &str) -> Result<ExpressionKind, LiteralProblem> {
         let range =
             text.split_once('.').is_some_and(|(_, to)| to.starts_with(|c: char| c.is_ascii_alphabetic()));
         let cure = match range {
-            true => "a range has two points: `0..n`",
-            false => "a real has digits on both sides of its point: `0.5`, `1.0`, `2.5e-3`",
+            true => "write a range with two dots: `0..n`",
+            false => "write digits on both sides of the point: `0.5`, `1.0`, `2.5e-3`",
         };
         return Err((format!("`{}` is not a number", shortened(text)), Some(cure)));
     }
@@ -100,12 +104,15 @@ fn real(text: &str) -> Result<ExpressionKind, LiteralProblem> {
     if !value.is_finite() {
         return Err((
             format!("`{}` is too large for a real", shortened(text)),
-            Some("the greatest is about 1.8e308"),
+            Some("write a real of at most about 1.8e308"),
         ));
     }
     let mantissa = digits.split(['e', 'E']).next().unwrap_or("");
     if value == 0.0 && mantissa.bytes().any(|b| matches!(b, b'1'..=b'9')) {
-        return Err((format!("`{}` is too small for a real", shortened(text)), Some("it would become 0")));
+        return Err((
+            format!("`{}` is too small for a real", shortened(text)),
+            Some("write 0.0: the number would be rounded to 0"),
+        ));
     }
     Ok(ExpressionKind::Real(value))
 }

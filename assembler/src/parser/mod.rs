@@ -240,7 +240,7 @@ impl<'t> Parser<'t> {
             TokenKind::Plus if twice => Some("write `add x, 1`".to_owned()),
             TokenKind::Minus if twice => Some("write `sub x, 1`".to_owned()),
             TokenKind::BraceOpen | TokenKind::BraceClose => Some(
-                "bodies end with a word: `if … fi`, `from … until`, `for … rof`, `.proc … .end`".to_owned(),
+                "end a body with its word: `if … fi`, `from … until`, `for … rof`, `.proc … .end`".to_owned(),
             ),
             TokenKind::Word => foreign::advice(self.text(self.current), &[]),
             _ => None,

@@ -12,7 +12,8 @@ use crate::tree::{CallVia, For, InstructionNode, Operands, Statement, StatementN
 
 const PAR_USAGE: &str = "write `par p(x), q(y)`, or `par for i in 0..n call p(A[i])`";
 
-const UNPAR_USAGE: &str = "to undo calls, write `unpar p(x), q(y)`; one alone by `uncall p(x)`";
+const UNPAR_USAGE: &str =
+    "to undo calls, write `unpar p(x), q(y)`; to undo a single call, write `uncall p(x)`";
 
 const UNPAR_ITERATIONS: &str =
     "to undo the calls of all iterations, write `unpar for i in 0..n call p(A[i])`";
@@ -51,8 +52,8 @@ impl Parser<'_> {
         let word = self.text(self.current);
         if words::reserved(word).is_some() {
             let (message, help) = match word {
-                "call" => ("the calls of a `par` have no word in front of them", PAR_USAGE),
-                "uncall" => ("the calls of a `par` have no word in front of them", UNCALLED),
+                "call" => ("the calls of a `par` are written without `call`", PAR_USAGE),
+                "uncall" => ("the calls of a `par` are written without `uncall`", UNCALLED),
                 "undo" => ("`undo` is for macros, and a `par` calls procedures", UNPAR_USAGE),
                 _ => ("a `par` takes calls of procedures", PAR_USAGE),
             };

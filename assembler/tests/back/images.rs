@@ -105,9 +105,9 @@ fn each_wrong_table_has_its_reason() {
     assert_eq!(reason(|i| i[20] = 2), "the section 0x02 is out of order, or listed twice");
     assert_eq!(reason(|i| i[20] = 3), "the section 0x02 is out of order, or listed twice");
     assert_eq!(reason(|i| i[20] = 0xff), "the section 0xff is unknown to this build");
-    assert_eq!(reason(|i| i[24] -= 1), "the section 0x01 overlaps what is before it");
+    assert_eq!(reason(|i| i[24] -= 1), "the section 0x01 overlaps the section before it");
     assert_eq!(reason(|i| i[24] += 1), "the section 0x01 leaves a gap before it");
-    assert_eq!(reason(|i| i[32] += 1), "the section 0x02 overlaps what is before it");
+    assert_eq!(reason(|i| i[32] += 1), "the section 0x02 overlaps the section before it");
     assert_eq!(reason(|i| i[39] = 0xff), "the section 0x01 reaches outside of the image");
     assert!(matches!(repaired(|i| i[19] = 0xff), LoadError::Truncated { .. }));
 }
@@ -153,10 +153,10 @@ fn a_module_has_one_image() {
         // The count of globals, 1, as a number of two bytes.
         sections[1].1.splice(0..1, [0xfb, 1, 0]);
     });
-    let reason = "a number in it is longer than need be".to_owned();
+    let reason = "a number is stored in more bytes than necessary".to_owned();
     assert_eq!(decode(&image), Err(LoadError::Section { section: "data", reason }));
     let image = with_sections(|sections| sections[4].1 = vec![0; 7]);
-    let reason = "it is empty, so it must not be there".to_owned();
+    let reason = "it is empty, and an empty section must be omitted".to_owned();
     assert_eq!(decode(&image), Err(LoadError::Section { section: "structure", reason }));
 }
 

@@ -295,7 +295,7 @@ const CHANGES: &[Change] = &[
     ("the index -1 is outside of `A`", |m| {
         *span(m) = Range::Span { from: index(None, -1), to: index(None, 3), step: 1 };
     }),
-    ("an index is a constant, an integer scalar, or one plus the other", |m| {
+    ("an index is a constant, an integer scalar, or the sum of both", |m| {
         *span(m) = Range::Span { from: index(Some(Base::Global(1)), 0), to: index(None, 3), step: 1 };
     }),
     ("the labels are out of order", |m| m.structure.labels.reverse()),

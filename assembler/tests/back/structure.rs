@@ -141,14 +141,14 @@ const LIES: &[Lie] = &[
     ("a block is in a file", |s| s.blocks[0].seams[0].place.file = 1),
     ("a recorded condition is malformed", |s| if_parts(s).push(PredicatePart::And)),
     ("a recorded condition is malformed", |s| if_parts(s).clear()),
-    ("a recorded condition compares what", |s| {
+    ("a recorded condition has operands", |s| {
         let nowhere = Operand::Place(Place::scalar(Base::Global(99)));
         if_parts(s)[0] = PredicatePart::Compare(reviver_isa::Function::Eq, nowhere, Operand::Int(0));
     }),
-    ("a recorded condition compares what", |s| {
+    ("a recorded condition has operands", |s| {
         if_parts(s)[0] = PredicatePart::Compare(reviver_isa::Function::Mul, Operand::Int(1), Operand::Int(0));
     }),
-    ("a recorded condition compares what", |s| {
+    ("a recorded condition has operands", |s| {
         if let BlockKind::For(counting) = &mut s.blocks[0].kind {
             counting.to = Operand::Place(Place::scalar(Base::Frame(77)));
         }

@@ -1,5 +1,5 @@
-//! Warnings and errors of mdBook, collected from its log. A successful build would otherwise hide them. This module
-//! knows no book.
+//! Collects the warnings and errors that mdBook logs, because mdBook builds a book despite warnings. This module
+//! doesn't depend on the book's content.
 
 use std::fmt::{Debug, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,7 +8,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// Warnings and errors in order; clones share them.
+/// Collected warnings and errors, in the order in which they were logged. Clones share one list.
 #[derive(Clone, Debug, Default)]
 pub struct Complaints {
     reported: Arc<Mutex<Vec<String>>>,

@@ -15,7 +15,7 @@ pub fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Returns an escaped text, in a span if there is a class.
+/// Escapes a text for HTML, and encloses it in a `span` element if a class is given.
 pub fn span(class: Option<&str>, text: &str) -> String {
     match class {
         Some(class) => format!("<span class=\"{class}\">{}</span>", escaped(text)),
@@ -32,7 +32,7 @@ pub fn shown(html: &str) -> String {
         rest = tag.split_once('>').map_or("", |(_, behind)| behind);
     }
     text.push_str(rest);
-    // The ampersand comes last, so that unescaping it creates no new escape sequence.
+    // `&amp;` is unescaped last, so that `&amp;lt;` becomes `&lt;` and not `<`.
     let escapes =
         [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&#x27;", "'"), ("&amp;", "&")];
     escapes.iter().fold(text, |text, (escape, c)| text.replace(escape, c))

@@ -1,5 +1,5 @@
 //! Builder of the course book. mdBook renders the pages, the assembler's lexer highlights programs and sessions, and
-//! any warning or broken link fails the build. This crate knows nothing of the book's content.
+//! any warning or broken link fails the build. This crate doesn't depend on the book's content.
 //!
 //! | module | subject |
 //! |---|---|
@@ -26,15 +26,15 @@ use mdbook_driver::errors::Error;
 use crate::complaints::Complaints;
 use crate::listings::Listings;
 
-/// Marker file in folders that were built here, and may be rebuilt.
+/// Name of the marker file in an output folder. A later build may replace a folder that has this file.
 const MARK: &str = ".built-by-reviver-book";
 
 /// Reason why the book can't be built.
 #[derive(Debug, thiserror::Error)]
 pub enum BookError {
-    #[error("{path}: no book.toml there\n  help: name the folder of a book, or begin in the repository's folder", path = .0.display())]
+    #[error("{path}: this folder has no book.toml\n  help: name the folder of a book, or run the command in the repository's root folder", path = .0.display())]
     NoBook(PathBuf),
-    #[error("{path}: it is there, and no book was built into it\n  help: name another folder by --out, or remove this one", path = .0.display())]
+    #[error("{path}: it exists and isn't the output of an earlier build\n  help: name another folder with --out, or remove this one", path = .0.display())]
     Occupied(PathBuf),
     #[error("{path}: {error}", path = .path.display())]
     Inaccessible { path: PathBuf, error: io::Error },
@@ -44,8 +44,8 @@ pub enum BookError {
     Unsound { path: PathBuf, faults: Vec<String> },
 }
 
-/// Builds a book into a folder that is new, empty, or has an earlier build. If the build fails, the folder stays
-/// unchanged; otherwise it is replaced as a whole.
+/// Builds a book into a folder that is new, empty, or the output of an earlier build. If the build fails, the folder
+/// stays unchanged; otherwise it is replaced as a whole.
 pub fn build(book: &Path, out: &Path) -> Result<(), BookError> {
     if !book.join("book.toml").is_file() {
         return Err(BookError::NoBook(book.to_owned()));

@@ -1,5 +1,5 @@
 //! Preprocessor for mdBook that converts program and console blocks to highlighted HTML. mdBook renders the other
-//! blocks. mdBook's own preprocessor runs before, so included files are already in the text.
+//! blocks. mdBook's preprocessor `links` runs first, so the text already contains the included files.
 
 use std::borrow::Cow;
 
@@ -50,7 +50,7 @@ impl Preprocessor for Listings {
     }
 }
 
-/// Returns a chapter's text with highlighted blocks.
+/// Returns a chapter's text, with its program and console blocks as highlighted HTML.
 fn marked(chapter: &Chapter) -> Result<String> {
     let mut marked = String::with_capacity(chapter.content.len() * 2);
     let mut lines = chapter.content.split_inclusive('\n').enumerate();
@@ -107,8 +107,8 @@ fn closes(opened: &str, line: &str) -> bool {
     fence(line).is_some_and(|(fence, behind)| fence.len() >= opened.len() && behind.trim().is_empty())
 }
 
-/// Returns the fence of the block of another language that the next line belongs to, or `None` outside of such
-/// blocks. `foreign` is the fence before `line`.
+/// Tracks blocks of other languages. `foreign` is the opening fence of the block that is open before `line`, or `None`
+/// outside of such blocks. Returns the same for the text after `line`.
 fn within_foreign<'l>(foreign: Option<&'l str>, line: &'l str) -> Option<&'l str> {
     match foreign {
         Some(opened) => Some(opened).filter(|opened| !closes(opened, line.trim_start())),

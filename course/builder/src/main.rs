@@ -19,14 +19,14 @@ struct Arguments {
     /// Read the book from this folder
     #[arg(default_value = "course/book")]
     book: PathBuf,
-    /// Write the pages to this folder: a new one, or one that a book was built into
+    /// Write the pages to this folder, which must be new, empty, or the output of an earlier build
     #[arg(long, short, value_name = "DIR", default_value = "target/book")]
     out: PathBuf,
 }
 
 #[derive(Debug, Subcommand)]
 enum Task {
-    /// Highlight the chapters that mdBook gives on standard input: a preprocessor for `mdbook build`, after its `links`
+    /// Highlight the chapters that `mdbook build` passes on standard input; run after mdBook's preprocessor `links`
     Preprocess {
         #[command(subcommand)]
         question: Option<Question>,
@@ -35,7 +35,7 @@ enum Task {
 
 #[derive(Debug, Subcommand)]
 enum Question {
-    /// Report by the exit code if pages of a renderer are highlighted
+    /// Exit with 0 if pages of this renderer are highlighted, otherwise with 1
     Supports { renderer: String },
 }
 

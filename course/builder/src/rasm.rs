@@ -1,5 +1,5 @@
 //! Programs as highlighted HTML. The assembler's lexer splits the text, and its language tables classify the words.
-//! This module knows neither pages nor colors.
+//! Style sheets define the colors of the classes.
 
 use reviver_assembler::lexer::{Lexer, Token, TokenKind};
 use reviver_assembler::used::is_of_the_language;
@@ -51,7 +51,7 @@ impl WordKind {
     }
 }
 
-/// Returns a program as highlighted HTML. Displayed, it shows the same text.
+/// Returns a program as highlighted HTML. A browser displays exactly the program's text.
 pub fn marked(text: &str) -> String {
     let tokens = tokens(text);
     let mut marked = String::with_capacity(text.len() * 2);
@@ -73,7 +73,7 @@ fn tokens(text: &str) -> Vec<Token> {
     std::iter::from_fn(token).collect()
 }
 
-/// Classifies the token with index `n` by its word and by the tokens next to it.
+/// Classifies token `n`, whose text is `word`, by this text and by the tokens before and after it.
 fn kind(word: &str, n: usize, tokens: &[Token]) -> WordKind {
     let at = |n: Option<usize>| n.and_then(|n| tokens.get(n)).map(|token| token.kind);
     let next = at(n.checked_add(1));
@@ -84,7 +84,7 @@ fn kind(word: &str, n: usize, tokens: &[Token]) -> WordKind {
         Some(TokenKind::Text | TokenKind::UnclosedText) => WordKind::Quoted,
         Some(TokenKind::Directive) if is_of_the_language(word) => WordKind::Directive,
         Some(TokenKind::Dotted) if is_of_the_language(word) => WordKind::Keyword,
-        // A label may have the name of a keyword, such as `loop`. So may the target of a branch, before a comma.
+        // A label can have the name of a keyword, such as `loop`. So can a branch target, which a comma follows.
         Some(TokenKind::Word) if begins_line && next == Some(TokenKind::Colon) => WordKind::Label,
         Some(TokenKind::Word) if next == Some(TokenKind::Comma) => WordKind::Plain,
         Some(TokenKind::Word) if is_reserved(word) => WordKind::Keyword,

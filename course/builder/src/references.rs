@@ -20,7 +20,8 @@ struct Reference {
     chosen: bool,
 }
 
-/// Returns the broken references of a folder's pages and styles, one line each, in order.
+/// Returns the broken references in a folder's style sheets and pages, one line each: first those in style sheets, in
+/// file order, then those in pages.
 pub fn faults(folder: &Path) -> io::Result<Vec<String>> {
     let files = files(folder)?;
     let mut pages = BTreeMap::new();
@@ -87,7 +88,7 @@ fn loaded_by(style: &str) -> Vec<String> {
     urls.chain(imports).collect()
 }
 
-/// Returns a sentence if a reference is broken, or if it loads a file from outside the book.
+/// Returns a sentence about a reference that is broken, or that loads a file from outside the book. Otherwise `None`.
 fn fault(
     file: &Path,
     reference: &Reference,
@@ -100,7 +101,7 @@ fn fault(
         return None;
     }
     if target.contains("://") || target.starts_with("//") || target.starts_with("mailto:") {
-        let loaded = format!("{place}: `{target}` is loaded from a network; let it lie in the book");
+        let loaded = format!("{place}: `{target}` is loaded from a network; copy the file into the book");
         return Some(loaded).filter(|_| !reference.chosen);
     }
     let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
@@ -116,8 +117,8 @@ fn fault(
         .then(|| format!("{place}: `{target}` leads nowhere: {} has no such heading", to.display()))
 }
 
-/// Resolves a path that occurs in `file`, to a path relative to the root folder. Returns `None` if it leads out of
-/// the root folder.
+/// Resolves a path that is named in `file` to a path relative to the root folder. Returns `None` if the path leads out
+/// of the root folder.
 fn beside(file: &Path, named: &str) -> Option<PathBuf> {
     let mut path = file.parent()?.to_owned();
     for component in Path::new(named).components() {

@@ -6,7 +6,7 @@ use crate::{html, rasm};
 /// Prompt at the start of a command line.
 const PROMPT: &str = "$ ";
 
-/// Returns a session as highlighted HTML. Displayed, it shows the same text.
+/// Returns a session as highlighted HTML. A browser displays exactly the session's text.
 pub fn marked(session: &str) -> String {
     let mut lines = session.split_inclusive('\n');
     let mut marked = String::with_capacity(session.len() * 2);
@@ -33,7 +33,8 @@ fn end_of_text(command: &str) -> Option<&str> {
     Some(behind.split_once('\'')?.0)
 }
 
-/// Returns the text of a here-document, and the line that ends it. That line is empty if the session ends before.
+/// Returns the text of a here-document, and the line that ends it. The second part is empty if the session ends without
+/// such a line.
 fn typed_below<'s>(lines: &mut impl Iterator<Item = &'s str>, end: &str) -> (String, &'s str) {
     let mut text = String::new();
     for line in lines {

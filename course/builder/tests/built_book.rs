@@ -42,7 +42,7 @@ fn chapters() -> Vec<PathBuf> {
     chapters
 }
 
-/// Returns the blocks of a language in a chapter, with included files expanded.
+/// Returns the texts of a chapter's blocks in a language, with included files expanded.
 fn blocks(chapter: &Path, language: &str) -> Vec<String> {
     let text = std::fs::read_to_string(chapter).unwrap();
     let start = format!("\n```{language}");

@@ -116,7 +116,7 @@ pub fn next_write(console: &mut Console, row: CommandRow, rest: &str) -> Command
     motion(console.session.next_write(cell, condition.as_deref()))
 }
 
-/// Parses a cell and an optional condition (`if`), which the write must fulfil.
+/// Parses a cell and an optional condition (`if`), which must hold for the write.
 fn write_asked(row: CommandRow, rest: &str) -> Result<(&str, Option<String>), CommandError> {
     let (cell, options) = row.point_options(rest)?;
     match options.log {
@@ -159,11 +159,14 @@ pub fn mark(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult
     let is_name = name.starts_with(|c: char| c.is_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
     if !is_name {
-        return Err(row
-            .wrong(format!("`{name}` can't name a mark: a letter, then letters, digits, `_`, `-` and `.`")));
+        return Err(row.wrong(format!(
+            "`{name}` can't name a mark: begin with a letter or `_`, then use letters, digits, `_`, `-` and `.`"
+        )));
     }
     if ["start", "begin", "end"].contains(&name) {
-        return Err(row.wrong(format!("`goto {name}` already has another meaning")));
+        return Err(
+            row.wrong(format!("`goto {name}` already goes to the start or the end: choose another name"))
+        );
     }
     Ok(Outcome::Marked { name: name.to_owned(), at: console.session.mark(name) })
 }
@@ -184,7 +187,9 @@ pub fn break_at(console: &mut Console, row: CommandRow, rest: &str) -> CommandRe
 pub fn tbreak(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     let (place, options) = row.point_options(rest)?;
     if options.log.is_some() {
-        return Err(row.wrong("a point with a message never stops the run, so it can't stop just once"));
+        return Err(
+            row.wrong("a breakpoint with a message doesn't stop the run: write `break` instead of `tbreak`")
+        );
     }
     let options = PointOptions { temporary: true, ..options };
     Ok(Outcome::PointSet(Box::new(console.session.break_at(place, &options)?.clone())))
@@ -297,7 +302,8 @@ pub fn examine(console: &mut Console, row: CommandRow, rest: &str) -> CommandRes
     window(console, name, (first, count), layout)
 }
 
-/// Returns elements of an array from number `first` on, `count` of them unless the layout has a count.
+/// Returns at most `count` elements of an array, from element `first` on, counted from 0. A count in the layout
+/// takes precedence over `count`.
 fn window(
     console: &mut Console,
     name: &str,
@@ -309,7 +315,7 @@ fn window(
     if let Some(mut stack) = view::stack::named(session, name, count) {
         if first > 0 {
             let wrong = format!(
-                "`{name}` is a stack, which is shown from its top on; `print {name}[{first}]` shows one value"
+                "`x` prints the stack `{name}` only from its top on: print one value with `print {name}[{first}]`"
             );
             return Err(CommandError::Failed(wrong));
         }
@@ -354,7 +360,7 @@ pub fn undisplay(console: &mut Console, row: CommandRow, rest: &str) -> CommandR
     }
     let number: usize = row.number(rest)?;
     if !(1..=console.displays.len()).contains(&number) {
-        return Err(row.wrong(format!("nothing is displayed under the number {number}")));
+        return Err(row.wrong(format!("there is no displayed value {number}: `display` lists them in order")));
     }
     console.displays.remove(number - 1);
     Ok(Outcome::Nothing)
@@ -372,7 +378,7 @@ fn cell_and_number(row: CommandRow, rest: &str, default: usize) -> Result<(&str,
 }
 
 pub fn why(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
-    /// Default number of links from a value to its origins, few enough for a screen.
+    /// Default depth of the answer: the number of links from the value to its furthest origins.
     const LINKS: usize = 2;
     // A cell may itself be called `all`.
     let asked = rest.strip_suffix("all").filter(|before| before.ends_with(char::is_whitespace));
@@ -446,8 +452,11 @@ fn only_result(session: &Session, row: CommandRow) -> Result<String, CommandErro
     let names: Vec<&str> = real_results(session.program()).collect();
     match names[..] {
         [name] => Ok(name.to_owned()),
-        [] => Err(row.wrong("`gradient` takes the loss, a real cell: the program has no real result")),
-        _ => Err(row.wrong(format!("`gradient` takes the loss: the program has {}", names.join(", ")))),
+        [] => Err(row.wrong("name the loss, a real cell: the program has no real result as a default")),
+        _ => {
+            Err(row
+                .wrong(format!("name the loss: the program has several real results, {}", names.join(", "))))
+        }
     }
 }
 

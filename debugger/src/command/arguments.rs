@@ -18,7 +18,7 @@ impl Command {
         }
     }
 
-    /// Returns `rest`. If it is empty, returns the error that the command takes `what`.
+    /// Returns `rest`. If `rest` is empty, returns the error that the command takes `what`.
     pub fn something<'a>(&self, rest: &'a str, what: &str) -> Result<&'a str, CommandError> {
         match rest {
             "" => Err(self.wrong(format!("`{}` takes {what}", self.name))),
@@ -37,7 +37,7 @@ impl Command {
     /// Parses a number in the spelling of the language: `10_000`.
     pub fn number<T: std::str::FromStr>(&self, text: &str) -> Result<T, CommandError> {
         let plain = text.replace('_', "");
-        plain.parse().map_err(|_| self.wrong(format!("`{text}` is not a number that fits here")))
+        plain.parse().map_err(|_| self.wrong(format!("`{text}` is no number, or is out of range")))
     }
 
     /// Parses a time point: a step, a percentage, `start`, `end` or a mark.
@@ -76,7 +76,8 @@ impl Command {
         Ok((place, PointOptions { temporary: false, condition: owned(condition), log: owned(log) }))
     }
 
-    /// Parses numbers of points, such as `1 3-5`. Returns all points if the text is empty.
+    /// Parses numbers of points, such as `1 3-5`. Returns the numbers in ascending order. An empty text means all
+    /// points.
     ///
     /// # Errors
     /// The text is no number, or there is no such point.

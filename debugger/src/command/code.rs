@@ -1,5 +1,5 @@
-//! Commands that print the program: source lines and instructions. The range listed last is stored, because
-//! the next `list` continues after it.
+//! Commands that print the program: source lines and instructions. The console stores the range that `list`
+//! printed last, because the next `list` continues after it.
 
 use reviver_assembler::disassemble;
 
@@ -57,7 +57,7 @@ fn around(line: Line) -> (u32, u32, u32) {
 
 fn before(file: u32, first: u32) -> Result<(u32, u32, u32), CommandError> {
     match first {
-        0 | 1 => Err(CommandError::Failed("nothing is before line 1".into())),
+        0 | 1 => Err(CommandError::Failed("there are no lines before line 1".into())),
         _ => Ok((file, first.saturating_sub(PAGE).max(1), first)),
     }
 }
@@ -81,14 +81,14 @@ fn range(
     }
 }
 
-/// Resolves a line number to the line, even if it has no instructions. Any other text names a place, which is
-/// resolved to its line.
+/// Resolves a line number to the line, even if the line has no instructions. Any other text names a place, which
+/// is resolved to its line.
 fn named_line(session: &Session, text: &str) -> Result<Line, CommandError> {
     session.line_named(text)?.map_or_else(|| line_of(session, text), Ok)
 }
 
-/// Resolves a place to its line. That line has instructions, so the number of a line without any is resolved
-/// to the next line with some.
+/// Resolves a place to its line. If the place is a line without instructions, returns the next line that has
+/// instructions.
 pub(super) fn line_of(session: &Session, text: &str) -> Result<Line, CommandError> {
     Ok(session.listing().line(instruction_of(session, text)?))
 }

@@ -8,8 +8,8 @@ use super::table::{ArgumentKind, COMMANDS, Command, SCREEN_COMMANDS, find, find_
 use crate::expression::{SPECIALS, WRITTEN};
 use crate::points::Trigger;
 
-/// Returns the start of the word being typed, in bytes, and its possible completions. If there is a screen,
-/// `panes` names its panes, and the commands of the screen are candidates, too. `None` means that there is no
+/// Returns the start of the word being typed, in bytes, and the possible completions of this word. `panes` has the
+/// names of the panes; the commands of the screen are then candidates, too. `panes` is `None` if there is no
 /// screen.
 pub fn candidates(console: &Console, panes: Option<&[&'static str]>, typed: &str) -> (usize, Vec<String>) {
     let (start, mut names) = match typed.split_once(char::is_whitespace) {
@@ -76,7 +76,7 @@ fn row(command: &'static Command, rest: &str) -> &'static Command {
     }
 }
 
-/// Returns the file names that complete the last word. A folder that can't be read has none.
+/// Returns the file names that complete the last word; none if the folder can't be read.
 #[cfg(feature = "terminal")]
 fn files(typed: &str) -> (usize, Vec<String>) {
     use reviver_escape::line as escaped_line;

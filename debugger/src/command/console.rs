@@ -112,7 +112,7 @@ impl CommandGroup {
     pub fn title(self) -> &'static str {
         match self {
             CommandGroup::Travel => "Travel",
-            CommandGroup::Points => "Moments and points",
+            CommandGroup::Points => "Marks, fences and points",
             CommandGroup::Values => "Values and where they come from",
             CommandGroup::Program => "The program and its calls",
             CommandGroup::Changes => "Changes and branches",
@@ -138,8 +138,8 @@ pub struct Command {
     pub word: &'static str,
     /// One or more sentences for the help; the first one is the summary.
     pub help: &'static str,
-    /// Help for the first arguments that select a different action, as pairs of argument and text without a
-    /// full stop.
+    /// Help for each first argument that selects another action, as pairs of argument and text. The texts
+    /// have no full stop.
     pub forms: &'static [(&'static str, &'static str)],
     /// The kind of the first argument.
     pub argument: ArgumentKind,
@@ -211,7 +211,7 @@ macro_rules! commands {
 
 pub(super) use commands;
 
-/// Returns the first of some words. For a row with a label that is the label, otherwise the name.
+/// Returns the first word. The macro passes the label of a row, if it has one, followed by the row's name.
 pub(super) const fn first(words: &[&'static str]) -> &'static str {
     match words {
         [word, ..] => word,
@@ -358,7 +358,7 @@ pub enum CommandError {
     Foreign { word: String, instead: &'static str },
     #[error("`{word}` can mean {}", candidates.join(", "))]
     Ambiguous { word: String, candidates: Vec<&'static str> },
-    #[error("`{0}` is a command of the screen, and there is none here")]
+    #[error("`{0}` is a command of the screen, and this session has no screen")]
     NoScreen(&'static str),
     #[error("{message}")]
     Usage { message: String, usage: &'static str },
@@ -430,7 +430,7 @@ impl CommandError {
             CommandError::Unknown { .. } => Some("`help` lists the commands".into()),
             CommandError::Foreign { instead, .. } => Some((*instead).to_owned()),
             CommandError::NoScreen(_) => {
-                Some("`reviver debug FILE` opens one, with its keys and `:` for lines".into())
+                Some("open a screen with `reviver debug FILE`, and type the command after `:`".into())
             }
             CommandError::Usage { usage, .. } => Some(format!("usage: {usage}")),
             CommandError::Session(
@@ -443,15 +443,15 @@ impl CommandError {
                     Hint::Near(near) => Some(format!("did you mean `{near}`?")),
                     Hint::Frame { procedure, outward } => {
                         let command = selecting(*outward);
-                        Some(format!("`{name}` is {procedure}'s: `{command}` selects its frame"))
+                        Some(format!("`{name}` belongs to {procedure}: `{command}` selects its frame"))
                     }
                 }
             }
             CommandError::Session(SessionError::BeforeStart(_)) => {
-                Some("`main` names its first instruction".into())
+                Some("write `main` for the first instruction of main".into())
             }
             CommandError::Session(SessionError::Expression(ExpressionError::Assignment)) => {
-                Some("`==` compares; the command `set a = 1` changes a cell".into())
+                Some("write `==` to compare; change a cell with the command `set a = 1`".into())
             }
             CommandError::Session(SessionError::Expression(ExpressionError::NoWrite(name))) => {
                 Some(format!("use it in `watch CELL if {name} == 1`, or in the `log` of the watchpoint"))
@@ -547,8 +547,8 @@ impl Console {
         })
     }
 
-    /// Creates a console. `files` is the register of the files read to open the session, which the session
-    /// never overwrites. `painter` draws pictures unless a screen does.
+    /// Creates a console. `files` contains the files that were read to open the session; the session never
+    /// overwrites them. `painter` draws pictures unless a screen does.
     pub fn new(session: Session, files: UsedFiles, painter: Box<dyn Painter>) -> Console {
         Console {
             session,

@@ -14,8 +14,8 @@ impl Console {
     /// page of `list`, as in gdb. A `#` begins a comment.
     ///
     /// # Errors
-    /// The line is no command, or the command failed; nothing has changed then. A failed script has
-    /// executed the lines before the failing one.
+    /// The line is no command, or the command failed. A failed command changes nothing, except that a failed
+    /// script has executed the lines before the failing one.
     pub fn execute(&mut self, line: &str) -> Result<Outcome, CommandError> {
         let mut line = without_comment(line).trim().to_owned();
         if line.is_empty() {
@@ -34,7 +34,7 @@ impl Console {
             Outcome::Code(_) => Some(command.name.to_owned()),
             _ => None,
         };
-        // The lines of a script have been recorded while it ran, so the command that runs it isn't recorded.
+        // The lines of a script were recorded while the script ran, so the command that ran it isn't recorded.
         if self.transcript.len() == recorded {
             self.transcript.extend(replay(line, &outcome));
             if matches!(outcome, Outcome::Motion(_)) && is_interrupted(&outcome) {

@@ -1,10 +1,10 @@
-//! Commands of gdb that don't exist here, each with a replacement. They only produce an error message.
+//! Commands of gdb that this debugger doesn't have, each with a replacement. They only produce an error message.
 
 /// Names of a gdb feature, and the replacement.
 const FOREIGN: &[(&[&str], &str)] = &[
     (
         &["attach", "detach", "kill"],
-        "the program is part of the session: `start` returns to its start, `quit` ends both",
+        "the program is part of the session: `start` returns to the start of the program, `quit` ends the session",
     ),
     (&["call"], "`print` shows a value; only the program makes calls"),
     (&["catch", "handle", "signal"], "a trap is always a stop, and there are no signals"),
@@ -12,14 +12,17 @@ const FOREIGN: &[(&[&str], &str)] = &[
     (&["commands"], "`break PLACE log MESSAGE` prints and continues; `display` prints at every stop"),
     (&["define", "document"], "`source FILE` executes a file of commands"),
     (&["file", "load", "symbol-file"], "a session has one program: `reviver repl FILE` opens another"),
-    (&["jump"], "skipped code couldn't be undone; `until PLACE` runs to a place, `goto STEP` goes to a step"),
+    (&["jump"], "a jump can't be undone; `until PLACE` runs to a place, `goto STEP` goes to a step"),
     (&["layout", "tui", "refresh"], "`reviver debug FILE` opens the screen"),
     (&["ptype", "whatis"], "cells are integers or reals: `info cells` and `info arrays` list them"),
     (&["record"], "nothing needs to be recorded: every run goes backward too"),
     (&["return"], "`finish` runs to the end of the call; a call can't be left earlier"),
     (&["shell", "make", "!"], "the session starts no other programs"),
     (&["show"], "there are no settings to show: `info status` describes the session"),
-    (&["thread", "threads"], "a program has one thread"),
+    (
+        &["thread", "threads"],
+        "the steps of parallel tasks are counted one task after another: `backtrace` shows the current task",
+    ),
     (&["x/i"], "`disassemble` prints instructions"),
 ];
 

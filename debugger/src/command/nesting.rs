@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-/// The scripts being executed, innermost last. Scripts may execute other scripts. Limits on depth and on the
-/// number of commands ensure that they end.
+/// The scripts being executed, innermost last. Scripts may execute other scripts. Limits on the depth and on the
+/// number of commands ensure that every script ends.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OpenScripts {
     /// The scripts' paths as written, and their canonical paths.
@@ -54,7 +54,7 @@ impl OpenScripts {
         }
         match self.nested > OpenScripts::MOST_NESTED {
             true => Err(format!(
-                "the scripts within a script have executed {} commands, which is the limit",
+                "scripts that other scripts execute may have at most {} commands together",
                 OpenScripts::MOST_NESTED
             )),
             false => Ok(()),

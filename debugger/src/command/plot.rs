@@ -9,7 +9,7 @@ use crate::view::plot::Plot;
 /// Maximum number of cells plotted at once.
 pub const MOST_PLOTS: usize = 4;
 
-/// Number of columns that are sampled for a plot. The line mode draws fewer; a screen needs this many.
+/// Number of columns that are sampled for a plot: enough for a wide screen. The line mode draws fewer columns.
 const COLUMNS: usize = 240;
 
 /// Plots a cell over the known steps: the command `plot`.
@@ -21,7 +21,9 @@ pub fn plot(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult
     let target = target(console, name)?;
     let position = console.plots.iter().position(|(_, plotted)| *plotted == target);
     if position.is_none() && console.plots.len() >= MOST_PLOTS {
-        return Err(CommandError::Failed(format!("no more than {MOST_PLOTS} cells can be plotted")));
+        return Err(CommandError::Failed(format!(
+            "at most {MOST_PLOTS} cells can be plotted: remove one with `unplot CELL`"
+        )));
     }
     let number = position.unwrap_or(console.plots.len());
     let mut targets: Vec<Target> = console.plots.iter().map(|(_, target)| *target).collect();

@@ -47,7 +47,7 @@ commands! {
     }
     Panes {
     "open" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Open),
-        "Open the item under the cursor: a breakpoint in the code, `why` in the cells, the frame in the calls, the step in the timeline, the time point in an answer.";
+        "Open the item under the cursor: set a breakpoint in the code, ask `why` in the cells, select the frame in the calls, go to the step in the timeline, go to the time point in an answer.";
     "close" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Close),
         "Close the answer.";
     "focus" [] " PANE | next | previous" ArgumentKind::Pane => focus,
@@ -69,12 +69,12 @@ commands! {
         {"next": "Show the next array",
          "previous": "Show the previous array"};
     "zoom" [] " [FROM..TO | in | out | all]" ArgumentKind::OneOf(&["in", "out", "all"]) => zoom,
-        "Show only this pane, or all panes again. With FROM..TO the time bar and the plots show only these steps; with `in` fewer, with `out` more, with `all` all steps."
+        "Show only this pane, or all panes again. With FROM..TO, the time bar and the plots show only these steps. `zoom in` shows fewer steps, `zoom out` more steps, and `zoom all` all steps."
         {"in": "Show fewer steps in the time bar and the plots, around the current one",
          "out": "Show more steps in the time bar and the plots, around the current one",
          "all": "Show all steps in the time bar and the plots"};
     "here" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Here),
-        "Move the cursor to the next instruction; in an outer frame, to the call that it waits for.";
+        "Move the cursor to the next instruction. If an outer frame is selected, move the cursor to its open call.";
     "search" [] " [TEXT]" ArgumentKind::None => search,
         "Search in the pane.";
     "search-next" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::SearchAgain { further: true }),
@@ -88,7 +88,7 @@ commands! {
     "keys" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Keys),
         "Show the keys and their commands.";
     "tour" [] " [next | back | leave]" ArgumentKind::OneOf(TURN_WORDS) => tour,
-        "Begin the tour of the screen, or turn its pages. The tour explains each step."
+        "Begin the tour of the screen, or turn its pages. During the tour, each step is described in words."
         {"next": "Begin the tour, or turn to its next page",
          "back": "Turn to the previous page of the tour",
          "leave": "Leave the tour"};
@@ -97,9 +97,9 @@ commands! {
     "redraw" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Redraw),
         "Draw the screen again.";
     "suspend" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Suspend),
-        "Return to the shell. There `fg` continues.";
+        "Return to the shell. In the shell, `fg` continues the session.";
     "leave" as "quit" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Leave),
-        "End the session. If changes would be lost, give the command twice.";
+        "End the session. If points, marks or branches would be lost, repeat the command to confirm.";
     }
 }
 

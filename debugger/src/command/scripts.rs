@@ -1,5 +1,5 @@
-//! Commands that read or write files: executed scripts with their expectations, and saved sessions. All
-//! commands access files through this module.
+//! Commands for scripts and saved sessions: `source`, `save`, `expect` and `expect-stop`. All commands access
+//! files through this module.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -114,7 +114,8 @@ pub fn save(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult
 /// same type.
 pub(super) fn write(console: &Console, path: &str, text: &str, kind: &'static FileKind) -> CommandResult {
     let refused = |error: WriteError| {
-        let help = if error.yields_to_force() { ": choose another name, or delete it first" } else { "" };
+        let help =
+            if error.yields_to_force() { ": choose another name, or delete the file first" } else { "" };
         CommandError::File(format!("{error}{help}"))
     };
     let output = console.files.output(Path::new(path), Replaces::Kind(kind)).map_err(refused)?;

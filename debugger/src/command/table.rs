@@ -36,9 +36,9 @@ commands! {
     "reverse-step" as "back ←" ["rs", "reverse-stepi", "rsi"] " [N]" ArgumentKind::Count => reverse_step,
         "Make one step backward, or N.";
     "next" ["n", "nexti", "ni"] " [N]" ArgumentKind::Count => next,
-        "Make one step forward, over the whole of a call.";
+        "Make one step forward, or N; a whole call counts as one step.";
     "reverse-next" as "next back" ["rn", "reverse-nexti", "rni"] " [N]" ArgumentKind::Count => reverse_next,
-        "Make one step backward, over the whole of a call.";
+        "Make one step backward, or N; a whole call counts as one step.";
     "finish" ["fin"] "" ArgumentKind::None => finish,
         "Run forward until the call of the selected frame is left.";
     "reverse-finish" as "finish back" ["rfin"] "" ArgumentKind::None => reverse_finish,
@@ -58,11 +58,11 @@ commands! {
     "reverse-until" as "until back" ["ru"] " PLACE" ArgumentKind::Place => reverse_until,
         "Run backward to a place.";
     "goto" as "go there" ["g"] " STEP | N% | start | end | MARK" ArgumentKind::Step => goto,
-        "Go to a step, a part of the run, or a mark. Nothing in between stops it.";
+        "Go to a step, a percentage of the run, or a mark. Breakpoints, watchpoints and fences don't stop this motion.";
     "last" as "last write" ["last-write"] " CELLS [if CONDITION]" ArgumentKind::Cell => last,
-        "Run backward to just before the last write to a cell. An array `A` or a slice `A[2..5]` means any of its cells. Stay if there is no such write. With a condition, run to the last write for which it holds, as with `watch`: `last x if $new == 55`.";
+        "Run backward to just before the last write to a cell. An array `A` or a slice `A[2..5]` means any of its cells. Stay if there is no such write. With a condition, run to the last write for which the condition holds: `last x if $new == 55`. Conditions are those of `watch`.";
     "next-write" as "next write" ["nw"] " CELLS [if CONDITION]" ArgumentKind::Cell => next_write,
-        "Run forward to just after the next write to a cell. An array or a slice means any of its cells. Stay if there is no such write. With a condition, run to the next write for which it holds.";
+        "Run forward to just after the next write to a cell. An array or a slice means any of its cells. Stay if there is no such write. With a condition, run to the next write for which the condition holds.";
     "next-event" ["ne"] " [KIND]" ArgumentKind::OneOf(EVENTS) => next_event,
         "Go forward to the next event among the known steps. Events are stops, traps, marks, fences, forks and calls.";
     "last-event" ["le"] " [KIND]" ArgumentKind::OneOf(EVENTS) => last_event,
@@ -76,14 +76,14 @@ commands! {
     "mark" [] " NAME" ArgumentKind::Mark => mark,
         "Name the current time point, for `goto`.";
     "fence" [] " [delete]" ArgumentKind::OneOf(&["delete"]) => fence,
-        "Set a fence at the current step, where travel stops. With `delete`, remove it."
+        "Set a fence at the current step. Steps and runs stop at a fence in both directions; `goto` doesn't. With `delete`, remove the fence."
         {"delete": "Remove the fence at the current step"};
     "break" ["b", "br"] " [PLACE] [if CONDITION] [log MESSAGE]" ArgumentKind::Place => break_at,
-        "Stop at a place. That is a line (12, file:12), a label, a procedure or an instruction (*7); without one, here. With a message, print it instead of stopping; {x} in it becomes the value of x.";
+        "Stop at a place. A place is a line (12, file:12), a label, a procedure or an instruction (*7); the default is the next instruction of the selected frame. With a message, print the message instead of stopping; {x} in the message becomes the value of x.";
     "tbreak" ["tb"] " [PLACE] [if CONDITION]" ArgumentKind::Place => tbreak,
         "Stop at a place once. The first stop deletes the breakpoint.";
     "watch" ["wa"] " CELLS | EXPRESSION [any] [if CONDITION] [log MESSAGE]" ArgumentKind::Cell => watch,
-        "Stop where a cell changes; with `any`, at every write. Going backward one stops just before it. An array `A`, a slice `A[2..5]` of its elements 2, 3 and 4, or a column `M[.., 0]` is watched as a whole, and `watch i + j` stops where that value changes. In a condition and a message, `$old` and `$new` are the watched value before and after the write. Other names have their values after the write, in the order of the program: so both directions stop at the same writes. `A[i]` is always the element that `i` names now; in a larger expression such as `A[i] + 0` the element changes with `i`.";
+        "Stop where a cell changes; with `any`, at every write. When going backward, stop just before the write. An array `A`, a slice `A[2..5]` of its elements 2, 3 and 4, or a column `M[.., 0]` is watched as a whole, and `watch i + j` stops where the value of `i + j` changes. In a condition and a message, `$old` and `$new` are the watched value before and after the write, in the order of the program. Other names have their values after the write. So both directions stop at the same writes. `A[i]` is always the element that `i` names now; in a larger expression such as `A[i] + 0` the element changes with `i`.";
     "rwatch" ["rw"] " CELLS [if CONDITION] [log MESSAGE]" ArgumentKind::Cell => rwatch,
         "Stop where a cell is read. An array `A` or a slice `A[2..5]` means any of its cells.";
     "awatch" ["aw"] " CELLS [if CONDITION] [log MESSAGE]" ArgumentKind::Cell => awatch,
@@ -93,7 +93,7 @@ commands! {
     "clear" ["cl"] " [PLACE]" ArgumentKind::Place => clear,
         "Delete the breakpoints of a line.";
     "condition" ["cond"] " N [CONDITION]" ArgumentKind::Point => condition,
-        "Make a point stop only if a condition holds; without one, always.";
+        "Make a point stop only if a condition holds. Without a condition, the point always stops.";
     "ignore" [] " N COUNT" ArgumentKind::Point => ignore,
         "Skip the next COUNT hits of a point.";
     "enable" ["en"] " [N | N-M] ..." ArgumentKind::Point => enable,
@@ -103,13 +103,13 @@ commands! {
     }
     Values {
     "print" ["p", "inspect"] " [/x] EXPRESSION" ArgumentKind::Expression => print,
-        "Print a value: `print a + A[i]`. `$step`, `$depth` and `$position` are the step, the call depth and the position. Integers divide as integers: 1/3 is 0, 1.0/3 is a third. A declared stack is printed by its name, and `trail[0]` is its bottom. `/x`, `/o` and `/t` print bits in base 16, 8 and 2, `/u` without a sign.";
+        "Print a value: `print a + A[i]`. `$step` is the current step, `$depth` the number of open calls, and `$position` the index of the next instruction. Integers divide as integers: 1/3 is 0, 1.0/3 is a third. A declared stack is printed by its name, and `trail[0]` is its bottom value. `/x`, `/o` and `/t` print bits in base 16, 8 and 2; `/u` prints them in base 10, without a sign.";
     "x" [] " [/8x] ARRAY [FIRST [COUNT]]" ArgumentKind::Cell => examine,
-        "Print elements of an array, from number FIRST on, or adjoints of them: `x A'`. The number and the format may follow a slash.";
+        "Print elements of an array, from element FIRST on. Elements are counted from 0, row by row. `x A'` prints their adjoints. The count and the format may follow a slash: `x /8x A`.";
     "display" [] " [/x] [EXPRESSION]" ArgumentKind::Expression => display,
-        "Print a value after every motion. Without one, print all displayed values.";
+        "Print a value after every motion. Without an expression, print all displayed values now.";
     "undisplay" [] " [N]" ArgumentKind::Count => undisplay,
-        "Stop displaying a value, or all.";
+        "Stop displaying the N-th displayed value, or all of them.";
     "plot" [] " CELL" ArgumentKind::Cell => plot,
         "Plot a cell over the known steps. On the screen the plot is below the time bar.";
     "unplot" [] " [CELL]" ArgumentKind::Cell => unplot,
@@ -117,17 +117,17 @@ commands! {
     "info" ["i"] " TOPIC" ArgumentKind::Topic => info,
         "Print a topic. `help info` lists the topics, and `help info TOPIC` explains one.";
     "why" [] " CELL [DEPTH] [all]" ArgumentKind::Cell => why,
-        "Print where a cell's value comes from. The answer names the statement that wrote it, the cells that it was computed from, and so on, for DEPTH writes (default: 2). Swaps, and moves through stacks and tapes, are only counted; with `all` each is listed. `A[i]` is the element that `i` names now. On the screen the answer is a tree: → unfolds a row, and Enter goes to its time point.";
+        "Print where a cell's value comes from. The answer names the statement that wrote the value, and the cells from which the statement computed the value. It continues with the origins of these cells, up to DEPTH writes back (default: 2). Swaps, and moves through stacks and tapes, are only counted; `all` lists each of them. `A[i]` is the element that `i` names now. On the screen the answer is a tree: → unfolds a row, and Enter goes to the row's time point.";
     "history" ["hist"] " CELLS [N]" ArgumentKind::Cell => history,
-        "Print a cell's values over time, up to here. The answer lists its last N writes, or those of an array `A` or a slice `A[2..5]`. `A[i]` is the element that `i` names now.";
+        "Print a cell's values over time, up to here. The answer lists the last N writes (default: 20) to the cell, to an array `A` or to a slice `A[2..5]`. `A[i]` is the element that `i` names now.";
     "trace" [] " [/20x] EXPRESSION, ... at PLACE [if CONDITION]" ArgumentKind::Expression => trace,
-        "Print the values of expressions at each arrival at a place. The table has a row for each step at which `break PLACE if CONDITION` would stop, from the first step that was reached on this branch to its end. It has at most 100 rows, or the number after a slash, where a format may follow too; `if $step > 5000` continues from there.";
-    "diff" [] " MOMENT [MOMENT [COUNT]]" ArgumentKind::Step => diff,
-        "Print the differences between two time points. Each is a step, a percentage, `start`, `end` or a mark; with one alone, the other is the current step. Cells are listed with both values and their last write in between, adjoints with the last write in the direction of travel, then stacks, tapes and calls. The session doesn't move.";
+        "Print the values of expressions at each arrival at a place. The table has a row for each step at which `break PLACE if CONDITION` would stop, from the first reached step of this branch to the end of the branch. By default, the table ends after 100 rows; `trace /500 …` allows 500, and a format may follow the number. To continue a table after step 5000, add `if $step > 5000`.";
+    "diff" [] " TIME [TIME [COUNT]]" ArgumentKind::Step => diff,
+        "Print the differences between two time points. A time point is a step, a percentage, `start`, `end` or a mark; by default, the second one is the current step. The answer lists at most COUNT cells (default: 20), each with both values and the last write between the time points. For an adjoint, that is the last write in the direction of travel. Stacks, tapes and calls follow. The session doesn't move.";
     }
     Program {
     "list" ["l"] " [PLACE | A,B | -]" ArgumentKind::Place => list,
-        "Print the source around a place, or lines A to B. Repeated, it continues; `-` prints the lines before.";
+        "Print the source around a place, or lines A to B. A repeated `list` continues after these lines; `list -` prints the lines before them.";
     "disassemble" ["disas"] " [PLACE]" ArgumentKind::Place => disassemble,
         "Print the machine's instructions around a place, each with its line and its statement.";
     "inverse" ["inv"] "" ArgumentKind::None => inverse,
@@ -143,9 +143,9 @@ commands! {
     }
     Changes {
     "set" [] " CELL = VALUE" ArgumentKind::Cell => set,
-        "Change a cell, an adjoint (x') or the mode. The change begins a branch of the timeline; `timeline up` returns. A value for a real cell is computed in reals: 1/3 is a third. The mode is `gradient` or `values`.";
+        "Change a cell, an adjoint (x') or the mode. The change begins a branch of the timeline; `timeline up` returns to the parent branch. A value for a real cell is computed in reals: 1/3 is a third. The mode is `gradient` or `values`.";
     "gradient" ["grad"] " [LOSS]" ArgumentKind::Cell => gradient,
-        "Begin a gradient. The adjoint of the loss becomes 1, all others 0, and gradient mode is switched on. The default loss is the only real result. Running backward from here propagates adjoints, and `print x'` prints them. To add a second loss, `set` its adjoint.";
+        "Begin a gradient. The adjoint of the loss becomes 1, all other adjoints become 0, and gradient mode is switched on. If the program has only one real result, that result is the default loss. Running backward from here propagates adjoints, and `print x'` prints them. To add a second loss, `set` its adjoint.";
     "timeline" as "branches" ["tl"] " [up | N]" ArgumentKind::OneOf(&["up"]) => timeline,
         "List the branches, or go to one: `up` is the parent branch."
         {"up": "Go to the parent branch, where this one began"};
@@ -160,9 +160,9 @@ commands! {
     "source" [] " FILE" ArgumentKind::File => source,
         "Execute the commands in a file, until one fails. `quit` in it ends the session.";
     "save" [] " FILE" ArgumentKind::File => save,
-        "Write the commands of this session to a file. `source` and `--batch` execute it. An existing file is replaced only if it is a saved session.";
+        "Write the commands of this session to a file. `source` and `--batch` execute the file. An existing file is replaced only if it is a saved session.";
     "picture" [] " FILE [COLUMNSxROWS] [THEME]" ArgumentKind::File => picture,
-        "Draw the screen to an SVG file. In line mode the picture shows a newly opened screen of 120x40. Themes are dark, light, 16, 16-light, plain. An existing file is replaced only if it is such a picture.";
+        "Draw the screen to an SVG file. In line mode the picture shows a newly opened screen of 120x40. Themes are dark, light, 16, 16-light, plain. An existing file is replaced only if it is a picture of the debugger.";
     "help" ["h"] " [COMMAND | info TOPIC]" ArgumentKind::Command => help,
         "Explain a command, a topic of `info`, or all commands.";
     "explain" [] " [CODE]" ArgumentKind::Code => explain,

@@ -26,9 +26,9 @@ commands! {
     "card" [] "" ArgumentKind::None => card,
         "Print the effect of the next instruction, and its inverse.";
     "cells" ["registers", "variables"] "" ArgumentKind::None => cells,
-        "Print every cell that has a name here, and the shapes of arrays.";
+        "Print every cell that has a name in the selected frame, and the shapes of arrays.";
     "counts" [] "" ArgumentKind::None => counts,
-        "Print how often each line was executed before this step. Running backward subtracts what running forward adds. On the screen the code has these numbers if they can be counted quickly.";
+        "Print how often each line was executed before this step. Running backward subtracts what running forward adds. On the screen, the code pane shows these counts if counting is quick.";
     "display" [] "" ArgumentKind::None => display,
         "Print the values that are displayed after every motion.";
     "events" [] "" ArgumentKind::None => events,
@@ -83,7 +83,7 @@ fn watchpoints(console: &mut Console, row: CommandRow, rest: &str) -> CommandRes
 fn card(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     row.nothing(rest)?;
     let card = view::card::card(&mut console.session);
-    card.map(Outcome::Card).ok_or_else(|| CommandError::Failed("there is no instruction here".into()))
+    card.map(Outcome::Card).ok_or_else(|| CommandError::Failed("the program has no steps".into()))
 }
 
 fn counts(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {

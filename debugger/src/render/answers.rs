@@ -16,8 +16,8 @@ use crate::view::status::Status;
 use crate::view::timeline::{Events, Happening};
 
 impl RenderedText<'_> {
-    /// Renders the links whose parent is `parent`, and recursively the links below them. `reported` is the
-    /// indentation depth, and a flag that is true if writes that only moved a value are listed, too.
+    /// Renders the links whose parent is `parent`, and recursively the links below them. `reported` consists of the
+    /// indentation depth and a flag. The flag is true if writes that only moved a value are listed, too.
     pub(super) fn origins(&mut self, chain: &[ValueOrigin], parent: Option<usize>, reported: (usize, bool)) {
         let (depth, all) = reported;
         let indent = "  ".repeat(depth);
@@ -144,7 +144,7 @@ impl RenderedText<'_> {
             line!(self, "there are none");
         }
         if events.more_time_points > 0 {
-            line!(self, "… {} before", events.more_time_points);
+            line!(self, "… {} earlier events", events.more_time_points);
         }
         for (step, happening) in &events.time_points {
             match happening {
@@ -186,7 +186,7 @@ impl RenderedText<'_> {
     pub(super) fn plot(&mut self, plot: &Plot) {
         let (first, last) = plot.samples.steps;
         if !plot.samples.is_whole {
-            line!(self, "interrupted: {} is plotted in part", plot.name);
+            line!(self, "interrupted: {} is plotted only in part", plot.name);
         }
         let Some(SampleRange { low, high }) = plot.range() else {
             line!(self, "{} has no value at any of the steps {first} to {last}", plot.name);
@@ -194,7 +194,7 @@ impl RenderedText<'_> {
         };
         line!(self, "{}, steps {first} to {last}: from {low} to {high}", plot.name);
         if !plot.samples.is_exact {
-            line!(self, "sampled: it is written too often to show every value");
+            line!(self, "sampled: {} is written too often to show every value", plot.name);
         }
         plot.rows().iter().for_each(|row| line!(self, "|{row}"));
     }

@@ -15,7 +15,7 @@ impl RenderedText<'_> {
             [command] => self.help_on(command),
             _ => {
                 self.summaries(commands);
-                line!(self, "`help COMMAND` shows how a command is written, and explains it.");
+                line!(self, "`help COMMAND` explains a command and its arguments.");
             }
         }
     }

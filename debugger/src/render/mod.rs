@@ -31,8 +31,8 @@ use crate::session::Session;
 use crate::timeline::{BranchNumber, Calls, TimePoint};
 use crate::view::code::detail;
 
-/// Renders the outcome of a command as lines with line ends. The session is the one after the command, and
-/// may have moved since.
+/// Renders the outcome of a command as lines with line ends. `session` is the session after the command; it may have
+/// executed further commands since then.
 pub fn render(session: &Session, outcome: &Outcome) -> String {
     let mut page = RenderedText { session, out: String::new(), depth: 0 };
     page.outcome(outcome);
@@ -74,7 +74,7 @@ fn prints(session: &Session, printed: &Printed) -> String {
         };
     }
     if printed.left_out() > 0 {
-        let _ = writeln!(text, "… and {} lines more", printed.left_out());
+        let _ = writeln!(text, "… and {} more lines", printed.left_out());
     }
     text
 }
@@ -173,8 +173,8 @@ impl RenderedText<'_> {
         self.depth -= 1;
     }
 
-    /// Renders a command of a script. An additional `>` distinguishes it from the command that ran the
-    /// script: a replay of the transcript executes only the latter.
+    /// Renders a command of a script. An additional `>` distinguishes it from the command that ran the script. A replay
+    /// of the transcript executes only the command that ran the script.
     fn command(&mut self, command: &str) {
         if !command.is_empty() {
             line!(self, "{}> {command}", ">".repeat(self.depth));
@@ -220,7 +220,7 @@ impl RenderedText<'_> {
 
     fn no_write(&mut self, search: &NoWrite, from: i64) {
         let NoWrite { cells, has_condition, step, end } = search;
-        let kind = if *has_condition { " of which the condition holds" } else { "" };
+        let kind = if *has_condition { " for which the condition holds" } else { "" };
         let end = if *end == StopKind::Trap { ", where the run traps" } else { "" };
         line!(self, "no write to {cells}{kind} from step {from} to step {step}{end}");
     }
@@ -281,7 +281,7 @@ impl RenderedText<'_> {
             }),
         }
         if let Some(error) = &hit.condition_error {
-            line!(self, "  its condition has no value here: {error}");
+            line!(self, "  the condition has no value at this step: {error}");
         }
     }
 
@@ -329,7 +329,7 @@ impl RenderedText<'_> {
         let flags = [(point.temporary, ", temporary"), (!point.enabled, ", disabled")];
         flags.iter().filter(|(is_so, _)| *is_so).for_each(|(_, text)| self.out.push_str(text));
         if point.ignore > 0 {
-            let _ = write!(self.out, ", passes {} more", point.ignore);
+            let _ = write!(self.out, ", ignores {} more", point.ignore);
         }
         if point.hits > 0 {
             let _ = write!(self.out, ", hit {} time{}", point.hits, plural(point.hits));

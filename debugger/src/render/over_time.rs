@@ -34,7 +34,7 @@ impl RenderedText<'_> {
             line!(self, "nothing differs");
         }
         if let Some(reason) = &found.stopped {
-            line!(self, "{}: the writers of the others were not searched", words(reason));
+            line!(self, "{}: the last writes of the other cells were not searched for", words(reason));
         }
     }
 
@@ -70,7 +70,7 @@ impl RenderedText<'_> {
                 let reason = trace.ended.as_ref().map(words).unwrap_or_default();
                 line!(self, "{reason}: there may be more rows");
             }
-            Some(Reason::Trap(trap)) => line!(self, "then a trap: {}", trap.message),
+            Some(Reason::Trap(trap)) => line!(self, "the run ended with a trap: {}", trap.message),
             Some(_) if trace.rows.is_empty() => {
                 line!(self, "the run never reaches {}{holds}", trace.place);
             }

@@ -15,7 +15,7 @@ use crate::listing::Line;
 use crate::outcome::{Printed, Reason};
 use crate::timeline::{BranchNumber, TimePoint};
 
-/// Number of steps that may be executed for each time point that may be visited. A count over more steps is
+/// Maximum number of executed steps, for each time point that a count may visit. A count that needs more steps is
 /// refused.
 const STEPS_PER_TIME_POINT: u64 = 16;
 
@@ -24,8 +24,8 @@ const STEPS_PER_TIME_POINT: u64 = 16;
 pub const MOST_COUNTED: u64 = 1 << 19;
 
 impl Session {
-    /// Updates the counts to the current step. Gives up if more than `most` time points would have to be
-    /// visited. Returns true if the counts are valid.
+    /// Updates the counts to the current step. Returns true if the counts are valid, and false if counting would
+    /// visit more than `most` time points.
     pub fn count_lines(&mut self, most: u64) -> bool {
         if self.counts.plan.is_none() {
             self.counts.plan = Some(Arc::new(LinePlan::new(self.memory.program(), &self.listing)));

@@ -22,7 +22,7 @@ pub enum EventKind {
     Trap,
     /// A time point was named with `mark`.
     Mark,
-    /// A fence: a step at which movements stop.
+    /// A fence: a step at which runs stop.
     Fence,
     /// A branch begins at this step.
     Fork,

@@ -10,8 +10,8 @@ use crate::outcome::{Motion, Printed, Reason};
 use crate::points::UNNUMBERED;
 use crate::timeline::{BranchNumber, CallSegment};
 
-/// Maximum number of stops and traps that are remembered. If there are more, those with the lowest branch and
-/// step numbers are forgotten.
+/// Maximum number of stops and traps that are stored. If there are more, those with the lowest branch and step
+/// numbers are removed.
 const MOST_EVENTS: usize = 10_000;
 
 impl Session {
@@ -91,8 +91,8 @@ impl Session {
         steps.into_iter()
     }
 
-    /// Returns the two nearest intervals with calls in a direction. The session may be inside the nearer one,
-    /// with its calls already passed.
+    /// Returns the two nearest intervals with calls in a direction. The second one is needed because the session may
+    /// be inside the nearer one and have passed its calls already.
     fn call_intervals(&self, travel: Travel) -> Vec<CallSegment> {
         let here = self.step_number();
         let mut intervals: Vec<CallSegment> = self.timeline.branch().calls().collect();
@@ -107,8 +107,8 @@ impl Session {
         intervals
     }
 
-    /// Returns the step of the nearest event: an event at a known step, or a call in one of the intervals,
-    /// which are sorted by distance. May travel. Returns the reason if the travel was stopped.
+    /// Returns the step of the nearest event: an event at a known step, or a call in one of the intervals. The
+    /// intervals are sorted by distance. The search may travel; if the travel was stopped, returns the reason.
     fn nearest(
         &mut self,
         travel: Travel,

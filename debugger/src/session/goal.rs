@@ -9,7 +9,7 @@ use crate::outcome::{Printed, Reason};
 
 /// Minimum number of steps between two checks of the interrupt flag.
 const SLICE: u64 = 1 << 20;
-/// Number of steps for each cell of the state between two checks, in native code. Native code copies all
+/// Number of steps that native code executes between two checks, for each cell of the state. Native code copies all
 /// cells at each check, and executes many steps in the time of that copy.
 const STEPS_PER_CELL: u64 = 16;
 /// Maximum number of steps between two checks, so that an interrupt takes effect quickly. Steps that native

@@ -1,6 +1,6 @@
-//! Backward scans over intervals without residues, in programs that lose bits. The interval is executed again
-//! in the other direction, which is faster. If nothing in it could stop the scan, the whole interval is
-//! skipped; otherwise it is executed backward.
+//! Backward scans over intervals without residues, in programs that lose bits. First the interval is executed again
+//! in the other direction, which is faster. If this run finds no reason to stop, the scan skips the whole interval.
+//! Otherwise the scan executes the interval backward.
 
 use reviver_vm::Stop;
 
@@ -77,8 +77,8 @@ impl Session {
         (!goals.is_empty()).then(|| Stops::new(self.program(), goals))
     }
 
-    /// Returns the nodes of the calls of the procedure that is open above a call depth, for both
-    /// directions.
+    /// Returns the nodes of all calls of one procedure, for both directions. It is the procedure that the frame at
+    /// a call depth has called.
     fn calls_of(&self, depth: usize) -> Vec<Node> {
         let open = self.state().calls.get(depth).and_then(|record| self.memory.program().callee(record.site));
         let sites = 0..self.program().module().code.len() as u32;

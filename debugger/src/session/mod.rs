@@ -80,7 +80,7 @@ pub enum SessionError {
     NoMark { name: String, near: Option<String> },
     #[error("main has no caller to return to")]
     NoCaller,
-    #[error("there is no frame {number}: the outermost, main's, is {outermost}")]
+    #[error("there is no frame {number}: the outermost frame, that of main, is {outermost}")]
     NoFrame { number: usize, outermost: usize },
     #[error("no call of `{0}` is open")]
     NotOpen(String),
@@ -90,15 +90,15 @@ pub enum SessionError {
     InnermostFrame,
     #[error("there is nothing to {0}")]
     NoTrail(&'static str),
-    #[error("this is the program's own branch: nothing is above it")]
+    #[error("this is the program's own branch, which has no parent branch")]
     TopBranch,
     #[error("there is no branch {0}")]
     NoFork(BranchNumber),
-    #[error("that question belongs to branch {0}: `timeline {0}` selects it")]
+    #[error("this answer belongs to branch {0}: go to that branch with `timeline {0}`")]
     OtherBranch(BranchNumber),
     #[error("the part of the run reached so far has no {} {} this step", wanted.map_or("event", EventKind::name), ahead(*travel))]
     NoEvent { travel: Travel, wanted: Option<EventKind> },
-    #[error("there is no fence here")]
+    #[error("there is no fence at this step")]
     NoFence,
     #[error("`{0}` is no array")]
     NoArray(String),
@@ -106,13 +106,15 @@ pub enum SessionError {
     Constant(String),
     #[error("`{text}` is an expression: {command} takes a cell, an array or a slice")]
     NoCells { text: String, command: &'static str },
-    #[error("`{0}` is no real cell: only those have a gradient")]
+    #[error("`{0}` is no real cell: the loss of a gradient must be a real cell")]
     NotReal(String),
     #[error(transparent)]
     NoGradient(DifferentiateError),
-    #[error("the mode is `gradient` or `values`, that is 1 or 0")]
+    #[error("the mode is `gradient` (1) or `values` (0)")]
     NoMode,
-    #[error("inside a call of a procedure with a rule the mode can't be switched")]
+    #[error(
+        "the mode can't be switched inside a call of a procedure with a derivative rule: leave the call with `finish`"
+    )]
     RuledCall,
     #[error("{0} for a copy of the state, which this command needs")]
     NoMemory(#[from] OutOfMemory),
@@ -161,7 +163,8 @@ pub struct Session {
     facing: Travel,
     /// The reason why the last movement stopped.
     reason: Option<Reason>,
-    /// The trap that ended the last movement. A later search that finds nothing and returns here keeps it.
+    /// The trap that ended the last movement. The trap is kept if a later search finds nothing and returns to the
+    /// same step.
     trap: Option<Box<Explanation>>,
     /// Execution counts of all lines.
     counts: LineCounts,

@@ -1,7 +1,7 @@
-//! Samples for plots: the minimum and maximum of cells in each of many equal parts of a branch. Every write
-//! is followed, as long as that costs no more than executing the steps. If there are more writes, they are
-//! followed in windows: short intervals at irregular distances. Regular distances would alias a fast
-//! oscillation to a slow one.
+//! Samples for plots: the minimum and maximum of cells in each of many equal parts of a branch. Every write is
+//! observed, as long as that costs no more than executing the steps. If there are more writes, they are observed
+//! only in windows: short intervals at irregular distances. Regular distances would alias a fast oscillation to a
+//! slow one.
 
 use reviver_isa::update::OperandShape;
 use reviver_vm::allocation::OutOfMemory;
@@ -17,8 +17,8 @@ use crate::scale::{column_of, step_of};
 /// Maximum number of columns, more than any screen has.
 const MOST_COLUMNS: usize = 10_000;
 
-/// Maximum number of writes that are observed. For longer runs it is one write for each [`STEPS_PER_WRITE`]
-/// steps, because observing a write takes about as long as executing that many steps.
+/// Maximum number of writes that are observed. In longer runs, the maximum is one write for each
+/// [`STEPS_PER_WRITE`] steps, because observing a write takes about as long as executing that many steps.
 const MOST_WRITES: u64 = 1 << 21;
 const STEPS_PER_WRITE: u64 = 64;
 
@@ -180,8 +180,8 @@ impl Session {
 }
 
 impl Survey {
-    /// Adds the current values of the cells to the ranges of the current column. Columns between the last
-    /// call and this one get the values seen last.
+    /// Adds the current values of the cells to the ranges of the current column. Columns that were passed since the
+    /// previous call of this function get the values seen last.
     fn look(&mut self, session: &Session) {
         let columns = &mut self.samples.columns;
         let found = column_of(self.samples.steps, session.step_number(), columns.len());

@@ -138,7 +138,7 @@ impl Session {
         }
     }
 
-    /// Returns the nodes from which a step leaves the procedure that the frame at a call depth has called.
+    /// Returns the nodes from which a step leaves a procedure: the one that the frame at a call depth has called.
     fn exits(&self, depth: usize) -> Vec<Node> {
         let Some(record) = self.state().calls.get(depth) else { return Vec::new() };
         let callee = self.memory.program().callee(record.site);
@@ -202,8 +202,8 @@ impl Session {
         at.then(|| HitKind::Break { text: point.text.clone() })
     }
 
-    /// Counts a hit of a point, unless its condition is false for all `verdicts`. Returns the hit if it stops
-    /// the scan: the point isn't ignored and isn't a log point.
+    /// Counts a hit of a point, unless the point's condition is false for all `verdicts`. Returns the hit if it stops
+    /// the scan, that is, unless the point ignores the hit or is a log point.
     pub(super) fn decide(
         &mut self,
         verdicts: Vec<PointVerdict>,

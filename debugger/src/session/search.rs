@@ -73,8 +73,8 @@ impl Session {
     }
 
     /// Travels into the past until the session has passed a write to a wanted location. If `heeds_frames`,
-    /// also stops where the frame of a wanted cell begins. `plan` contains the stops for both, see
-    /// [`Session::writes`].
+    /// also stops where the frame of a wanted cell begins. `plan` contains the stops for these writes and frames,
+    /// as [`Session::writes`] returns them.
     pub(super) fn search(
         &mut self,
         wanted: &[Wanted],
@@ -174,8 +174,8 @@ impl Session {
         written
     }
 
-    /// Returns the cell to or from which the step from a node moves a value, the stack or tape, and true if
-    /// the value is moved into the latter.
+    /// Returns the two places between which the step from a node moves a value: the cell, and the stack or tape. The
+    /// flag is true if the value moves into the stack or tape.
     fn move_of(&self, node: Node) -> Option<(Cell, (ValueStore, bool))> {
         let instruction = self.program().module().code.get(node.instruction() as usize)?;
         let cell = self.memory.operand(self.state(), instruction.operands.first()?)?;

@@ -22,8 +22,8 @@ pub(super) fn moves(update: Update, class: Class) -> Option<(ValueStore, bool)> 
 }
 
 impl StoreEntry {
-    /// Returns the entry that a move adds to a stack or a tape (`puts`) or removes from it, given the state
-    /// before the move.
+    /// Returns the entry that a move adds to a stack or a tape, or removes from it if `puts` is false. `state` is the
+    /// state before the move.
     pub fn moved(state: &State, (store, puts): (ValueStore, bool)) -> Option<StoreEntry> {
         let length = match store {
             ValueStore::Stack(Class::Int) => state.int_stack.len(),

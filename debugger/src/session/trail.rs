@@ -19,7 +19,7 @@ impl Session {
         self.undo.push_back(from);
     }
 
-    /// Merges the last two movements: a single undo then returns to the start of the first one.
+    /// Merges the last two movements, so that a single undo returns to the start of the first one.
     pub fn join_motions(&mut self) {
         self.undo.pop_back();
     }

@@ -61,8 +61,8 @@ impl Session {
         all.printed.append(found.printed);
     }
 
-    /// Runs until the call of the selected frame has ended. Going forward, that is after the call; going
-    /// backward, it is before the call.
+    /// Runs until the call of the selected frame isn't open any more. A forward run ends after the call, a backward
+    /// run before it.
     ///
     /// # Errors
     /// Main is selected, which has no caller.
@@ -119,9 +119,9 @@ impl Session {
         self.goto(i64::MIN)
     }
 
-    /// Travels to a position in the whole branch, in percent. If the end of the branch isn't known yet, the
-    /// session first runs there. The beginning isn't searched for: the first step is that of
-    /// [`crate::timeline::Timeline::span`].
+    /// Travels to a position in the whole branch, in percent. If the end of the branch isn't known yet, the session
+    /// first runs to the end. 0 % is the first step of [`crate::timeline::Timeline::span`], even if the branch has
+    /// earlier steps that aren't known yet.
     pub fn goto_percent(&mut self, percent: f64) -> Motion {
         let from = self.begin();
         let mut printed = Printed::default();
@@ -141,7 +141,7 @@ impl Session {
         }
     }
 
-    /// Makes the end of the current branch known. If necessary, the session runs there.
+    /// Makes the end of the current branch known. If necessary, the session runs to the end.
     fn find_end(&mut self, printed: &mut Printed) -> Reason {
         match self.timeline.branch().end(Travel::Forward) {
             Some(_) => Reason::Arrived,

@@ -58,8 +58,8 @@ struct SeenChange {
 }
 
 impl Session {
-    /// Records which watched cells the step from a node will read and write, and the watched values before
-    /// the step.
+    /// Records the watched cells that the step from a node will read and write, and the watched values before the
+    /// step.
     pub(super) fn look_at_watched(&self, node: Node, watching: &mut Watching) {
         watching.seen.clear();
         watching.looks = true;
@@ -78,8 +78,8 @@ impl Session {
         watching.seen.sort_by_key(|seen| seen.point);
     }
 
-    /// Returns the sets of cells that enabled points watch, except those whose frames aren't open. Each is
-    /// given with the index and the mode of its point.
+    /// Returns the sets of cells that enabled points watch, except sets whose frames aren't open. With each set,
+    /// returns the index and the mode of its point.
     fn watched_sets(&self) -> Vec<(usize, WatchMode, ResolvedSet)> {
         let set = |(n, trigger): (usize, &Trigger)| match trigger {
             Trigger::Watch { watched: WatchedPlace::Cells(cells), watch, .. } => {
@@ -212,8 +212,8 @@ impl Session {
         }
     }
 
-    /// Evaluates the condition and the message of a point. The state for both is the one after the write in
-    /// program order. Going backward, the session has just left that state, so the session peeks at it.
+    /// Evaluates the condition and the message of a point, in the state after the write in program order. Going
+    /// backward, the session has just left this state, so the session peeks at it.
     fn verdict(
         &mut self,
         point: usize,
@@ -234,7 +234,7 @@ impl Session {
         };
         match self.timeline.branch_mut().peek(Travel::Forward, verdict) {
             Ok(Some(verdict)) => verdict,
-            // The machine has just undone this step, so it can only fail for lack of memory.
+            // The machine has just undone this step, so executing it again can fail only for lack of memory.
             Ok(None) | Err(_) => {
                 let error = SessionError::NoMemory(OutOfMemory).to_string();
                 PointVerdict::Counts { condition_error: Some(error), message: None }

@@ -14,8 +14,8 @@ use crate::memory::Cell;
 use crate::outcome::{OriginCause, Touch, ValueOrigin, WriteRole};
 use crate::question::{Holder, PastOfCell, PastQuestion, StoreEntry};
 
-/// Maximum number of links that an answer contains: of links to writes that compute a value (`MOST_LINKS`),
-/// and to writes that only move one (`MOST_MOVES`). The latter are summarized in one line.
+/// Maximum numbers of links in an answer: links to writes that compute a value (`MOST_LINKS`), and links to writes
+/// that only move a value (`MOST_MOVES`). One line summarizes the moves.
 const MOST_LINKS: usize = 64;
 const MOST_MOVES: usize = 1_000;
 
@@ -35,8 +35,8 @@ impl Session {
         self.why_further(&self.link(cell, None, 0), depth)
     }
 
-    /// Continues the search for a link whose origin an answer left open. That link is the first of the
-    /// returned chain.
+    /// Continues the search for the origin of a link, if an answer left this origin open. The link is the first one
+    /// of the returned chain.
     ///
     /// # Errors
     /// The session is on another branch now, or there is no memory for a copy of the state.
@@ -122,8 +122,8 @@ impl Session {
             self.touch_beyond(cell, node, inquiry.chain.get(question.link), inquiry.past.direction);
         let (sources, entry) = match question.holder {
             Holder::Cells(_) => (self.sources(node, cell), self.entry(node, cell)),
-            // The step moved the value from the cell to the entry. If gradient mode was off, the adjoint of
-            // the value wasn't moved.
+            // The step moved the value from the cell to the entry. If gradient mode was off, the step didn't move
+            // the adjoint of the value.
             Holder::Entry { adjoint, .. } => {
                 write.before.clear();
                 (if adjoint && !self.state().mode() { Vec::new() } else { vec![cell] }, None)

@@ -44,8 +44,8 @@ struct BranchSide {
 }
 
 impl BranchSide {
-    /// Returns the number of steps from a distance to the next one at which the run must pause: to count
-    /// calls, or to keep a checkpoint if `keeps`. Distances are counted from the origin.
+    /// Returns the number of steps from `distance` to the next pause of the run. The run pauses to count calls and,
+    /// if `keeps` is true, to keep a checkpoint. `distance` is counted from the origin.
     fn steps_to_look(&self, distance: u64, keeps: bool) -> u64 {
         let count = self.census.as_ref().map(Census::due);
         let due = count.into_iter().chain(keeps.then(|| self.checkpoints.due()));
@@ -107,7 +107,7 @@ pub struct Branch {
     /// The timeline step of the origin.
     offset: i64,
     machine: Machine,
-    /// The distance from the origin at which the machine's residues begin. The machine can go back that far.
+    /// The distance from the origin at which the machine's residues begin. The machine can go back to this distance.
     base: u64,
     /// The half of the window that is nearer to the origin. It consists of a machine with its state at
     /// `base`, and the distance from the origin at which that machine's residues begin.
@@ -138,7 +138,7 @@ impl Branch {
         // Adjoints must exist from the origin on, because going back doesn't remove adjoints that were
         // created later.
         if origin.mode() || uses_adjoints(program.module()) {
-            // If there is no memory for the adjoints, the first step reports it.
+            // If there is no memory for the adjoints, the first step reports the error.
             origin.make_adjoints().ok();
         }
         let lossless = is_lossless(program.module(), &origin) && !limits.taped;
@@ -415,8 +415,8 @@ impl Branch {
         Trap { at, cause: Cause::NoMemory(AllocationPurpose::Copy) }
     }
 
-    /// Announces a run of at most `steps` steps. If the run is long and leads away from the origin, the
-    /// window is dropped at once. A caller that executes a long run in small parts calls this method first.
+    /// Prepares a run of at most `steps` steps. If the run is long and leads away from the origin, drops the window
+    /// at once. A caller that executes a long run in small parts calls this method first.
     pub fn prepare(&mut self, travel: Travel, steps: u64) {
         let leads_away = !self.lossless && !self.leads_back(travel);
         if leads_away && steps > self.limits.short {
@@ -476,9 +476,9 @@ impl Branch {
         self.machine = Machine::resume(self.program.clone(), state, None);
     }
 
-    /// Returns the state at the far end of the interval toward the origin, if the interval is longer than a
-    /// short run and no window covers it: the previous checkpoint. Running from there to the current step is
-    /// faster than going back.
+    /// Returns the previous checkpoint if `travel` leads from the current step toward it. Running from the checkpoint
+    /// to the current step is then faster than going back. Returns `None` if a window covers the steps between them,
+    /// or if they are no more than a short run.
     pub fn interval(&self, travel: Travel) -> Option<&State> {
         let outside = !self.lossless && self.leads_back(travel) && self.distance() == self.window_base();
         let start = self.checkpoint(self.state().step + travel.sign());
@@ -588,8 +588,8 @@ impl Branch {
         if self.distance() == self.base { self.open_window(self.state().step) } else { Ok(()) }
     }
 
-    /// Continues with the older half of the window, if there is one. The state of its machine is that at the
-    /// end of that half, which is the current state.
+    /// Continues with the older half of the window, if there is one. The state of that half's machine is the current
+    /// state: the older half ends where the newer half begins.
     fn take_older(&mut self) {
         if let Some((machine, base)) = self.older.take() {
             (self.machine, self.base) = (machine, base);
@@ -613,7 +613,8 @@ impl Branch {
         opened
     }
 
-    /// Executes an interval again that was executed before; it can trap only for lack of memory.
+    /// Executes again the steps up to `step`, and records residues. The steps were executed before, so they fail only
+    /// for lack of memory.
     fn fill_window(&mut self, step: i64) -> Result<(), OutOfMemory> {
         let travel = if step > 0 { Travel::Forward } else { Travel::Backward };
         while self.state().step != step {

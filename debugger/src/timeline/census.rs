@@ -44,9 +44,9 @@ impl CallTally {
         CallTally { made: state.counters.calls, depth: state.calls.len() as u64 }
     }
 
-    /// Returns the calls entered and left between an earlier state and this one. They follow from their sum
-    /// and the change of the call depth: an entered call increases the depth by one, and a left call
-    /// decreases it by one.
+    /// Returns the numbers of calls entered and left between an earlier state and this one. The machine counts the
+    /// sum of both numbers. Their difference is the change of the call depth: an entered call increases the depth by
+    /// one, and a left call decreases it by one.
     fn since(self, earlier: CallTally) -> Calls {
         let made = self.made.wrapping_sub(earlier.made).max(0).unsigned_abs();
         let deeper = i128::from(self.depth) - i128::from(earlier.depth);
@@ -87,8 +87,8 @@ impl Census {
         }
     }
 
-    /// Returns the intervals between neighbouring counts that contain calls, as near end, far end and calls.
-    /// `is_ahead` is true if time leads away from the origin.
+    /// Returns the intervals between neighbouring counts that contain calls. An interval has its near end, its far end
+    /// and its calls. `is_ahead` is true if time leads away from the origin.
     pub fn intervals(&self, is_ahead: bool) -> impl DoubleEndedIterator<Item = (u64, u64, Calls)> {
         let counts = self.tallies.iter().map(|(at, tally)| (at, *tally)).chain([self.last]);
         let mut near = (0, self.origin);

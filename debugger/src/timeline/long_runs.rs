@@ -40,7 +40,7 @@ impl LongRuns {
         self.left = self.first;
     }
 
-    /// Must be called when the run has paused, with the number of open calls.
+    /// Reports a pause of the run; `calls` is the number of open calls. Must be called at every pause.
     pub(super) fn pause(&mut self, calls: usize) {
         self.left = self.left.max(self.between).max(BETWEEN_PER_CALL.saturating_mul(calls as u64));
     }

@@ -1,8 +1,8 @@
 //! Records that a branch inherits from an earlier one. An edit of adjoints or of the mode leaves all values
-//! unchanged. Before the edit, the values on the new branch are therefore those of the earlier branch. Some
-//! of these can't be computed from the later state, because the earlier branch lost bits by rounding or
-//! erasing. They are taken from the earlier branch's residues. Branches with a common ancestor share the
-//! records.
+//! unchanged. Before the edit, the values on the new branch are therefore those of the earlier branch. Some of
+//! these values can't be computed from the later state, because the earlier branch lost bits by rounding or
+//! erasing. The new branch takes these values from the earlier branch's residues. Branches with a common ancestor
+//! share the records.
 //!
 //! This module only handles the earlier branch and its residues; the module `branch` uses them.
 
@@ -48,8 +48,8 @@ impl EarlierBranch {
         EarlierBranch { branch, left_at, offset: left_at, window: None }
     }
 
-    /// Returns the record for a branch that leaves the current one at state `number` and so can undo the
-    /// steps of the same earlier branch.
+    /// Returns the record for a branch that leaves the current one at state `number`. That branch, too, can undo steps
+    /// of the earlier branch.
     pub fn from(&self, number: i64) -> EarlierBranch {
         let (branch, left_at) = (self.branch.clone(), self.left_at);
         EarlierBranch { branch, left_at, offset: self.offset + number, window: None }

@@ -2,8 +2,9 @@
 //! sequence may arrive alone and be read as the key Esc. The rest would then be read as letters, such as `C`,
 //! which runs backward. Late answers to a query of the terminal arrive among the keys, too.
 //!
-//! Sequences that arrive as a whole are decoded by the terminal's reader before. Other input is held while it
-//! may be the beginning of a sequence: for [`LONE`] after an ESC, and for [`REST`] after more characters.
+//! The terminal's reader decodes sequences that arrive as a whole, before this module gets them. This module holds
+//! other input while it may be the beginning of a sequence: for [`LONE`] after an ESC, and for [`REST`] after more
+//! characters.
 
 use std::time::{Duration, Instant};
 
@@ -113,7 +114,7 @@ impl Split {
         Some(patience.saturating_sub(now.saturating_duration_since(since)))
     }
 
-    /// Releases the held events as they arrived. Drops them if they can only be the part of a sequence.
+    /// Releases the held events as they arrived. Drops them if they can only be a part of a sequence.
     fn release_all(&mut self, now: Instant) -> Vec<InputEvent> {
         let (spelled, is_late) = (std::mem::take(&mut self.spelled), self.is_late);
         let held = std::mem::take(&mut self.held);

@@ -48,7 +48,7 @@ const ANSWER: Duration = Duration::from_millis(150);
 /// restored before.
 ///
 /// # Errors
-/// There is no terminal, or it fails.
+/// There is no terminal, or the terminal fails.
 pub fn run(app: App) -> Result<(), TuiError> {
     if !terminal::is_terminal() {
         return Err(TuiError::NoTerminal);
@@ -59,7 +59,7 @@ pub fn run(app: App) -> Result<(), TuiError> {
     let ended = stage.run();
     let signal = stage.signals.end();
     drop(stage);
-    // If the terminal was closed, reading it failed, too. The signal is the more useful reason.
+    // If the terminal was closed, reading from it failed, too. The signal is the more useful reason.
     match signal {
         Some(signal) => Ok(signals::end_by(signal)?),
         None => Ok(ended?),
@@ -191,7 +191,9 @@ impl Stage {
             }
             Ok(Err(panic)) => resume_unwind(panic),
             Err(RecvTimeoutError::Timeout) => Ok(None),
-            Err(RecvTimeoutError::Disconnected) => Err(io::Error::other("a thread is gone")),
+            Err(RecvTimeoutError::Disconnected) => {
+                Err(io::Error::other("the thread of a task has ended without a result"))
+            }
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The terminal as a screen. The screen is opened, is restored in every case, and converts input of the
-//! terminal to events. Only this file uses crossterm.
+//! The terminal as a screen. This module opens the screen, converts the terminal's input to events, and restores the
+//! terminal in every case. Only this file uses crossterm.
 
 use std::collections::VecDeque;
 use std::io::{self, IsTerminal as _, Stdout, stdin, stdout};
@@ -136,7 +136,7 @@ impl Screen {
         self.terminal.draw(draw).map(|_| ())
     }
 
-    /// Forgets what the terminal shows, so that the next frame is written completely.
+    /// Makes the next frame be written completely, not only its changes.
     ///
     /// # Errors
     /// The size of the terminal can't be determined.

@@ -79,8 +79,8 @@ impl StartedCall {
     }
 }
 
-/// The compound condition of the source text that an instruction tests, wholly or partly. It is given as
-/// written, or negated.
+/// The compound condition of the source text that an instruction tests, wholly or partly. Its text is that of the
+/// source, or the negation of that text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct TestedCondition {
     names: String,
@@ -279,9 +279,9 @@ impl NeighbourStep {
         let procedures = &session.program().module().procedures;
         let callee = procedures.get(calls.first()?.procedure as usize)?;
         let rule = &procedures.get(callee.rule? as usize)?.name;
-        let (body, off) = (&callee.name, "with the mode off");
-        let forward = format!("uncalls its rule `{rule}`, then calls `{body}`, {off}");
-        let backward = format!("uncalls `{body}`, then calls its rule `{rule}`, {off}");
+        let (body, off) = (&callee.name, "with gradient mode off");
+        let forward = format!("uncalls the rule `{rule}`, then calls `{body}`, {off}");
+        let backward = format!("uncalls `{body}`, then calls the rule `{rule}`, {off}");
         let is_call = self.update(instruction) == Update::Call;
         Some(if is_call { [forward, backward] } else { [backward, forward] })
     }
@@ -350,8 +350,8 @@ fn operand_cells(session: &Session, instruction: &Instruction) -> Vec<Cell> {
     cells.flat_map(|cell| [Some(cell), cell.adjoint()]).flatten().collect()
 }
 
-/// Returns true if two sources with different names are the same cell. The adjoint of that cell receives two
-/// shares, so neither of the card's two lines could give its new value.
+/// Returns true if two sources with different names are the same cell. The adjoint of that cell then receives two
+/// shares, and neither of the card's two lines could show the new value of the adjoint.
 fn shares_an_adjoint(session: &Session, instruction: &Instruction) -> bool {
     let sources = instruction.operands.get(instruction.update.shape().targets()..).unwrap_or_default();
     let mut places = sources.iter().filter(|operand| matches!(operand, Operand::Place(_)));
@@ -430,7 +430,7 @@ impl CardView {
         if self.loses_bits && self.does.update.is_reversible() {
             lines.push((
                 Topic::Kept,
-                remark("the bits that are lost here, so that running backward is exact"),
+                remark("the bits that this step loses, so that running backward is exact"),
             ));
         }
         lines.extend(parts.into_iter().map(|line| (Topic::Where, line)));

@@ -1,5 +1,5 @@
-//! Numbers of rows that the cells of a program need, so that the screen can be divided before anything is
-//! drawn. These numbers don't depend on the open calls; otherwise the layout would change at each call.
+//! Numbers of rows that the cells of a program need. With these numbers, the screen is divided before panes are
+//! drawn. The numbers don't depend on the open calls; otherwise the layout would change at each call.
 
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Rank, Shape};

@@ -159,7 +159,7 @@ pub fn here(session: &Session) -> Line {
 }
 
 /// Returns the line of the inverse program that undoes the next instruction, counted from 0. If the next
-/// instruction is in an included file, that line undoes the call through which control got there.
+/// instruction is in an included file, returns the line that undoes the call into this file.
 pub fn counterpart(session: &Session) -> Option<usize> {
     let sites = session.state().calls.iter().rev().map(|call| call.site);
     let mut places = session.next_instruction().into_iter().chain(sites);

@@ -108,8 +108,8 @@ fn frame(session: &Session, depth: usize) -> Option<FrameView> {
     })
 }
 
-/// Returns the arguments of an open procedure in a state. The length parameters that lowering adds for slices
-/// are omitted, because slices are shown with their first and last element.
+/// Returns the arguments of an open procedure in a state. The text of a slice names its first and its last element,
+/// so the length parameters that lowering adds for slices are omitted.
 pub fn arguments(memory: &Memory, state: &State, open: OpenFrame) -> Vec<ArgumentView> {
     let Some(procedure) = memory.program().module().procedures.get(open.procedure) else { return Vec::new() };
     let argument = |(n, parameter): (u32, &Parameter)| {

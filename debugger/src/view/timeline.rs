@@ -60,7 +60,7 @@ pub struct Events {
 pub enum Happening {
     /// A mark, by its name.
     Mark(String),
-    /// A step that motions don't pass.
+    /// A fence: runs stop at this step.
     Fence,
     /// A branch leaves the current one here.
     Fork(BranchNumber),

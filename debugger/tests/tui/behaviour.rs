@@ -159,8 +159,8 @@ fn the_bracket_of_the_current_line_is_drawn() {
     let screen = Screen::open(support::subject(&text), 80, 41);
     let rows = screen.text();
     let at = |word: &str| rows.lines().find(|row| row.contains(word)).unwrap_or_default().to_owned();
-    // The outermost pair is the longest, so it would be dropped first. It is drawn, because the machine is at
-    // it.
+    // The outermost pair is the longest, so it would be the first to be dropped. It is drawn anyway, because the
+    // machine is at it.
     assert!(at("if a == 0").contains('┌') && at("fi a == 0").contains('└'), "{rows}");
     assert!(!at("if a == 1 ").contains('┌'), "{rows}");
 }

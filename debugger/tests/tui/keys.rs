@@ -16,7 +16,7 @@ fn the_committed_key_list_is_current() {
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         committed == current,
-        "docs/keys.md is not what the key map says; to write it anew, run\n\
+        "docs/keys.md is out of date; to rewrite it, run\n\
          UPDATE_KEYS=1 cargo test -p reviver-debugger --test tui"
     );
 }

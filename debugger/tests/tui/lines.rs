@@ -39,7 +39,11 @@ fn refused_screen_commands_have_a_reason_and_a_remedy() {
         ("toggle speed", "`speed` is none of break, watch, plot, fence", "usage: toggle break PLACE"),
         ("zoom inn", "`inn` is none of in, out, all", "usage: zoom [FROM..TO"),
         ("array x", "there are no arrays here", ""),
-        ("expect-stop @", "`@` is a cell, a line, a step or a frame, and `expect-stop` takes none", ""),
+        (
+            "expect-stop @",
+            "`@` is a cell, a line, a step or a frame, and `expect-stop` takes none of these",
+            "",
+        ),
     ];
     for (line, cause, cure) in cases {
         screen.keys("Esc").command(line);

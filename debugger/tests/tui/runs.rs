@@ -139,11 +139,11 @@ fn quitting_a_run_asks_before_discarding_marks() {
     screen.command("mark here");
     let background_task = screen.send(InputEvent::Key(Key::char('c')));
     screen.event(InputEvent::Tick(Duration::from_millis(100)));
-    assert_eq!(screen.last_row(), "Ctrl-C stops it   q stops it and asks");
+    assert_eq!(screen.last_row(), "Ctrl-C stops the run   q stops the run and asks");
     let running = std::thread::spawn(move || background_task.perform());
     while !running.is_finished() {
         screen.keys("q");
-        assert!(screen.last_row().contains("asks as soon as this has stopped"), "{}", screen.last_row());
+        assert!(screen.last_row().contains("asks as soon as the run has stopped"), "{}", screen.last_row());
         std::thread::sleep(Duration::from_millis(1));
     }
     let effects = screen.app.returned(running.join().unwrap());
@@ -158,7 +158,7 @@ fn a_run_shows_its_keys_and_quitting_stops_it() {
     let mut screen = Screen::open(support::subject(LONG), 80, 24);
     let background_task = screen.send(InputEvent::Key(Key::char('c')));
     screen.event(InputEvent::Tick(Duration::from_millis(100)));
-    assert_eq!(screen.last_row(), "Ctrl-C stops it   q stops it and ends the session");
+    assert_eq!(screen.last_row(), "Ctrl-C stops the run   q stops the run and ends the session");
     screen.keys("s");
     assert!(screen.last_row().contains("1 key waits"), "{}", screen.last_row());
     // A letter typed into the prompt doesn't end the session.
@@ -168,7 +168,7 @@ fn a_run_shows_its_keys_and_quitting_stops_it() {
     let running = std::thread::spawn(move || background_task.perform());
     while !running.is_finished() {
         screen.keys("q");
-        assert!(screen.last_row().contains("ends as soon as this has stopped"), "{}", screen.last_row());
+        assert!(screen.last_row().contains("ends as soon as the run has stopped"), "{}", screen.last_row());
         std::thread::sleep(Duration::from_millis(1));
     }
     let effects = screen.app.returned(running.join().unwrap());

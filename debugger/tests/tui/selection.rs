@@ -91,7 +91,11 @@ fn the_selected_cell_is_the_same_across_calls() {
 fn a_cell_without_a_name_in_scope_stays_selected() {
     let mut screen = Screen::open(support::subject(CALLS), 80, 24);
     screen.command("break p").keys("c s s 3 Ctrl-End").command("finish").keys("e");
-    assert!(screen.last_row().contains("`mine` is selected, but isn't visible here"), "{}", screen.text());
+    assert!(
+        screen.last_row().contains("`mine` is selected, but isn't visible in this frame"),
+        "{}",
+        screen.text()
+    );
     assert!(screen.text().contains("mine is selected, not here"), "{}", screen.text());
     screen.command("goto 3").keys("e");
     assert!(screen.last_row().starts_with(":set mine ="), "{}", screen.text());

@@ -104,7 +104,7 @@ fn tried_keys_are_marked_and_pages_can_be_skipped_and_revisited() {
     screen.keys("Q");
     assert!(row(&screen, 0).starts_with(" code"), "{}", screen.text());
     screen.keys("R");
-    assert!(screen.last_row().contains("no tour is under way: r begins one"), "{}", screen.text());
+    assert!(screen.last_row().contains("there is no tour at present: r begins one"), "{}", screen.text());
     screen.command("tour");
     assert_eq!(heading(&screen), "tour 1 of 14: the screen");
 }

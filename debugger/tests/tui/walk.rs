@@ -140,7 +140,7 @@ fn an_answer_of_another_branch_switches_to_it_first() {
     // The question belongs to the other branch.
     screen.keys("Ctrl-End Right Ctrl-End Right Ctrl-End Right");
     let heard = said(&screen);
-    assert!(heard.last().unwrap().starts_with("that question belongs to branch 0"), "{heard:?}");
+    assert!(heard.last().unwrap().starts_with("this answer belongs to branch 0"), "{heard:?}");
 }
 
 #[test]

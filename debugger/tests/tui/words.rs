@@ -266,7 +266,7 @@ fn quitting_asks_once_about_unsaved_items() {
         }
         screen.keys("Down q");
         assert!(!screen.has_quit, "{command}");
-        let asked = format!("q again ends the session with {reported}; `save FILE` keeps");
+        let asked = format!("q again quits without saving {reported}; `save FILE` saves");
         assert!(screen.last_row().starts_with(&asked), "{}", screen.last_row());
         screen.keys("q");
         assert!(screen.has_quit, "{command}");

@@ -8,7 +8,9 @@ use thiserror::Error;
 pub enum GrammarError {
     #[error("no expectation begins with `{first}`{}", did_you_mean(near.as_deref()))]
     Unknown { first: String, near: Option<String> },
-    #[error("nothing is expected: write `run n=10 -> a=55`, say, `restored` or `at most 12 steps`")]
+    #[error(
+        "the expectation is empty: write for example `run n=10 -> a=55`, `restored` or `at most 12 steps`"
+    )]
     Nothing,
     #[error("`{0}` can't follow here: write each property on a separate line")]
     Superfluous(String),
@@ -20,15 +22,15 @@ pub enum GrammarError {
     AtMost,
     #[error("there is no `->` between the inputs and the expected results")]
     NoArrow,
-    #[error("`{0}` gives nothing: write `name=value`, `tape=1,2`, `real=f32`, `word=8` or `exact`")]
+    #[error("`{0}` is no input: write `name=value`, `tape=1,2`, `real=f32`, `word=8` or `exact`")]
     NotGiven(String),
-    #[error("`{0}` is given twice")]
+    #[error("`{0}` is given twice: leave one of the two out")]
     GivenTwice(String),
-    #[error("`{0}` sets several cells in one word: separate them by blanks, `a=1 b=2`")]
+    #[error("`{0}` sets several cells in one word: separate the words by blanks, such as `a=1 b=2`")]
     GivenTogether(String),
-    #[error("there is no number system `{0}`: `real=` takes f64, f32 or fixed")]
+    #[error("there is no number system `{0}`: write `real=f64`, `real=f32` or `real=fixed`")]
     NoSystem(String),
-    #[error("there are no integers of `{0}` bits: `word=` takes 8, 16, 32 or 64")]
+    #[error("there are no integers of `{0}` bits: write `word=8`, `word=16`, `word=32` or `word=64`")]
     NoWord(String),
     #[error(
         "`{0}` describes no result: write `name=value`, `name~value`, `tape=1,2`, `drifts`, `unrestored` or `erases=64`; or `trap \"text\"` or `error \"text\"` alone"
@@ -42,25 +44,25 @@ pub enum GrammarError {
         "`{found}` isn't a text in quotes: write `{word} \"text\"`, with one quotation mark on either side and nothing after it"
     )]
     Unquoted { word: &'static str, found: String },
-    #[error("`{0}` names no entry: write a row and a column, `y,x~2`")]
+    #[error("`{0}` names no entry of a matrix: write a row and a column, such as `y,x~2`")]
     NoEntry(String),
     #[error("`{0}` isn't a number")]
     NoNumber(String),
-    #[error("`{0}` is no count: a whole number is expected, 0 or more")]
+    #[error("`{0}` is no count: write a whole number of at least 0")]
     NoCount(String),
     #[error("write `grad LOSS … -> …`, `hessian LOSS … -> …` or `jacobian … -> …`")]
     Derivative,
     #[error("write `same as FILE on N random n in 0..1000, m in -5..5 seed 7`")]
     SameAs,
-    #[error("`{0}` draws nothing: write `n in 0..1000`")]
+    #[error("`{0}` is no random input: write a name with a range, such as `n in 0..1000`")]
     NoDraw(String),
-    #[error("`{0}` is empty: the upper bound is excluded, as in a `for`")]
+    #[error("`{0}` is empty: write an upper bound above the lower one (the range excludes its upper bound)")]
     NoRange(String),
-    #[error("`{0}` is no seed: it is a number from 0 to 18446744073709551615")]
+    #[error("`{0}` is no seed: write a whole number from 0 to 18446744073709551615")]
     NoSeed(String),
-    #[error("there must be at least one run")]
+    #[error("0 runs compare nothing: write at least one")]
     NoRuns,
-    #[error("{0} runs are too many for one line: at most {1}")]
+    #[error("{0} runs are too many for one line: write at most {1}")]
     TooManyRuns(u64, u64),
     #[error("`{word}` is no word of the language{}", did_you_mean(near.as_deref()))]
     NoSuchWord { word: String, near: Option<String> },

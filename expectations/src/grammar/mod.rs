@@ -195,7 +195,7 @@ mod tests {
     fn invalid_expectations_are_reported() {
         for (text, part) in [
             ("runs -> a=1", "no expectation begins with `runs`"),
-            ("", "nothing is expected: write"),
+            ("", "the expectation is empty: write"),
             ("uses no overwrite, erase", "a line for each word"),
             ("at most steps 12", "write `at most N steps`"),
             ("restored yes", "`yes` can't follow here"),
@@ -205,7 +205,7 @@ mod tests {
             ("run -> trap \"T10", "write `trap \"text\"`"),
             ("run -> trap T10", "write `trap \"text\"`"),
             ("run -> error \"a\" b=1", "write `error \"text\"`"),
-            ("run a -> b=1", "`a` gives nothing"),
+            ("run a -> b=1", "`a` is no input"),
             ("run a=1 b=2 a=3 -> b=1", "`a` is given twice"),
             ("run a=1,b=2 -> b=1", "separate them by blanks"),
             ("run real=f16 -> b=1", "`f16`"),
@@ -223,7 +223,7 @@ mod tests {
             ("same as f.rasm on 5 random n 0..3", "`n 0..3`"),
             ("same as f.rasm on 5 random n in 0..3 seed x", "`x` is no seed"),
             ("at most many steps", "`many` is no count"),
-            ("at most -1 steps", "a whole number is expected, 0 or more"),
+            ("at most -1 steps", "a whole number of at least 0"),
             ("uses no `swap", "write `uses no WORD`"),
             ("uses no overwrit", "`overwrit` is no word of the language"),
         ] {

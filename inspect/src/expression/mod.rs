@@ -47,7 +47,7 @@ pub enum ExpressionError {
     Unexpected(String),
     #[error("one expression at a time: type the command for `{0}`, and again for `{1}`")]
     Several(String, String),
-    #[error("`=` sets nothing here")]
+    #[error("`=` is not an operator of expressions")]
     Assignment,
     #[error("`{0}` is not closed")]
     Unclosed(char),
@@ -65,21 +65,21 @@ pub enum ExpressionError {
     Special(String),
     #[error("`{0}` has a value only at a write of a watched cell")]
     NoWrite(&'static str),
-    #[error("`{0}` has no value: the watched cell had none there")]
+    #[error("`{0}` has no value: the watched cell had no value on this side of the write")]
     NoValue(&'static str),
     #[error("`{name}`: {error}")]
     Index { name: String, error: IndexError },
     #[error("`{0}` is an array: name one of its elements")]
     Array(String),
-    #[error("`{0}` is a stack: `print` shows it, and its values, of which `{0}[0]` is the bottom")]
+    #[error("`{0}` is a stack: name one of its values, such as `{0}[0]`, the bottom one")]
     Stack(String),
     #[error("`{0}` is a slice: name one of its elements")]
     Slice(String),
-    #[error("`{name}`: {from}..{to} has no elements: a slice ends before its second number")]
+    #[error("`{name}`: {from}..{to} has no elements: write a second number above the first one")]
     EmptySlice { name: String, from: i64, to: i64 },
     #[error("`{name}`: {from}..{to} is outside of 0..{length}")]
     SliceOutside { name: String, from: i64, to: i64, length: u32 },
-    #[error("`{name}`: the step of a slice is at least 1, and not {step}")]
+    #[error("`{name}`: the step {step} of the slice is below 1: write a step of at least 1")]
     SliceStep { name: String, step: i64 },
     #[error("`{0}` names no cell: its value never changes")]
     NoNames(String),
@@ -462,8 +462,8 @@ mod tests {
         assert_eq!(error("(a"), "`(` is not closed");
         assert_eq!(error("A[1"), "`[` is not closed");
         assert_eq!(error("1 2"), "`2` is not expected here");
-        assert_eq!(error("a = 3"), "`=` sets nothing here");
-        assert_eq!(error("a += 3"), "`=` sets nothing here");
+        assert_eq!(error("a = 3"), "`=` is not an operator of expressions");
+        assert_eq!(error("a += 3"), "`=` is not an operator of expressions");
         assert_eq!(error("12ab"), "`12ab` is not a number");
         assert_eq!(error("0b12"), "`0b12` is not a number");
         assert_eq!(error("-99999999999999999999"), "`-99999999999999999999` is too large for 64 bits");

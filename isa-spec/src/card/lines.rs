@@ -60,8 +60,9 @@ impl<'a> Lines<'a> {
         lines
     }
 
-    /// Returns the effects on adjoints that change something, for each adjoint only the last one. Returns
-    /// none if the instruction doesn't propagate adjoints: a target isn't real, or an operand is an adjoint.
+    /// Returns the effects on adjoints, without those that change nothing. If several effects set one
+    /// adjoint, only the last one is returned. An instruction that doesn't propagate adjoints has no effects:
+    /// a target isn't real, or an operand is an adjoint.
     fn those_that_act(&self) -> Vec<StepEffect> {
         let targets = self.targets();
         let is_plain = targets.iter().any(|term| term.class != Class::Real)

@@ -89,7 +89,7 @@ impl<'a> Writing<'a> {
                     }
                     TaskBound::Closes => "all tasks have ended",
                 });
-                self.carried("each task accumulates the adjoints of cells that it only reads separately; the sums are added in the order of the tasks");
+                self.carried("each task has separate sums for the adjoints of cells that it only reads; the sums are added in the order of the tasks");
             }
             Action::Show => {
                 let shown = self.name(0);

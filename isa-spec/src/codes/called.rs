@@ -3,9 +3,9 @@
 use super::{CodeAccount, programs, trial};
 
 pub(super) static WRONG_NUMBER_OF_ARGUMENTS: CodeAccount = CodeAccount {
-    title: "a procedure or a macro is given too many or too few arguments",
-    meaning: "An argument is passed for each parameter.",
-    cure: "Pass an argument for each parameter; the message names the parameters.",
+    title: "a call or a use of a macro has too many or too few arguments",
+    meaning: "A call, and a use of a macro, has exactly one argument for each parameter.",
+    cure: "Pass one argument for each parameter, in the order of the declaration, which the message shows.",
     evidence: programs(
         trial(
             "check FILE",
@@ -32,8 +32,9 @@ pub(super) static WRONG_NUMBER_OF_ARGUMENTS: CodeAccount = CodeAccount {
 
 pub(super) static ARGUMENT_DOES_NOT_FIT: CodeAccount = CodeAccount {
     title: "an argument doesn't match its parameter",
-    meaning: "A parameter is an integer or a real, one cell, a vector or a matrix; an `inout` one takes \
-              cells that can be changed.",
+    meaning: "A parameter is an integer or a real, and it is one cell, a vector or a matrix. The argument \
+              must be of the same kind. For an `inout` parameter, it must also be a cell or an array that \
+              the caller may change.",
     cure: "Pass an argument that matches the declaration, or change the declaration: `inout v[]: real` takes \
            vectors of reals.",
     evidence: programs(
@@ -62,9 +63,9 @@ pub(super) static ARGUMENT_DOES_NOT_FIT: CodeAccount = CodeAccount {
 
 pub(super) static PASSED_TWICE: CodeAccount = CodeAccount {
     title: "the same cell is passed for two parameters, and one of them may be changed",
-    meaning: "Parameters of a procedure must be different cells, unless it only reads them. These two are \
-              the same cell in every run.",
-    cure: "Pass a copy, or declare both `in`.",
+    meaning: "The arguments of a call must be different cells, unless both parameters are `in`. These two \
+              arguments are the same cell in every run.",
+    cure: "Pass a copy of the cell, or declare both parameters `in`.",
     evidence: programs(
         trial(
             "check FILE",
@@ -93,10 +94,11 @@ pub(super) static PASSED_TWICE: CodeAccount = CodeAccount {
 
 pub(super) static NO_RULE: CodeAccount = CodeAccount {
     title: "a procedure can't be the rule of another",
-    meaning: "A `rule` propagates the adjoints of the procedure that names it. So it has the same \
-              parameters, and changes only adjoints and its own frame. A procedure with a rule doesn't \
-              switch gradient mode.",
-    cure: "Change only adjoints, `x'`, in the rule; copy other cells into a `local` and change the copy.",
+    meaning: "A rule is a procedure that replaces the adjoint of another procedure. The rule has the same \
+              parameters as that procedure, and changes only adjoints and its own frame. A procedure with a \
+              rule must not switch gradient mode.",
+    cure: "In the rule, change only adjoints, such as `x'`. To change another value, copy the cell into a \
+           `local` and change the copy.",
     evidence: programs(
         trial(
             "check FILE",
@@ -129,8 +131,9 @@ pub(super) static NO_RULE: CodeAccount = CodeAccount {
 
 pub(super) static MACRO_IN_ITSELF: CodeAccount = CodeAccount {
     title: "a macro uses itself",
-    meaning: "A macro is replaced by its text, so the expansion of one that uses itself would never end.",
-    cure: "Repeat by `from … until` or `for`; recursion is for procedures.",
+    meaning: "The statements of a macro replace each use of the macro, so the expansion of a macro that \
+              uses itself would never end.",
+    cure: "Write a loop, `from … until` or `for`, or write a procedure: a procedure may call itself.",
     evidence: programs(
         trial(
             "check FILE",
@@ -158,9 +161,9 @@ pub(super) static MACRO_IN_ITSELF: CodeAccount = CodeAccount {
 
 pub(super) static GLOBAL_BEHIND_PARAMETER: CodeAccount = CodeAccount {
     title: "a parameter hides a global that a macro names",
-    meaning: "The text of a macro names a global, and the macro is used in a procedure with a parameter of the \
-              same name. When the macro is replaced by its statements, as by `reviver disasm`, the name would \
-              mean the parameter.",
+    meaning: "A macro names a global, and a procedure that uses the macro has a parameter of the same name. \
+              `reviver disasm` replaces each use of a macro by the macro's statements. In the procedure, \
+              these statements would name the parameter instead of the global.",
     cure: "Give the parameter another name, or pass the global to the macro.",
     evidence: programs(
         trial(

@@ -6,8 +6,8 @@ pub(super) static ENDS_NOTHING: CodeAccount = CodeAccount {
     title: "the end of a block ends nothing",
     meaning: "`fi`, `else`, `until`, `rof`, `delocal`, `uncompute` and `.end` end a block, and no block of \
               that kind is open here.",
-    cure: "Delete it, or write the statement that opens the block. Blocks may be nested, but may not \
-           overlap.",
+    cure: "Delete the word, or write the statement that opens its block. A block may contain other blocks, \
+           but blocks may not overlap.",
     evidence: programs(
         trial(
             "check FILE",
@@ -33,7 +33,8 @@ pub(super) static NEVER_ENDED: CodeAccount = CodeAccount {
     title: "a block has no end",
     meaning: "Every block has an end: `if` has `fi`, `from` has `until`, `for` has `rof`, `compute` has \
               `uncompute`, `.proc` has `.end`, `.macro` has `.endm`.",
-    cure: "Write the end. `fi` has a condition too: it must hold exactly when the first body ran.",
+    cure: "Write the word that ends the block. A `fi` and an `until` need a condition; the condition of a \
+           `fi` must hold exactly when the first body ran.",
     evidence: programs(
         trial(
             "check FILE",
@@ -57,8 +58,9 @@ pub(super) static NEVER_ENDED: CodeAccount = CodeAccount {
 
 pub(super) static ELSE_IF_PARTED: CodeAccount = CodeAccount {
     title: "a statement is between the two `fi` of an `else if`",
-    meaning: "An `else if` is an `if` within the other body, and has another `fi`. The two `fi` follow each \
-              other at once: a statement between them would belong to the outer body only.",
+    meaning: "An `else if` is an `if` within the `else` body, and has its own `fi`. The `fi` of the outer \
+              `if` follows directly: a statement between the two `fi` would belong to the `else` body, but \
+              not to the inner `if`.",
     cure: "Write the `else` and the inner `if … fi` on separate lines.",
     evidence: programs(
         trial(
@@ -92,9 +94,10 @@ pub(super) static ELSE_IF_PARTED: CodeAccount = CodeAccount {
 
 pub(super) static END_MISSED: CodeAccount = CodeAccount {
     title: "the steps of a `for` miss its end",
-    meaning: "A `for` ends where its counter equals the end exactly: a backward run begins there. These steps go \
-              past it.",
-    cure: "Choose an end that is a whole number of steps away; the message names the nearest one.",
+    meaning: "A `for` ends when its counter is equal to a bound, because a backward run begins with that \
+              value. With this step, the counter passes the bound.",
+    cure: "Choose bounds whose difference is a multiple of the step; the message names the nearest upper \
+           bound.",
     evidence: programs(
         trial(
             "check FILE",
@@ -119,8 +122,8 @@ pub(super) static END_MISSED: CodeAccount = CodeAccount {
 
 pub(super) static COUNTER_CHANGED: CodeAccount = CodeAccount {
     title: "the body of a `for` changes its counter or a bound",
-    meaning: "A backward run counts down from the end to the beginning, so it needs the same counter and \
-              bounds.",
+    meaning: "A backward run repeats the values of the counter in the opposite order, between the same \
+              bounds. So the body must change neither the counter nor a bound.",
     cure: "Count in another cell, or write `from … until`, whose body may change any cell.",
     evidence: programs(
         trial(
@@ -147,9 +150,10 @@ pub(super) static COUNTER_CHANGED: CodeAccount = CodeAccount {
 
 pub(super) static LOCAL_LEFT_OPEN: CodeAccount = CodeAccount {
     title: "a `local` has no `delocal` in its block",
-    meaning: "A `local` gives a name and a value to a cell of 0, and the `delocal` in the same block takes both \
-              away. In a backward run the `delocal` comes first.",
-    cure: "End it with `delocal t = …`, which names its value by then; in a `compute` the `uncompute` does so.",
+    meaning: "A `local` opens a variable with a value, and a `delocal` in the same block closes it. A \
+              backward run begins at the `delocal`, so the `delocal` can't be omitted.",
+    cure: "End the variable with `delocal t = …`, which states the value at that point. A variable that the \
+           first body of a `compute` opens needs no `delocal`, because `uncompute` closes it.",
     evidence: programs(
         trial(
             "check FILE",
@@ -173,8 +177,9 @@ pub(super) static LOCAL_LEFT_OPEN: CodeAccount = CodeAccount {
 
 pub(super) static NO_LOCAL_OPEN: CodeAccount = CodeAccount {
     title: "a `delocal` ends no `local` of its block",
-    meaning: "`local` and `delocal` belong to the same block, and the name must be that of a local.",
-    cure: "Move the `delocal` to the block of its `local`.",
+    meaning: "A `delocal` must be in the same block as its `local`, and must name the variable that the \
+              `local` opened.",
+    cure: "Move the `delocal` to the block of its `local`, or correct the name.",
     evidence: programs(
         trial(
             "check FILE",
@@ -202,9 +207,9 @@ pub(super) static NO_LOCAL_OPEN: CodeAccount = CodeAccount {
 
 pub(super) static LOCAL_AND_DELOCAL_DIFFER: CodeAccount = CodeAccount {
     title: "a `delocal` declares another class or length than its `local`",
-    meaning: "In a backward run the `delocal` declares the variable, so it has the same class and lengths as the \
-              `local`.",
-    cure: "Write the same class and lengths at both.",
+    meaning: "In a backward run the `delocal` declares the variable, so it must state the same class and \
+              the same lengths as the `local`.",
+    cure: "Write the same class and the same lengths in the `local` and in the `delocal`.",
     evidence: programs(
         trial(
             "check FILE",
@@ -228,10 +233,11 @@ pub(super) static LOCAL_AND_DELOCAL_DIFFER: CodeAccount = CodeAccount {
 };
 
 pub(super) static UNKNOWN_LABEL: CodeAccount = CodeAccount {
-    title: "a branch names a label that isn't there",
-    meaning: "`br` and `from` name their partner by its label, in the same procedure. A pair can't cross the \
-              border of a macro or of an uncomputed part.",
-    cure: "Put the label in front of the partner.",
+    title: "a branch names an unknown label",
+    meaning: "A `br` and its partner, a `from`, name each other's labels. Both must be in the same \
+              procedure. If one of them is in a macro or in a part that `uncompute` undoes, the other one \
+              must be in the same macro or part.",
+    cure: "Write the label in front of the partner, or correct the name of the label.",
     evidence: programs(
         trial(
             "check FILE",
@@ -256,8 +262,9 @@ down:   from  top, n > 0
 
 pub(super) static NO_PAIR: CodeAccount = CodeAccount {
     title: "two branches don't name each other",
-    meaning: "Branches come in pairs: a `br` and a `from` that name each other. The `from` says when its `br` \
-              was taken, and a backward run tests that. A jump without a partner couldn't be undone.",
+    meaning: "Branches come in pairs: a `br` and a `from` that name each other. The condition of the `from` \
+              holds exactly when its `br` jumped, and a backward run tests that condition. A jump without a \
+              partner couldn't be undone.",
     cure: "Name the label of the `from` in the `br`, and the label of the `br` in the `from`; or write a block \
               instead.",
     evidence: programs(
@@ -284,8 +291,8 @@ down:   from  top, n > 0
 
 pub(super) static LABEL_OF_NOTHING: CodeAccount = CodeAccount {
     title: "a label names no instruction",
-    meaning: "A label is in front of an instruction of its procedure. A directive, and the end of a block or a \
-              procedure, can't have one.",
+    meaning: "A label must be in front of an instruction. Directives, blocks and uses of macros can't have \
+              a label, nor can the end of a block or a procedure.",
     cure: "Move the label in front of an instruction, or delete it.",
     evidence: programs(
         trial(
@@ -308,9 +315,9 @@ last:
 
 pub(super) static WAY_CUT_OFF: CodeAccount = CodeAccount {
     title: "the statement after an unconditional branch can't be reached",
-    meaning: "The statement after `br …, always` is reached by a jump only, and a `from …, always` isn't reached \
-              from above. So the `from` directly follows the `br`.",
-    cure: "Write a `from …, always` directly after the `br …, always`, or give them conditions.",
+    meaning: "A `br …, always` never continues with the next statement, and a `from …, always` may be \
+              reached by a jump only. So a `from …, always` must directly follow each `br …, always`.",
+    cure: "Write a `from …, always` directly after the `br …, always`, or give both branches conditions.",
     evidence: programs(
         trial(
             "check FILE",

@@ -5,8 +5,8 @@ use super::{CodeAccount, programs, trial};
 pub(super) static UNKNOWN_NAME: CodeAccount = CodeAccount {
     title: "nothing has this name here",
     meaning: "Cells must be declared: outside of procedures by `.in`, `.out`, `.inout`, `.garbage` and \
-              `.var`, in a frame by `.ancilla`, in a block by `local`. Variables of another procedure, and \
-              those around a macro, aren't in scope.",
+              `.var`, in a frame by `.ancilla`, in a block by `local`. The variables of another procedure \
+              aren't in scope. A macro doesn't see the variables at the place of its use.",
     cure: "Correct the spelling, declare the name, or pass it as an argument.",
     evidence: programs(
         trial(
@@ -62,8 +62,8 @@ pub(super) static UNKNOWN_PROCEDURE: CodeAccount = CodeAccount {
 
 pub(super) static DECLARED_TWICE: CodeAccount = CodeAccount {
     title: "a name is declared twice",
-    meaning: "A name has one meaning in its scope. In main a local can't hide a global either, because the \
-              flat text of the program couldn't distinguish them.",
+    meaning: "A name has one meaning in its scope. In main, a local can't hide a global either, because the \
+              disassembled text of the program couldn't distinguish them.",
     cure: "Choose another name for one of them.",
     evidence: programs(
         trial(
@@ -87,7 +87,7 @@ pub(super) static SET_TWICE: CodeAccount = CodeAccount {
     title: "a setting has two different values",
     meaning: "The number system, the width of integers, the tolerance and each limit hold for the whole \
               program, including the files that it includes.",
-    cure: "Delete one of them.",
+    cure: "Delete one of the two directives.",
     evidence: programs(
         trial(
             "check FILE",
@@ -136,8 +136,9 @@ pub(super) static SECOND_STACK: CodeAccount = CodeAccount {
 
 pub(super) static OUT_OF_RANGE: CodeAccount = CodeAccount {
     title: "a setting or a length is out of range",
-    meaning: "Words have 8, 16, 32 or 64 bits. Fixed point has 16 to 56 bits of fraction. Lengths and steps are \
-              at least 1, limits at least 0 and at most the bound that the message names. A tolerance is finite.",
+    meaning: "Words have 8, 16, 32 or 64 bits. Fixed point has 16 to 56 bits of fraction. Lengths and steps \
+              are at least 1. Limits are at least 0, and at most the bound that the message names. A \
+              tolerance is finite, and at least 0.",
     cure: "Choose a number in the range that the message names.",
     evidence: programs(
         trial(
@@ -161,8 +162,8 @@ pub(super) static OUT_OF_RANGE: CodeAccount = CodeAccount {
 
 pub(super) static TOO_MANY_CELLS: CodeAccount = CodeAccount {
     title: "more cells are declared than a program may have",
-    meaning: "All globals together, and each frame, may have 268435456 cells of each class, of which \
-              16777216 have initial values other than 0.",
+    meaning: "All globals together may have at most 268435456 cells of each class, and so may each frame. \
+              At most 16777216 cells of globals may have initial values other than 0.",
     cure: "Declare smaller arrays.",
     evidence: programs(
         trial(
@@ -206,11 +207,11 @@ pub(super) static VALUES_DO_NOT_FIT: CodeAccount = CodeAccount {
 
 pub(super) static NO_SUCH_BEGINNING: CodeAccount = CodeAccount {
     title: "a cell can't have this initial value or default",
-    meaning: "A `default` replaces a value that the user doesn't give, so only `.in` and `.inout` can have one, \
-              and only these can be `shared`. An `.ancilla` and a `local` array begin and end as 0. A stack that \
-              isn't given begins empty.",
-    cure: "Write `= value` for the initial value of a global. Add to an ancilla where it is used, and undo \
-           it there.",
+    meaning: "A `default` is the value of an input that the user doesn't give, so only `.in` and `.inout` \
+              can have a default. Only they can be `shared`, too. An `.ancilla` and a `local` array begin \
+              and end as 0. A stack begins empty unless it is an input.",
+    cure: "Write `= value` for the initial value of a global. Add the value to an ancilla before its use, \
+           and subtract it again after the use.",
     evidence: programs(
         trial(
             "check FILE",
@@ -233,9 +234,10 @@ pub(super) static NO_SUCH_BEGINNING: CodeAccount = CodeAccount {
 
 pub(super) static NO_SUCH_SHAPE: CodeAccount = CodeAccount {
     title: "an array can't have this shape",
-    meaning: "Arrays have one or two lengths of at least 1. A declaration without a length is a stack. A \
+    meaning: "Arrays have one or two lengths of at least 1. Empty brackets, as in `s[]`, declare a stack. A \
               stack exists during the whole run, so it is declared outside of procedures.",
-    cure: "Write `A[10]` or `M[3, 4]`; higher dimensions are computed: `A[(i*3 + j)*4 + k]`.",
+    cure: "Write `A[10]` or `M[3, 4]`. For more dimensions, compute the index in a vector: `A[(i*3 + j)*4 + \
+           k]`.",
     evidence: programs(
         trial(
             "check FILE",
@@ -257,8 +259,9 @@ pub(super) static NO_SUCH_SHAPE: CodeAccount = CodeAccount {
 pub(super) static NO_CONSTANT: CodeAccount = CodeAccount {
     title: "this isn't a constant",
     meaning: "Lengths, initial values, limits and `.const` are computed while the text is assembled. They \
-              consist of operators, functions, numbers and constants defined before.",
-    cure: "Define a `.const`, or use the value in a statement, which is computed while running.",
+              consist of operators, functions, numbers, and constants that are defined earlier in the text.",
+    cure: "Define a `.const` and write its name. To use the value of a cell, write a statement, which is \
+           executed at run time.",
     evidence: programs(
         trial(
             "check FILE",
@@ -282,9 +285,9 @@ pub(super) static NO_CONSTANT: CodeAccount = CodeAccount {
 
 pub(super) static CONSTANT_WITHOUT_VALUE: CodeAccount = CodeAccount {
     title: "a constant expression has no value",
-    meaning: "Constants are computed as by the machine: in the program's word, with wrap-around, and in its \
-              number system. An operation that would trap has no value: a division by 0, a root of a \
-              negative number, a result out of range.",
+    meaning: "Constants are computed as the machine would compute them: integers wrap at the width of the \
+              program's words, and reals are those of its number system. An operation that would trap has \
+              no value: a division by 0, a root of a negative number, a result out of range.",
     cure: "Correct the expression, or choose another number system with `.real`.",
     evidence: programs(
         trial(
@@ -307,10 +310,11 @@ pub(super) static CONSTANT_WITHOUT_VALUE: CodeAccount = CodeAccount {
 };
 
 pub(super) static NUMBER_DOES_NOT_FIT: CodeAccount = CodeAccount {
-    title: "a number doesn't fit into the program's numbers",
-    meaning: "Integers have the number of bits of `.word`, by default 64, and reals the range of `.real`. A \
-              number in the text is never truncated silently.",
-    cure: "Choose a wider word, `.word 16`. Bit patterns in base 2, 8 or 16 may use all bits.",
+    title: "a number is out of the range of the program's integers or reals",
+    meaning: "`.word` sets the width of integers, 64 bits by default, and `.real` sets the number system of \
+              reals. A number out of range is an error; it is never truncated silently.",
+    cure: "Choose a wider word, for example `.word 16`. A bit pattern in base 2, 8 or 16 may use all bits \
+           of a word.",
     evidence: programs(
         trial(
             "check FILE",

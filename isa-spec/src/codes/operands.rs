@@ -30,9 +30,11 @@ pub(super) static NO_TARGET: CodeAccount = CodeAccount {
 
 pub(super) static TARGET_IS_SOURCE: CodeAccount = CodeAccount {
     title: "an instruction's target is one of its sources",
-    meaning: "A backward run subtracts the value that was added, so the source must still hold it. A cell that \
-              is changed by itself doesn't: n * 0 doesn't determine n.",
-    cure: "Copy it first, and undo the copy afterwards: `local t = n`, `add n, t`, `delocal t = n / 2`.",
+    meaning: "A backward run subtracts the value that was added, so it needs the sources unchanged. An \
+              instruction whose target is also a source changes that source, and the old value may be lost: \
+              `sub n, n` makes every n 0.",
+    cure: "Copy the cell first, and undo the copy afterwards: `local t = n`, `add n, t`, `delocal t = n / \
+           2`.",
     evidence: programs(
         trial(
             "check FILE",
@@ -56,7 +58,7 @@ pub(super) static TARGET_IS_SOURCE: CodeAccount = CodeAccount {
 pub(super) static IN_PARAMETER_CHANGED: CodeAccount = CodeAccount {
     title: "a parameter that is declared `in` is changed",
     meaning: "An `in` parameter is only read, so the same cell may be passed for several of them.",
-    cure: "Declare it `inout`, or change a copy in a `local`.",
+    cure: "Declare the parameter `inout`, or change a copy in a `local`.",
     evidence: programs(
         trial(
             "check FILE",
@@ -85,7 +87,7 @@ pub(super) static CLASSES_MIXED: CodeAccount = CodeAccount {
     title: "an integer is given where a real is expected, or the other way round",
     meaning: "Cells keep their class, and no number is converted implicitly: a real that became an integer \
               would lose its fraction.",
-    cure: "Convert it, `toreal(n)` or `toint(x)`, or declare the cell in the other class.",
+    cure: "Convert the value by `toreal(n)` or `toint(x)`, or declare the cell in the other class.",
     evidence: programs(
         trial(
             "check FILE",
@@ -133,7 +135,7 @@ pub(super) static INDEX_OUT_OF_BOUNDS: CodeAccount = CodeAccount {
     title: "a constant index is outside of its array",
     meaning: "The elements of an array of n cells have the indices 0 to n - 1. This index is a constant \
               outside of that range.",
-    cure: "Count from 0.",
+    cure: "Write an index from 0 to n - 1; the first element is `A[0]`.",
     evidence: programs(
         trial(
             "check FILE",
@@ -154,8 +156,8 @@ pub(super) static INDEX_OUT_OF_BOUNDS: CodeAccount = CodeAccount {
 
 pub(super) static STACK_AS_OPERAND: CodeAccount = CodeAccount {
     title: "a stack is named as if it were a cell",
-    meaning: "A value on a stack can't be named by an operand: `push x` puts x on the stack of its class, `pop \
-              x` takes the last value off.",
+    meaning: "An operand can't name a value on a stack: `push x` puts x on the stack of its class, `pop x` \
+              takes the last value off.",
     cure: "Pop the value into a cell, or keep it in an array.",
     evidence: programs(
         trial(
@@ -203,10 +205,10 @@ pub(super) static NO_SUCH_ADJOINT: CodeAccount = CodeAccount {
 };
 
 pub(super) static NO_LENGTH: CodeAccount = CodeAccount {
-    title: "`len` is asked for a length that doesn't exist",
+    title: "the operand of `len` has no such length",
     meaning: "`len(v)` is the length of a vector or a slice. For a matrix, `len(M, 0)` is the number of rows \
               and `len(M, 1)` the number of columns.",
-    cure: "Name a vector, a slice, or a matrix with 0 or 1.",
+    cure: "Write `len(v)` for a vector or a slice, and `len(M, 0)` or `len(M, 1)` for a matrix.",
     evidence: programs(
         trial(
             "check FILE",
@@ -228,8 +230,8 @@ pub(super) static NO_LENGTH: CodeAccount = CodeAccount {
 
 pub(super) static NO_INVERSE_OVER: CodeAccount = CodeAccount {
     title: "an update has no inverse over these numbers",
-    meaning: "Every instruction needs an inverse. A product of integers has none: a factor of 0 loses the \
-              other factor, and a quotient loses the remainder.",
+    meaning: "Every update needs an inverse over the numbers of its target. `mul` and `div` have none over \
+              integers: a factor of 0 loses the old value, and a quotient loses the remainder.",
     cure: "Add the product to another cell: `add y, a*b`.",
     evidence: programs(
         trial(

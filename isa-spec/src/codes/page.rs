@@ -1,4 +1,5 @@
-//! Codes as text: a page for one, a list of all, and a document of all. Knows no particular code.
+//! Codes as text: the page of one code, a list of all codes, and a document with all pages. This module is
+//! independent of particular codes.
 
 use std::fmt::Write as _;
 
@@ -9,21 +10,21 @@ use crate::names::printable;
 const WIDTH: usize = 80;
 
 /// The beginning of `docs/errors.md`, before the entries.
-const BEGINNING: &str = "# What goes wrong, by its code
+const BEGINNING: &str = "# Codes of errors, warnings, traps and losses
 
 This page lists every code of an error, a warning, a trap or a loss. It is generated from the codes' own entries, and a test checks it.
 `reviver explain CODE` prints an entry, and `reviver explain` lists all. A message shows its code in brackets (`error[E20]`,
 `warning[W03]`, `trap[T22]`, `warning[L01]`); with `--json` it is the member `code`. A code never changes its meaning. The name of a
 code can be used too: `reviver explain index-outside`.
 
-Each program is the smallest one that shows its code and no other. Its output follows, then the corrected program, or a
-corrected command where only the command is wrong.
+Each entry has the smallest program that causes its code and no other code, with the program's output. The corrected
+program follows. If only the command is wrong, the corrected command follows instead.
 ";
 
 /// The kinds of codes, by first letter.
 const KINDS: [(char, &str); 4] = [
-    ('E', "Errors: nothing is assembled"),
-    ('W', "Warnings: doubtful, or certain to trap"),
+    ('E', "Errors: the text isn't assembled"),
+    ('W', "Warnings: the text is doubtful, or certain to trap"),
     ('T', "Traps: a run can't continue"),
     ('L', "Losses: derivatives may be wrong"),
 ];
@@ -35,7 +36,7 @@ pub fn page(entry: &CodeEntry, printed: &str) -> String {
     paragraph(&mut text, account.meaning);
     match &account.evidence {
         CodeEvidence::Programs { shown, recomputed } => {
-            let _ = writeln!(text, "\nThe smallest program that shows it:\n");
+            let _ = writeln!(text, "\nThe smallest program that causes it:\n");
             trial(&mut text, entry, shown);
             printed.lines().for_each(|line| text.extend([format!("    {line}").trim_end(), "\n"]));
             text.push('\n');
@@ -43,17 +44,17 @@ pub fn page(entry: &CodeEntry, printed: &str) -> String {
             match shown.text == recomputed.text {
                 true => {
                     let _ =
-                        writeln!(text, "\nWith this it runs:\n\n    $ {}", recomputed.typed(&entry.file()));
+                        writeln!(text, "\nCorrected command:\n\n    $ {}", recomputed.typed(&entry.file()));
                 }
                 false => {
-                    let _ = writeln!(text, "\nMended:\n");
+                    let _ = writeln!(text, "\nCorrected program:\n");
                     trial(&mut text, entry, recomputed);
                 }
             }
         }
         CodeEvidence::NotShown(why) => {
             text.push('\n');
-            paragraph(&mut text, &format!("No program shows it: {why}."));
+            paragraph(&mut text, &format!("There is no example: {why}."));
             text.push('\n');
             paragraph(&mut text, account.cure);
         }
@@ -106,7 +107,7 @@ fn section(text: &mut String, entry: &CodeEntry, printed: &str) {
             }
         }
         CodeEvidence::NotShown(why) => {
-            let _ = write!(text, "\nNo program shows it: {why}. {}\n", account.cure);
+            let _ = write!(text, "\nThere is no example: {why}. {}\n", account.cure);
         }
     }
 }

@@ -3,10 +3,12 @@
 use super::{CodeAccount, programs, trial};
 
 pub(super) static TASKS_MISPLACED: CodeAccount = CodeAccount {
-    title: "a `fork` and a `join` don't bound calls",
-    meaning: "`fork` and `join` are in one procedure, the `fork` first, with the calls that are tasks between \
-              them. No branch leads in or out. Another `fork` can be in a procedure that a task calls.",
-    cure: "Write `par p(…), q(…)`, which becomes these instructions, or end each `fork` with a `join`.",
+    title: "a `fork` or a `join` is misplaced",
+    meaning: "A `fork` and its `join` are in the same procedure, and the calls between them are tasks. No \
+              branch leads into this region or out of it. No other `fork` can be in the region, but one can \
+              be in a procedure that a task calls.",
+    cure: "Write `par p(…), q(…)`, from which the assembler generates these instructions, or end each \
+           `fork` with a `join`.",
     evidence: programs(
         trial(
             "check FILE",
@@ -71,8 +73,8 @@ pub(super) static NO_TASK: CodeAccount = CodeAccount {
 
 pub(super) static TASKS_SHARE: CodeAccount = CodeAccount {
     title: "a task uses a cell that another task changes",
-    meaning: "Tasks may run in any order and at the same time, so no task may use a cell that another one \
-              changes. Cells that all of them only read may be shared.",
+    meaning: "Tasks may run in any order and at the same time, so no task may use a cell that another task \
+              changes. Tasks may share cells that all of them only read.",
     cure: "Pass each task separate cells, or make the calls one after the other, without `par`.",
     evidence: programs(
         trial(

@@ -3,7 +3,7 @@
 use super::{CodeAccount, CodeEvidence, programs, trial};
 
 pub(super) static FILE_NOT_INCLUDED: CodeAccount = CodeAccount {
-    title: "a file that is included can't be read",
+    title: "an included file can't be read",
     meaning: "The path is in quotes, and relative to the folder of the file that includes it.",
     cure: "Correct the path.",
     evidence: programs(
@@ -27,9 +27,9 @@ pub(super) static FILE_NOT_INCLUDED: CodeAccount = CodeAccount {
 
 pub(super) static INCLUDES_ITSELF: CodeAccount = CodeAccount {
     title: "a file includes itself",
-    meaning: "Each file is included once. A file that includes itself couldn't come before the text that needs \
-              it.",
-    cure: "Move what both files need into a third one.",
+    meaning: "Each file is included once, before the text that needs it. A file can't come before itself, \
+              so it must not include itself, directly or through other files.",
+    cure: "Move the declarations that both files need into a third file.",
     evidence: programs(
         trial(
             "check FILE",
@@ -74,8 +74,8 @@ pub(super) static NO_INVERSE_PROGRAM: CodeAccount = CodeAccount {
     title: "a statement has no inverse, so the program has none",
     meaning: "The inverse program undoes each statement, from the last one to the first. Statements that \
               lose bits (`overwrite`, `erase`, `forget`, `fi forgotten`) can't be undone.",
-    cure: "Undo the statements that computed the value, `push` it, or declare it `.garbage`. `reviver \
-           bennett` transforms a whole program.",
+    cure: "Instead of erasing a value, undo the statements that computed it, `push` it, or keep it in a \
+           `.garbage` cell. `reviver bennett` transforms a whole program.",
     evidence: programs(
         trial(
             "invert FILE",
@@ -97,10 +97,11 @@ pub(super) static NO_INVERSE_PROGRAM: CodeAccount = CodeAccount {
 pub(super) static NOT_TRANSFORMED: CodeAccount = CodeAccount {
     title: "Bennett's method can't transform this statement",
     meaning: "The method copies the state of a program and runs parts of it again. It handles only states \
-              that consist of cells: no stacks, tapes, adjoints or calls by value. Rotations of floats are \
-              refused too, because they lose bits that are in no cell.",
-    cure: "Keep values in arrays, declare `.in` and `.out` arrays instead of tapes, call by name, and use \
-           `.real fixed` for rotations.",
+              that consist of cells: no stacks, tapes or adjoints. A `callvia` is refused, because it isn't \
+              known whether the called procedure loses bits. Rotations of floats are refused, because they \
+              lose bits that are in no cell.",
+    cure: "Keep values in arrays, declare `.in` and `.out` arrays instead of tapes, write `call` instead of \
+           `callvia`, and use `.real fixed` for rotations.",
     evidence: programs(
         trial(
             "bennett FILE",
@@ -125,7 +126,8 @@ pub(super) static NO_ROOM_FOR_STATES: CodeAccount = CodeAccount {
     title: "the states that Bennett's method keeps exceed `--space`",
     meaning: "`--space` limits the bytes of the kept states. Even the smallest plan of the method needs \
               more.",
-    cure: "Allow the bytes that the message names, or choose the plan with `--segments` and `--levels`.",
+    cure: "Raise `--space` to the number of bytes that the message names, or choose the plan with \
+           `--segments` and `--levels`.",
     evidence: programs(
         trial(
             "bennett FILE --space 100",
@@ -145,10 +147,10 @@ pub(super) static NO_ROOM_FOR_STATES: CodeAccount = CodeAccount {
 };
 
 pub(super) static MALFORMED_IMAGE: CodeAccount = CodeAccount {
-    title: "an image, or what a disassembly records, is malformed",
+    title: "an image, or a record in a disassembly, is malformed",
     meaning: "An image contains code, and records the lines, labels, blocks and names of its text. The \
-              records must match the code. The assembler and the disassembler write matching records; \
-              another program has changed them.",
+              records must match the code. The assembler and the disassembler write matching records, so \
+              these records were changed afterwards.",
     cure: "Assemble the text again. In a disassembly, delete all records: `.lines`, `.file`, `.block`, \
            `.scope`, `.value`.",
     evidence: programs(

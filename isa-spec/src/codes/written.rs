@@ -4,9 +4,9 @@ use super::{CodeAccount, programs, trial};
 
 pub(super) static UNREADABLE_TEXT: CodeAccount = CodeAccount {
     title: "a file isn't a text that can be assembled",
-    meaning: "A text is UTF-8, and is assembled as a reader sees it. So characters that a screen hides, or that \
-              change the direction of writing, are refused, also in comments. A file in another encoding, a line \
-              above 1 MiB, and a file above 4 GiB are refused too.",
+    meaning: "A text is UTF-8, and the text on a screen must be the text that is assembled. So invisible \
+              characters, and characters that change the direction of writing, are refused, even in \
+              comments. Lines of more than 1 MiB and files of more than 4 GiB are refused, too.",
     cure: "Save the file as UTF-8, and delete the character that the message names.",
     evidence: programs(
         trial(
@@ -30,7 +30,7 @@ pub(super) static UNKNOWN_CHARACTER: CodeAccount = CodeAccount {
     title: "a character isn't part of the language",
     meaning: "Statements consist of letters, digits, and the signs of operators and brackets. Some \
               characters only look like one of these: a long dash, or a no-break space.",
-    cure: "Type the character again. A comment begins with `;`.",
+    cure: "Type the character that was meant. Begin a comment with `;`.",
     evidence: programs(
         trial(
             "check FILE",
@@ -51,7 +51,7 @@ pub(super) static UNKNOWN_CHARACTER: CodeAccount = CodeAccount {
 
 pub(super) static UNCLOSED_QUOTE: CodeAccount = CodeAccount {
     title: "a text in quotes has no end",
-    meaning: "A text that begins with a quotation mark ends with one on the same line.",
+    meaning: "A text that begins with a quotation mark must end with a quotation mark on the same line.",
     cure: "Write the second quotation mark.",
     evidence: programs(
         trial(
@@ -75,9 +75,10 @@ pub(super) static UNCLOSED_QUOTE: CodeAccount = CodeAccount {
 
 pub(super) static MALFORMED_NUMBER: CodeAccount = CodeAccount {
     title: "a number is malformed, or too large",
-    meaning: "Numbers are `42`, `1_000`, `0xff`, `0b101`, `0o17`, `1.5` and `2e-3`. A name can't begin \
-              with a digit.",
-    cure: "Delete signs that aren't digits, or write a blank or an operator in between.",
+    meaning: "Numbers have the forms `42`, `1_000`, `0xff`, `0b101`, `0o17`, `1.5` and `2e-3`. A name can't \
+              begin with a digit.",
+    cure: "Delete the characters that aren't digits, or separate the number from the name by a blank or an \
+           operator.",
     evidence: programs(
         trial(
             "check FILE",
@@ -98,10 +99,10 @@ pub(super) static MALFORMED_NUMBER: CodeAccount = CodeAccount {
 
 pub(super) static SOMETHING_ELSE_EXPECTED: CodeAccount = CodeAccount {
     title: "something else is expected here",
-    meaning: "The statement was read up to this place, and this word or sign can't continue it. The message says \
-              what can.",
-    cure: "Compare with the usage: `reviver isa WORD` shows how an instruction, a keyword or a directive \
-           is written. Often a comma or a bracket is missing just before.",
+    meaning: "The statement is valid up to this place, but this word or sign can't follow. The message says \
+              what can follow.",
+    cure: "Compare the statement with its syntax, which `reviver isa WORD` shows for an instruction, a \
+           keyword or a directive. Often a comma or a bracket is missing before this place.",
     evidence: programs(
         trial(
             "check FILE",
@@ -121,9 +122,10 @@ pub(super) static SOMETHING_ELSE_EXPECTED: CodeAccount = CodeAccount {
 };
 
 pub(super) static RESERVED_NAME: CodeAccount = CodeAccount {
-    title: "a name is taken by the language",
+    title: "a name is reserved by the language",
     meaning: "Instructions, keywords and functions can't be names. Neither can `main`, the name of the code \
-              outside of procedures. Names that begin with `len$` pass lengths to procedures.",
+              outside of procedures. Names that begin with `len$` are reserved for parameters that pass \
+              lengths to procedures.",
     cure: "Choose another name.",
     evidence: programs(
         trial(
@@ -145,9 +147,9 @@ pub(super) static RESERVED_NAME: CodeAccount = CodeAccount {
 
 pub(super) static UNKNOWN_DIRECTIVE: CodeAccount = CodeAccount {
     title: "there is no such directive",
-    meaning: "A word with a point in front declares something, and this one isn't known.",
-    cure: "`reviver isa` lists the directives; cells are declared by `.in`, `.out`, `.inout`, `.garbage` \
-           and `.var`.",
+    meaning: "A word that begins with a dot is a directive, and there is no directive of this name.",
+    cure: "Correct the name; `reviver isa` lists the directives. Declare cells by `.in`, `.out`, `.inout`, \
+           `.garbage` or `.var`.",
     evidence: programs(
         trial(
             "check FILE",
@@ -169,8 +171,9 @@ pub(super) static UNKNOWN_DIRECTIVE: CodeAccount = CodeAccount {
 pub(super) static OUT_OF_PLACE: CodeAccount = CodeAccount {
     title: "a directive isn't allowed here",
     meaning: "Globals, constants, procedures and macros are declared outside of procedures and blocks. \
-              `.ancilla` is at the beginning of its procedure. No directive is inside of a block.",
-    cure: "Move it out of the block. In a block, `local` declares a variable.",
+              `.ancilla` may also be in a procedure, outside of its blocks.",
+    cure: "Move the directive out of the block or the procedure. To declare a variable in a block, write \
+           `local`.",
     evidence: programs(
         trial(
             "check FILE",
@@ -197,9 +200,11 @@ pub(super) static OUT_OF_PLACE: CodeAccount = CodeAccount {
 
 pub(super) static TOO_MUCH: CodeAccount = CodeAccount {
     title: "a text exceeds a limit of the assembler",
-    meaning: "The nesting and the copies of expressions, blocks, macros and included files are limited. \
-              Without limits a few lines could request any amount of memory.",
-    cure: "Split it: use a `local` for a part of an expression, and a procedure for a repeated part.",
+    meaning: "The depth of nested expressions, blocks, macros and includes is limited, and so is the number \
+              of statements that macros and `uncompute` copy. Without these limits, a few lines could \
+              request any amount of memory.",
+    cure: "Split the text: compute a part of an expression into a `local`, and write a procedure for a \
+           repeated part.",
     evidence: programs(
         trial(
             "check FILE",
@@ -220,9 +225,10 @@ pub(super) static TOO_MUCH: CodeAccount = CodeAccount {
 
 pub(super) static UNKNOWN_INSTRUCTION: CodeAccount = CodeAccount {
     title: "there is no such instruction or macro",
-    meaning: "A statement begins with the name of an instruction, of a macro, or with a keyword. This word is \
-              none of them. A function follows an update, as in `add y, exp(x)`.",
-    cure: "`reviver isa` lists the instructions. A procedure is called: `call p(x)`.",
+    meaning: "A statement begins with an instruction, the name of a macro, or a keyword, and this word is \
+              none of them. A function can't begin a statement; it is part of an instruction, as in `add y, \
+              exp(x)`.",
+    cure: "Correct the word; `reviver isa` lists the instructions. To run a procedure, write `call p(x)`.",
     evidence: programs(
         trial(
             "check FILE",
@@ -243,8 +249,9 @@ pub(super) static UNKNOWN_INSTRUCTION: CodeAccount = CodeAccount {
 
 pub(super) static UNKNOWN_FUNCTION: CodeAccount = CodeAccount {
     title: "there is no such function",
-    meaning: "Functions have the names that the manual lists. Some instructions, such as `swap`, take none.",
-    cure: "`reviver isa` lists the functions.",
+    meaning: "The manual lists the names of the functions, and this name isn't one of them. Some \
+              instructions, such as `swap`, take no function at all.",
+    cure: "Correct the name; `reviver isa` lists the functions.",
     evidence: programs(
         trial(
             "check FILE",
@@ -268,7 +275,7 @@ pub(super) static UNKNOWN_FUNCTION: CodeAccount = CodeAccount {
 pub(super) static WRONG_NUMBER_OF_OPERANDS: CodeAccount = CodeAccount {
     title: "an instruction or a function has too many or too few operands",
     meaning: "Each instruction has a fixed number of operands, and each function a fixed number of sources.",
-    cure: "`reviver isa NAME` prints how many.",
+    cure: "Write as many operands as the example shows that `reviver isa NAME` prints.",
     evidence: programs(
         trial(
             "check FILE",
@@ -291,7 +298,7 @@ pub(super) static ASSIGNED: CodeAccount = CodeAccount {
     title: "there is no assignment with `=`",
     meaning: "A statement begins with an instruction. There is no `=`, because the old value of the cell \
               would be lost. Values are added, subtracted or exchanged instead.",
-    cure: "Write `add n, 1` for n += 1. A cell that is 0 becomes 5 by `add n, 5`.",
+    cure: "Write `add n, 1` for n += 1. To set a cell that is 0 to 5, write `add n, 5`.",
     evidence: programs(
         trial(
             "check FILE",
@@ -312,9 +319,9 @@ pub(super) static ASSIGNED: CodeAccount = CodeAccount {
 
 pub(super) static NO_CONDITION: CodeAccount = CodeAccount {
     title: "this isn't a condition",
-    meaning: "A condition compares two values: `a == b`, `!=`, `<`, `<=`, `>` or `>=`. Conditions are \
-              joined by `and`, `or` and `not`; a number alone is none.",
-    cure: "Compare: `n != 0`, `a < b and b < c`.",
+    meaning: "A condition compares two values: `a == b`, `!=`, `<`, `<=`, `>` or `>=`. `and` and `or` join \
+              conditions, and `not` negates a condition; a number alone isn't a condition.",
+    cure: "Compare the value, for example `n != 0` or `a < b and b < c`.",
     evidence: programs(
         trial(
             "check FILE",
@@ -335,9 +342,11 @@ pub(super) static NO_CONDITION: CodeAccount = CodeAccount {
 
 pub(super) static OTHER_CONDITION_WANTED: CodeAccount = CodeAccount {
     title: "this condition isn't allowed here",
-    meaning: "`br` and `from` of a pair are single instructions: they test one comparison of cells and \
-              constants, or `always`. Blocks test any condition, but not `always`; only a join forgets.",
-    cure: "Write a block (`if … fi`, `from … until`), which tests any condition.",
+    meaning: "A `br` or a `from` of a pair is a single instruction: it tests one comparison of cells and \
+              constants, or `always`. A block tests any condition except `always`. Only a `fi`, or the \
+              `from` of a loop, can be `forgotten`.",
+    cure: "Instead of a pair, write a block (`if … fi`, `from … until`), which tests any comparison. In a \
+           block, write a comparison instead of `always`.",
     evidence: programs(
         trial(
             "check FILE",

@@ -33,7 +33,7 @@ impl PlainValue {
 /// of another class than the signature requires, is 0.
 ///
 /// # Errors
-/// Returns a fault if the function has no value there.
+/// Returns a fault if the function has no value for these sources.
 pub fn evaluate(
     (word, system): (Word, RealSystem),
     (function, signature): (Function, Signature),

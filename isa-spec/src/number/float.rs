@@ -1,6 +1,6 @@
 //! The floats: IEEE 754 with the elementary functions of `elementary/`, so that a program yields the same
 //! bits on every platform. `sqrt`, `floor` and `round` are exact in IEEE 754 and may be processor
-//! instructions. Knows no tolerance and no residues.
+//! instructions. This module is independent of tolerances and residues.
 
 use super::elementary::{NativeDouble, NativeSingle, exp, inverse_trig, log, power, roots, special, trig};
 use super::reals::Reals;

@@ -1,4 +1,5 @@
-//! Fixed-point numbers for consumers that support f64 only, such as parsers of JSON. Knows no output format.
+//! Fixed-point numbers for consumers that support f64 only, such as parsers of JSON. This module is
+//! independent of output formats.
 
 use super::FixedPoint;
 use super::reals::Reals;
@@ -13,9 +14,9 @@ pub struct FixedForReaders {
 }
 
 /// Formats a fixed-point number for output; `text` is the result of [`Reals::text`]. A consumer that parses
-/// f64 reads exactly this number if an f64 equals it. A consumer that knows fixed point always reads exactly
-/// this number: from `units` if present, otherwise from `text`. Returns `None` if the text isn't a number of
-/// this system.
+/// f64 reads exactly this number if an f64 equals it. A consumer that supports fixed point always reads
+/// exactly this number: from `units` if present, otherwise from `text`. Returns `None` if the text isn't a
+/// number of this system.
 pub fn fixed_for_readers(fraction_bits: u8, text: &str) -> Option<FixedForReaders> {
     let reals = FixedPoint::new(fraction_bits);
     let raw = reals.parse(text)?;

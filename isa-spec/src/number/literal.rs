@@ -1,4 +1,4 @@
-//! Conversion of real literals to the bits of a number system. Parses no text.
+//! Conversion of real literals to the bits of a number system. This module parses no text.
 
 use crate::fault::Eval;
 use crate::module::RealSystem;

@@ -1,5 +1,5 @@
-//! The trait of a number system for reals. Handles single reals; knows no cells, no instructions and no
-//! display.
+//! The trait of a number system for reals. It handles single reals, and is independent of cells, instructions
+//! and output.
 
 use crate::arith::Elementary;
 use crate::fault::Eval;

@@ -1,5 +1,5 @@
-//! Integers: two's complement words of 8 to 64 bits, stored sign-extended in an `i64`. Handles widths and
-//! wrapping; knows no cells.
+//! Integers: two's complement words of 8 to 64 bits, stored sign-extended in an `i64`. This module handles
+//! widths and wrapping, and is independent of cells.
 
 use crate::arith::Order;
 use crate::fault::{Eval, Fault};

@@ -43,7 +43,7 @@ impl<E: Engine> Changes<E> {
         Changes { slots: [None; 3] }
     }
 
-    /// Returns the changes with one more: the change in the first slot of `changes` is put into slot `slot`.
+    /// Returns these changes, with the change in the first slot of `changes` added in slot `slot`.
     #[inline(always)]
     pub(super) fn with(mut self, slot: usize, changes: Changes<E>) -> Self {
         self.slots[slot] = changes.slots[0];
@@ -61,8 +61,8 @@ impl<E: Engine> Changes<E> {
         self.slots.iter().flatten()
     }
 
-    /// Returns the same changes with other values. A compiling engine uses it when only the run decides if
-    /// the changes apply: the new values select between new and old adjoints.
+    /// Returns the same changes with other values. A compiling engine calls it if it is known only at run
+    /// time whether the changes apply: the new values then select between new and old adjoints.
     pub fn with_values(mut self, mut value: impl FnMut(&Change<E>) -> Real<E>) -> Self {
         for change in self.slots.iter_mut().flatten() {
             change.value = value(change);

@@ -1,4 +1,4 @@
-//! The function rows that an engine's steps use. Knows no particular row.
+//! The function rows that an engine's steps use. This module is independent of particular rows.
 
 use crate::arith::Arith;
 use crate::fault::Eval;

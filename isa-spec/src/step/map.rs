@@ -1,4 +1,4 @@
-//! Steps y ← g(y), and x, y ← y, x. Knows no row.
+//! Steps y ← g(y), and x, y ← y, x. This module is independent of rows.
 
 use super::accumulate::keep_unless;
 use super::{Change, Changes, Engine, Failed, Operation, Real};

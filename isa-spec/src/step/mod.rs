@@ -11,9 +11,9 @@
 //! Language" (2020), section 3. For example, the reverse sweep over y += f(a) executes y -= f(a), and adds
 //! y'·∂f/∂a to a'.
 
-/// If a truth value holds, evaluates to the changes that an expression computes, otherwise to no changes. If
-/// the engine knows the truth value, the expression is expanded inline, because the compiler doesn't inline
-/// closures of this size.
+/// Evaluates to the changes that an expression computes if a truth value holds, and to no changes otherwise.
+/// If the truth value is known when the step is executed, the expression is expanded inline, because the
+/// compiler doesn't inline closures of this size.
 macro_rules! when {
     ($e:ident, $bit:ident, $found:expr) => {
         if E::IMMEDIATE {
@@ -136,8 +136,8 @@ impl Operation {
         }
     }
 
-    /// Returns the index of the second source among the operands' values. For a function of one source it is
-    /// that of the only one.
+    /// Returns the index of the second source among the operands' values. For a function of one source,
+    /// returns the index of that source.
     #[inline(always)]
     fn second_source(self) -> usize {
         usize::from(self.function.arity() > 1)

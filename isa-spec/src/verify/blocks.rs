@@ -110,7 +110,7 @@ impl Checker<'_> {
             self.report(
                 ProblemCode::MalformedImage,
                 Site::Instruction(at),
-                "a recorded condition compares what its procedure can't",
+                "a recorded condition has operands that its procedure can't compare",
             );
         }
     }

@@ -94,7 +94,7 @@ impl<'a> Checker<'a> {
         }
         if matches!(operand, Operand::Place(place) if place.adjoint) {
             self.report(ProblemCode::NoSuchAdjoint, site, "an adjoint can't be passed").help =
-                Some("pass the cell: the procedure can name its adjoint".into());
+                Some("pass the cell; the procedure can name the adjoint of its parameter".into());
             return false;
         }
         if !self.argument_class(site, self.class(procedure, operand), parameter) {
@@ -236,7 +236,7 @@ impl<'a> Checker<'a> {
                     "two arguments are the same cells",
                 );
                 violation.other = Some((Site::Operand(at, m), "passed here too".into()));
-                violation.help = Some("arguments may overlap only where both parameters are `in`".into());
+                violation.help = Some("pass different cells, or declare both parameters `in`".into());
             }
         }
     }

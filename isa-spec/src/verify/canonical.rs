@@ -29,7 +29,8 @@ impl<'a> Checker<'a> {
         let module = self.module;
         let garbage = (0..).zip(&module.globals).filter(|(_, global)| global.role == Role::Garbage);
         for (n, global) in garbage.filter(|_| module.inverse) {
-            let message = format!("`{}` is garbage of an inverse, which is given", global.name);
+            let message =
+                format!("`{}` is garbage in an inverse program, where it must be an input", global.name);
             self.report(ProblemCode::MalformedImage, Site::Global(n), message);
         }
     }
@@ -110,7 +111,7 @@ impl<'a> Checker<'a> {
             let message =
                 format!("this names the global `{}`, which `{}` hides", global.name, procedure.name);
             self.report(ProblemCode::GlobalBehindParameter, Site::Instruction(at), message).help =
-                Some("the parameter must have another name".into());
+                Some("give the parameter another name".into());
         }
         let recorded = self.recorded_operands(number, procedure);
         let mut is_hidden = false;

@@ -81,9 +81,9 @@ impl<'a> Checker<'a> {
                 Site::Instruction(at),
                 "nothing can be reached after this `br …, always`",
             );
-            violation.other = Some((Site::Instruction(at + 1), "this would only be reached backward".into()));
-            violation.help =
-                Some("a `from …, always` must follow: the place where another path arrives".into());
+            violation.other =
+                Some((Site::Instruction(at + 1), "only a backward run would reach this".into()));
+            violation.help = Some("write a `from …, always` directly after the `br …, always`".into());
         }
         if is_always(instruction, Update::From)
             && !code.get((at as usize).wrapping_sub(1)).is_some_and(|before| is_always(before, Update::Br))
@@ -94,7 +94,7 @@ impl<'a> Checker<'a> {
                 "reaching this `from …, always` from above always traps",
             );
             violation.other = Some((Site::Instruction(at - 1), "this leads into it".into()));
-            violation.help = Some("a `br …, always` must precede it".into());
+            violation.help = Some("write a `br …, always` directly before it".into());
         }
     }
 }

@@ -93,7 +93,7 @@ impl<'a> Checker<'a> {
                 let message = format!("`{name}` and `{one}` are both the stack of {of}");
                 let violation = self.report(ProblemCode::SecondStack, Site::Global(other), message);
                 violation.other = Some((Site::Global(first), format!("the stack of {of} is declared here")));
-                violation.help = Some("the machine has one stack for each class".into());
+                violation.help = Some("declare only one stack of each class".into());
             }
         }
     }
@@ -152,7 +152,7 @@ impl<'a> Checker<'a> {
                 site,
                 format!("the stack `{name}` has initial values, and begins empty"),
             )
-            .help = Some("an input may have a `default`; `push` them otherwise".into());
+            .help = Some("declare an input with a `default`, or `push` the values".into());
         }
         if global.default.as_ref().is_some_and(Values::is_empty) {
             self.report(
@@ -168,7 +168,7 @@ impl<'a> Checker<'a> {
                 site,
                 format!("`{name}` is given {given} values, more than `.limit stack {limit}`"),
             )
-            .help = Some("raise the limit, or give fewer".into());
+            .help = Some("raise the limit, or give fewer values".into());
         }
     }
 
@@ -238,7 +238,7 @@ impl<'a> Checker<'a> {
             if variable.shape == Shape::Stack {
                 let message = format!("the stack `{}` is declared in a frame", variable.name);
                 self.report(ProblemCode::NoSuchShape, site, message).help =
-                    Some("stacks live as long as the program, and are declared as its globals".into());
+                    Some("declare the stack as a global: a stack lives as long as the program".into());
             }
         }
         let shapes = procedure.frame.iter().map(|v| (v.class, v.shape)).collect();

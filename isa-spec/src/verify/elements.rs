@@ -1,6 +1,6 @@
 //! Analysis of constant arguments. It determines which elements of a global array an argument certainly
 //! names, whether two arguments share an element, and whether an argument is the same in every iteration of a
-//! loop. It uses constants only; cases that depend on values are checked at the call.
+//! loop. The analysis uses constants only; the machine checks cases that depend on values at the call.
 
 use crate::instruction::{Argument, Base, Index, Operand, Place, Range, Slice, Term};
 use crate::module::{Module, Shape};

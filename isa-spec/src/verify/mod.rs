@@ -1,7 +1,8 @@
 //! Verification of modules: every rule of valid programs that can be checked without running them.
 //!
-//! The assembler reports violations at their source position, the loader rejects the image. Both use this
-//! module, so texts and images obey the same rules. Knows no source text and no machine.
+//! The assembler reports violations at their places in the text; the loader rejects the image. Both call this
+//! module, so texts and images obey the same rules. This module is independent of source text and of the
+//! machine.
 
 mod blocks;
 mod calls;

@@ -48,8 +48,8 @@ impl<'a> Checker<'a> {
         fits
     }
 
-    /// Reports operands that don't exist, have other indices than their declaration requires, or have a
-    /// constant index out of bounds. Returns true if there are none.
+    /// Reports operands that don't exist, that have other indices than their declaration requires, or that
+    /// have a constant index out of bounds. Returns true if all operands are valid.
     pub(super) fn places(&mut self, procedure: &'a Procedure, at: u32, instruction: &'a Instruction) -> bool {
         let mut sound = true;
         for (n, operand) in instruction.operands.iter().enumerate() {
@@ -186,7 +186,7 @@ impl<'a> Checker<'a> {
             self.report(
                 ProblemCode::ArrayOrCell,
                 site,
-                "an index is a constant, an integer scalar, or one plus the other",
+                "an index is a constant, an integer scalar, or the sum of both",
             );
         }
         sound
@@ -257,12 +257,14 @@ impl<'a> Checker<'a> {
         let violation = self.report(ProblemCode::NoInverseOver, Site::Instruction(at), message);
         violation.help = match update.over() {
             [Over::MultiplicativeReals] => Some(
-                "it is the update of multiplicative number systems; for a product write \
-                 `add.mul y, a, b`, for a quotient `add.div y, a, b`"
+                "write `add.mul y, a, b` for a product, or `add.div y, a, b` for a quotient: \
+                 this update is for multiplicative number systems"
                     .into(),
             ),
-            [Over::ComplexReals] => Some("it needs complex numbers".into()),
-            [Over::Integers] => Some("it works on the bits of integers".into()),
+            [Over::ComplexReals] => {
+                Some("this update is for complex numbers, which no number system has yet".into())
+            }
+            [Over::Integers] => Some("apply this update to an integer: it works on bits".into()),
             _ => None,
         };
     }
@@ -276,7 +278,7 @@ impl<'a> Checker<'a> {
             let site = Site::Operand(at, n as u32);
             let Operand::Place(target) = operand else {
                 self.report(ProblemCode::NoTarget, site, "a target must be a cell, not a constant").help =
-                    Some("an instruction changes its target: put the constant into a cell first".into());
+                    Some("put the constant into a cell first: an instruction changes its target".into());
                 continue;
             };
             self.writable(procedure, site, target);
@@ -293,7 +295,7 @@ impl<'a> Checker<'a> {
         if !declaration.writable {
             let message = format!("`{}` is an `in` parameter and can't be changed", declaration.name);
             self.report(ProblemCode::InParameterChanged, site, message).help =
-                Some("declare it `inout`, or change a copy".into());
+                Some("declare the parameter `inout`, or change a copy".into());
         }
         declaration.writable
     }
@@ -323,7 +325,7 @@ impl<'a> Checker<'a> {
     fn alias(&mut self, procedure: &'a Procedure, site: Site, target: &'a Place, what: &str) {
         let name = self.declaration(procedure, target.base).map_or("", |d| d.name);
         self.report(ProblemCode::TargetIsSource, site, format!("`{name}` {what}")).help =
-            Some("the old value could not be found again; copy it into an ancilla first".into());
+            Some("copy the cell into an ancilla first: otherwise its old value could be lost".into());
     }
 }
 

@@ -55,7 +55,7 @@ impl<'a> Checker<'a> {
         for (at, _) in switches.collect::<Vec<_>>() {
             let message = format!("`{}` has a rule, so gradient mode can't be switched inside", ruled.name);
             self.report(ProblemCode::NoRule, Site::Instruction(at), message).help =
-                Some("with a rule, the body runs values-only and the rule propagates the adjoints".into());
+                Some("delete `grad.on` and `grad.off`: the body of a procedure with a rule runs on values only, and the rule propagates the adjoints".into());
         }
     }
 
@@ -69,7 +69,7 @@ impl<'a> Checker<'a> {
                 let message =
                     format!("`{}` is a rule: it may change only its own frame and adjoints", rule.name);
                 let violation = self.report(ProblemCode::NoRule, Site::Instruction(at), message);
-                violation.help = Some("copy into a `local` what has to be changed".into());
+                violation.help = Some("copy the cell into a `local`, and change the copy".into());
             }
         }
     }

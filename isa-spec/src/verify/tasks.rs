@@ -64,16 +64,21 @@ impl<'a> Checker<'a> {
         let code = ProblemCode::TasksMisplaced;
         match misplaced {
             MisplacedBound::ForkInFork { at, open } => {
-                let violation =
-                    self.report(code, Site::Instruction(at), "this `fork` is inside of another one");
+                let violation = self.report(
+                    code,
+                    Site::Instruction(at),
+                    "this `fork` is between another `fork` and its `join`",
+                );
                 violation.other =
                     Some((Site::Instruction(open), "no `join` ends this `fork` before the inner one".into()));
-                violation.help =
-                    Some("end the first with `join`, or fork in a procedure that a task calls".into());
+                violation.help = Some(
+                    "end the first `fork` with `join`, or write this `fork` in a procedure that a task calls"
+                        .into(),
+                );
             }
             MisplacedBound::JoinAlone { at } => {
                 self.report(code, Site::Instruction(at), "this `join` has no `fork`").help =
-                    Some("a `fork` comes before the calls, its `join` after them".into());
+                    Some("write a `fork` before the calls, and its `join` after them".into());
             }
             MisplacedBound::ForkAlone { at } => {
                 self.report(code, Site::Instruction(at), "this `fork` has no `join`").help =
@@ -130,8 +135,7 @@ impl<'a> Checker<'a> {
         let violation = self.report(ProblemCode::NoTask, Site::Instruction(at), message);
         violation.other =
             Some((Site::Instruction(unfit), "all tasks share the stacks, the tapes and the mode".into()));
-        violation.help =
-            Some("keep the values in cells that are passed, or call it outside of the `par`".into());
+        violation.help = Some("pass the values in cells, or call the procedure outside of the `par`".into());
     }
 
     /// Reports a branch between `fork` and `join` whose partner is outside of that region.
@@ -183,11 +187,11 @@ impl<'a> Checker<'a> {
         let name = self.module.globals.get(global as usize).map_or("a global", |global| &global.name);
         let message = match at == other {
             true => format!("each of these tasks changes `{name}`"),
-            false => format!("one task changes `{name}`, and another one names it"),
+            false => format!("one task changes `{name}`, and another task uses it"),
         };
         let violation = self.report(ProblemCode::TasksShare, Site::Instruction(at), message);
         if at != other {
-            violation.other = Some((Site::Instruction(other), "this is the other one".into()));
+            violation.other = Some((Site::Instruction(other), "the other task".into()));
         }
         violation.help = Some("pass each task separate cells, or different elements".into());
     }

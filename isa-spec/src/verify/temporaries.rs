@@ -13,8 +13,8 @@ use crate::update::Update;
 pub const MOST_FUNCTIONS: u32 = 1024;
 
 impl Checker<'_> {
-    /// Reports a temporary whose expression contains itself or is too long, because it couldn't be written as
-    /// text. Returns true if there is none.
+    /// Reports a temporary whose expression contains itself or is too long, because such an expression
+    /// couldn't be written as text. Returns true if there is no such temporary.
     pub(super) fn temporaries_end(&mut self) -> bool {
         let temporaries = &self.module.structure.temporaries;
         let key = |temporary: &Temporary| (temporary.procedure, temporary.variable);

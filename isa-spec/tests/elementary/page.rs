@@ -18,8 +18,8 @@ use crate::subject::{SUBJECTS, Second, Subject};
 /// The number of arguments to try for each function.
 const COUNT: usize = 4000;
 
-const HEAD: &str =
-    "| function | f64: greatest found | at | f32: greatest found | at |\n|---|---|---|---|---|\n";
+const HEAD: &str = "| function | f64: greatest error | f64: argument | f32: greatest error | f32: argument |\n\
+    |---|---|---|---|---|\n";
 
 fn path() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs/functions.md")

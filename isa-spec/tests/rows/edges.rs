@@ -158,22 +158,26 @@ const CASES: &[Case] = &[
             }
         },
     ),
-    (&[Min, Max], "Ties, ±0 among them, give the first source, and the derivative goes to the first", |f| {
-        for system in System::floats() {
-            assert_eq!(system.real(f, -0.0, 0.0).map(f64::to_bits), Ok((-0.0_f64).to_bits()));
-            assert_eq!(system.real(f, 0.0, -0.0).map(f64::to_bits), Ok(0.0_f64.to_bits()));
-        }
-        for system in System::each() {
-            for tie in [-2.0, 0.0, 1.5] {
-                assert_eq!(system.real(f, tie, tie), Ok(tie));
-                assert_eq!(system.partial(f, 0, tie, tie), Ok(1.0));
-                assert_eq!(system.partial(f, 1, tie, tie), Ok(0.0));
+    (
+        &[Min, Max],
+        "Equal sources, including ±0, give the first source, which then gets the whole derivative",
+        |f| {
+            for system in System::floats() {
+                assert_eq!(system.real(f, -0.0, 0.0).map(f64::to_bits), Ok((-0.0_f64).to_bits()));
+                assert_eq!(system.real(f, 0.0, -0.0).map(f64::to_bits), Ok(0.0_f64.to_bits()));
             }
-        }
-        for word in Word::ALL {
-            assert_eq!(ints(word).int(f, 7, 7), Ok(7));
-        }
-    }),
+            for system in System::each() {
+                for tie in [-2.0, 0.0, 1.5] {
+                    assert_eq!(system.real(f, tie, tie), Ok(tie));
+                    assert_eq!(system.partial(f, 0, tie, tie), Ok(1.0));
+                    assert_eq!(system.partial(f, 1, tie, tie), Ok(0.0));
+                }
+            }
+            for word in Word::ALL {
+                assert_eq!(ints(word).int(f, 7, 7), Ok(7));
+            }
+        },
+    ),
     (&[Abs], "The integer MIN wraps to MIN; in fixed point it traps", |f| {
         for word in Word::ALL {
             assert_eq!(ints(word).int(f, min(word), 0), Ok(min(word)));
@@ -265,7 +269,7 @@ const CASES: &[Case] = &[
     }),
     (
         &[Atan2],
-        "The angle of the origin is 0 (±0 and ±π by the signs of float zeros); its derivative traps",
+        "The angle of the origin is 0, or ±0 or ±π by the signs of float zeros; the derivative at the origin traps",
         |f| {
             use std::f64::consts::PI;
             for system in System::each() {
@@ -370,7 +374,7 @@ const CASES: &[Case] = &[
             assert_eq!(system.real(f, -8.0, 0.0), Ok(-2.0));
         }
     }),
-    (&[Hypot], "A result out of range traps, a square does not", |f| {
+    (&[Hypot], "A result out of range traps; a square out of range does not", |f| {
         for system in System::each() {
             let large = system.max() / 4.0;
             traps(system.real(f, system.max(), system.max()));
@@ -383,7 +387,7 @@ const CASES: &[Case] = &[
             assert_eq!(system.real(f, 3.0 * small, -4.0 * small), Ok(5.0 * small));
         }
     }),
-    (&[Hypot], "The derivative where both sources are 0 traps", |f| {
+    (&[Hypot], "The derivative traps if both sources are 0", |f| {
         for system in System::each() {
             assert_eq!(system.real(f, 0.0, 0.0), Ok(0.0));
             traps(system.partial(f, 0, 0.0, 0.0));

@@ -28,8 +28,8 @@ impl Device {
     /// Returns the GPU that is best for most batches; it is a software driver only if there is no hardware GPU.
     ///
     /// # Errors
-    /// [`NoDevice`] if there is none, it computes inexactly, it lacks a needed feature, or this build has no GPU
-    /// support.
+    /// [`NoDevice`] if there is no GPU, if the GPU computes inexactly or lacks a needed feature, or if this build has no
+    /// GPU support.
     pub fn gpu() -> Result<Device, NoDevice> {
         Device::named("gpu")
     }

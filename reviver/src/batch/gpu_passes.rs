@@ -1,5 +1,5 @@
 //! Translation of a plan into device passes. Each pass is a shader, with the columns that it reads and the columns
-//! that it fills. This module knows nothing of the device's internals.
+//! that it fills. This module doesn't depend on the device's internals.
 
 use std::borrow::Cow;
 

@@ -95,7 +95,7 @@ pub(super) struct ThreadGroups<'g> {
     kept: KeptRows,
 }
 
-/// Outcome for the first of some lanes: that many have results in the buffer, or that many must run alone.
+/// Outcome for the first lanes of a range, with their number: their results are buffered, or they must run alone.
 pub(super) enum GroupLanes {
     Done(usize),
     Alone(usize),
@@ -218,8 +218,8 @@ impl<'g> ThreadGroups<'g> {
     }
 }
 
-/// Splits losses with the same turning point into those of one group function each. Each item has the index of its
-/// first loss.
+/// Splits losses with the same turning point into chunks, one for each group function. Each item has the index of the
+/// chunk's first loss.
 fn in_rows((first, losses): (usize, &[LossCell])) -> impl Iterator<Item = (usize, &[LossCell])> {
     (first..).step_by(MOST_ROWS).zip(losses.chunks(MOST_ROWS))
 }
@@ -236,7 +236,7 @@ fn in_group(numbers: &[u64]) -> InGroup<u64> {
     }
 }
 
-/// Number of rows that are read at once, and number of rows whose results are buffered.
+/// Number of rows in a buffer. Inputs are read, and results are written, for that many rows at once.
 const KEPT: usize = 64;
 
 /// Input numbers of the rows at consecutive places, read into contiguous memory.

@@ -156,8 +156,8 @@ fn round_trip(call: &mut Workspace) -> Result<(), Error> {
     }
 }
 
-/// Records that a lane's derivatives aren't verified, if they aren't. Returns an error instead if the batch doesn't
-/// allow unverified derivatives.
+/// Notes a lane whose derivatives may be wrong, or whose reverse sweep was recomputed with a history. If derivatives may
+/// be wrong and the batch doesn't allow that, returns an error instead.
 fn note_trust(
     plan: &LanePlan,
     lane: u64,

@@ -142,8 +142,8 @@ impl<'a> LaneInputs<'a> {
     }
 }
 
-/// Returns the cells of declarations that are `shared` and have a `default`, unless the cells are given; with the
-/// bits of the default.
+/// Returns the cells that get their default: those of `shared` declarations with a `default`, unless they are in
+/// `given`. Each cell has the bits of its default.
 fn by_default(executable: &Executable, given: &[(LaneCell, u64)]) -> Vec<(LaneCell, u64)> {
     let (program, begin) = (executable.program(), &executable.shared.begin);
     let globals = program.module().globals.iter().enumerate();

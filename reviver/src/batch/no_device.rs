@@ -7,7 +7,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum NoDevice {
     /// A build without the feature `gpu`.
-    #[error("this build of Reviver reaches no device but the processor: the feature `gpu` adds the others")]
+    #[error("this build of Reviver has no GPU support: build it with the feature `gpu`, or choose `cpu`")]
     Build,
     /// A device that is missing, or can't execute the lanes.
     #[cfg(feature = "gpu")]

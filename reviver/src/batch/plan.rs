@@ -58,7 +58,7 @@ impl LaneTask {
     }
 }
 
-/// Cell that lanes are given a number for.
+/// Input cell: each lane has its own number for the cell, or all lanes share one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaneCell {
     /// Cell name, such as `x`, `A[3]`, `M[1,2]`.

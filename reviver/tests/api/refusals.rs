@@ -22,7 +22,7 @@ fn unknown_names_are_refused() {
     assert_eq!(said(program.reals("M[1]")), "there is no cell `M[1]`: a matrix takes two indices");
     assert_eq!(said(program.reals("y[0]")), "there is no cell `y[0]`: a scalar takes no index");
     for name in ["M[", "M[]", "M[a,b]", "M[1,1]]", "M[1,1"] {
-        assert!(said(program.reals(name)).contains("an element is named like `A[3]`"), "{name}");
+        assert!(said(program.reals(name)).contains("write an element as `A[3]`"), "{name}");
     }
     assert!(said(program.loss("M")).contains("`M` has 4 cells"));
     assert!(said(program.loss("n")).contains("is an integer"));
@@ -44,7 +44,7 @@ fn slices_and_numbers_that_do_not_fit_are_refused_and_change_nothing() {
         said(call.give_reals(m, &[9.0, 9.0, f64::NAN, 9.0])),
         "`M`: NaN, at index 2 of the slice, is not a number that fits into f64"
     );
-    assert!(said(call.give_reals(y, &[1.0])).starts_with("`y` can't be given: it is `.out`; a run is given"));
+    assert!(said(call.give_reals(y, &[1.0])).starts_with("`y` can't be given: it is `.out`; give a run"));
     let speed = program.reals("speed").unwrap();
     assert!(said(call.give_result_reals(speed, &[1.0])).starts_with("`speed` can't be given: it is `.in`"));
     call.run().unwrap();
@@ -101,13 +101,13 @@ fn running_backward_needs_every_result_and_detects_impossible_ones() {
     let mut call = program.workspace().unwrap();
     assert_eq!(
         said(call.run_back()),
-        "running backward needs every result, an array all at once; not given: `a`, `b`"
+        "running backward needs every result; give these, each array in one call: `a`, `b`"
     );
     call.give_result_ints(first, &[3]).unwrap();
     call.give_result_ints(b, &[3]).unwrap();
     assert_eq!(
         said(call.run_back()),
-        "running backward needs every result, an array all at once; not given: `a`"
+        "running backward needs every result; give these, each array in one call: `a`"
     );
     call.give_result_ints(a, &[3, 0]).unwrap();
     call.run_back().unwrap();

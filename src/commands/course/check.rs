@@ -17,7 +17,7 @@ pub fn run(options: &CourseCheck, json: bool) -> Fallible {
     if !folder.has_any(exercises) {
         let here = read::shown(&options.folder);
         let failure = Failure::usage(format_args!("there are no exercises in {here}"));
-        return Err(failure.help("`reviver course start DIR` copies them into a folder"));
+        return Err(failure.help("`reviver course start DIR` copies the exercises into a folder"));
     }
     let chosen = exercises.iter().filter(|exercise| wanted.is_none_or(|wanted| wanted.name == exercise.name));
     let grading = Grading::usual(options.running);
@@ -60,7 +60,7 @@ fn unknown(exercises: &[Exercise], argument: &str) -> Failure {
     if (CourseFolder { path: path.to_owned() }).has_any(exercises) {
         let typed = read::typed(path);
         return failure.help(format_args!(
-            "{typed} is a folder of exercises, which follows a number: `reviver course check 1 {typed}`; in the folder, `reviver course check` grades all"
+            "{typed} is a folder of exercises: write the number of an exercise before it, as in `reviver course check 1 {typed}`; in the folder, `reviver course check` grades all exercises"
         ));
     }
     let names = || exercises.iter().map(|exercise| &*exercise.name);
@@ -69,7 +69,7 @@ fn unknown(exercises: &[Exercise], argument: &str) -> Failure {
     match nearest(argument, names()).or_else(part) {
         Some(near) => failure.help(format_args!("did you mean `{near}`?")),
         None => failure.help(
-            "it is named by its number, in front of the folder: `reviver course check 3 DIR`; `reviver course` lists them",
+            "write the number of the exercise before the folder: `reviver course check 3 DIR`; `reviver course` lists the exercises",
         ),
     }
 }

@@ -25,22 +25,22 @@ pub struct Copied {
 /// The name is `-`, which denotes a standard stream in other commands.
 pub fn check_folder(folder: &Path) -> Fallible {
     if folder == Path::new("-") {
-        let failure = Failure::usage("`-` is no folder; in other commands it is a stream");
-        return Err(failure.help("a folder of that name is `./-`"));
+        let failure = Failure::usage("`-` isn't a folder: in other commands, it is a standard stream");
+        return Err(failure.help("write `./-` for a folder with the name `-`"));
     }
     Ok(())
 }
 
 fn make_folder(path: &Path) -> Fallible {
-    fs::create_dir_all(path)
-        .map_err(|error| Failure::load(format_args!("can't make the folder {}: {error}", read::shown(path))))
+    fs::create_dir_all(path).map_err(|error| {
+        Failure::load(format_args!("can't create the folder {}: {error}", read::shown(path)))
+    })
 }
 
 impl Copied {
     /// Writes a file, and creates its folders.
     ///
-    /// # Errors
-    /// An error if the file can't be written.
+    /// The file can't be written, or its folder can't be created.
     pub fn write(&mut self, path: &Path, bytes: &[u8]) -> Fallible {
         path.parent().map_or(Ok(()), make_folder)?;
         match read::files().output(path, Replaces::Nothing) {

@@ -41,8 +41,9 @@ impl Folders {
             let folder = CourseFolder { path: path.clone() };
             if !folder.has_any(exercises) {
                 let inner = inside(path, exercises);
-                let inner =
-                    inner.map_or_else(String::new, |inner| format!("; there are in {}", read::shown(&inner)));
+                let inner = inner.map_or_else(String::new, |inner| {
+                    format!("; the exercises are in {}", read::shown(&inner))
+                });
                 streams::complain(&format!("note: there are no exercises in {name}{inner}\n"));
             }
             folders.push(folder);
@@ -52,14 +53,13 @@ impl Folders {
 }
 
 impl Skipped {
-    /// Returns the verdict on skipped paths.
     /// Returns the verdict on skipped paths: a failure if any path was skipped, so that the exit code shows it.
     pub fn verdict(&self) -> Fallible {
         match self.0 {
             0 => Ok(()),
             skipped => {
                 let message = format!(
-                    "{} skipped, which aren't folders that can be read",
+                    "{} skipped: only folders that can be read are used",
                     counted(skipped, "argument")
                 );
                 Err(Failure::spelled(Exit::Check, message, ""))
@@ -78,11 +78,11 @@ fn unusable(path: &Path) -> Option<String> {
     Some(match (is_archive, path.exists()) {
         (true, _) => "it is an archive: unpack it, and name its folder".to_owned(),
         (false, true) => "it is a file: name the folder of exercises".to_owned(),
-        (false, false) => "it is a link that leads nowhere".to_owned(),
+        (false, false) => "it is a link to a path that doesn't exist".to_owned(),
     })
 }
 
-/// Returns a folder with exercises inside a folder; unpacked archives have such an extra level.
+/// Returns a subfolder that contains exercises, if there is one. Unpacked archives often have such an extra level.
 fn inside(path: &Path, exercises: &[Exercise]) -> Option<PathBuf> {
     let entries = fs::read_dir(path).ok()?;
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));

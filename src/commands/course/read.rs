@@ -40,7 +40,7 @@ fn called<'c>(chapters: &'c [Chapter], argument: &str) -> Fallible<&'c Chapter> 
         let part = || names().find(|name| name.contains(&*argument.to_lowercase()));
         match nearest(argument, names()).or_else(part) {
             Some(near) => failure.help(format_args!("did you mean `{near}`?")),
-            None => failure.help("`reviver course read` lists them"),
+            None => failure.help("`reviver course read` lists the chapters"),
         }
     })
 }

@@ -74,18 +74,17 @@ pub fn run(options: &CourseReport, json: bool) -> Fallible {
 fn check(options: &CourseReport, json: bool) -> Fallible {
     if json && options.output.as_deref() == Some(Path::new("-")) {
         let failure = Failure::usage("`--json` and `-o -` would both write to standard output");
-        return Err(failure.help(
-            "`-o grades.csv` writes also the table into a file; without `-o` only the object is printed",
-        ));
+        return Err(
+            failure.help("give `-o` the name of a file, or leave `-o` out to print only the JSON object")
+        );
     }
     if json && options.classroom {
         return Err(Failure::usage("`--classroom` prints a JSON object already").help("leave `--json` out"));
     }
     if options.classroom && options.folders.len() > 1 {
         let failure = Failure::usage("`--classroom` takes at most one folder");
-        return Err(
-            failure.help("without a folder it prints the tests, with one also their state in that folder")
-        );
+        return Err(failure
+            .help("name no folder to print only the tests, or one folder to add its results to the tests"));
     }
     Ok(())
 }

@@ -26,7 +26,7 @@ pub fn run(options: &CourseSolutions, json: bool) -> Fallible {
         kept => format!("; {} existing files stay unchanged", counted(kept, "file")),
     };
     streams::print(&format!(
-        "solutions, expectations and hints of {} in {place}{kept}\n",
+        "the solutions, expectations and hints of {} are in {place}{kept}\n",
         counted(exercises.len(), "exercise")
     ))
 }

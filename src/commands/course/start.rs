@@ -26,7 +26,7 @@ pub fn run(options: &CourseStart, json: bool) -> Fallible {
     let solved = exercises.iter().filter(|exercise| folder.file(exercise, SOLUTION).exists()).count();
     if solved > 0 {
         streams::complain(&format!(
-            "note: {} has solutions of {} already, and they stay; for a class begin another folder, or remove each `{SOLUTION}`\n",
+            "note: {} already has solutions of {}, and they stay; for a class, use another folder, or remove each `{SOLUTION}`\n",
             read::shown(&folder.path),
             counted(solved, "exercise")
         ));
@@ -40,9 +40,9 @@ pub fn run(options: &CourseStart, json: bool) -> Fallible {
 fn reported(folder: &CourseFolder, exercises: &[Exercise], Copied { written, kept }: Copied) -> String {
     let place = read::shown(&folder.path);
     let mut text = match (written, kept) {
-        (0, _) => format!("everything is in {place} already, and stays unchanged\n"),
+        (0, _) => format!("all files are in {place} already, and stay unchanged\n"),
         (_, 0) => {
-            format!("{} and the programs of the book in {place}\n", counted(exercises.len(), "exercise"))
+            format!("{} and the programs of the book are in {place}\n", counted(exercises.len(), "exercise"))
         }
         _ => format!(
             "{} written into {place}; {kept} existing files stay unchanged\n",
@@ -50,7 +50,7 @@ fn reported(folder: &CourseFolder, exercises: &[Exercise], Copied { written, kep
         ),
     };
     if written == 0 {
-        text.push_str("`reviver course` in that folder lists what is passed, and what comes next\n");
+        text.push_str("in that folder, `reviver course` lists the passed exercises and the next one\n");
     } else if let Some(first) = exercises.first() {
         let file = |name: &str| Path::new(&first.name).join(name).display().to_string();
         let (task, start, number) = (file("task.md"), file("start.rasm"), first.number);

@@ -22,7 +22,7 @@ pub fn check(batch: RecordBatch<'_>, schema: &Schema, body: &[u8]) -> Result<(),
         }
         Some(other) => {
             return Err(BrokenArrow::Wrong(format!(
-                "its batches are compressed by something unknown ({other:?})"
+                "its batches are compressed by an unknown method ({other:?})"
             )));
         }
     };
@@ -50,8 +50,8 @@ struct BatchClaims<'b> {
     is_compressed: bool,
 }
 
-const FEW: &str = "a batch lacks a part of it";
-const SHORT: &str = "a batch has fewer numbers of it than it says";
+const FEW: &str = "a batch lacks a part of the column";
+const SHORT: &str = "a batch has fewer numbers of the column than it claims";
 
 impl BatchClaims<'_> {
     /// Validates the claims about a column, or about the elements of a list column, which needs at least `least`
@@ -75,7 +75,7 @@ impl BatchClaims<'_> {
 
     /// Validates the claims about a buffer, which needs at least `least` bytes after decompression.
     fn buffer(&mut self, least: i64) -> Result<(), &'static str> {
-        const OUTSIDE: &str = "a batch has numbers of it outside of its bytes";
+        const OUTSIDE: &str = "a batch has numbers of the column outside of its bytes";
         let (offset, length) = self.buffers.next().ok_or(FEW)?;
         let end = offset.checked_add(length).and_then(|end| usize::try_from(end).ok());
         let bytes = usize::try_from(offset).ok().zip(end).and_then(|(from, to)| self.body.get(from..to));
@@ -88,7 +88,7 @@ impl BatchClaims<'_> {
                 // isn't compressed.
                 -1 => length - 8,
                 count if (0..=length.saturating_mul(LARGEST_RATIO)).contains(&count) => count,
-                _ => return Err("a batch claims more numbers of it than its bytes can hold"),
+                _ => return Err("a batch claims more numbers of the column than its bytes can hold"),
             },
         };
         if count >= least { Ok(()) } else { Err(SHORT) }

@@ -1,5 +1,5 @@
-//! Arrow files with random access. The footer, which is read first, has the location of each record batch. This
-//! module knows no columns.
+//! Arrow files with random access. The footer, which is read first, has the location of each record batch. Another
+//! module reads the columns.
 
 use std::io::{Read, Seek, SeekFrom};
 

@@ -111,7 +111,7 @@ impl ArrowInput {
         // A pipe of unknown length is complete at the end marker; waiting for more bytes might block.
         match self.length.is_some_and(|length| self.seen.get() < length) {
             true => {
-                let what = "something follows its end: consecutive streams aren't one stream";
+                let what = "something follows its end: write all batches into one stream";
                 Err(BrokenArrow::wrong(what))
             }
             false => Ok(has_end),
@@ -130,7 +130,7 @@ impl ArrowInput {
             system: module.real,
         };
         let failure = Failure::usage(format_args!("{}: {error}", self.file));
-        failure.help("leave such lanes out, or declare the cell so that it holds such numbers")
+        failure.help("leave such lanes out, or declare the cell with a class that has such numbers")
     }
 }
 
@@ -179,7 +179,7 @@ impl LaneReader for ArrowInput {
 fn broken(file: &str, error: &BrokenArrow) -> Failure {
     Failure::load(format_args!("can't read {file}: {error}"))
         .caused_by(error)
-        .help("is it whole? record batches are read from Arrow's IPC files and streams")
+        .help("check that the file is whole, and is an IPC file or IPC stream of Arrow")
 }
 
 /// Failure for columns that can't be converted. `before` is the number of lanes in earlier batches, to name the lane.
@@ -198,12 +198,12 @@ fn refused(file: &str, before: u64, error: ArrowRefused) -> Failure {
 fn batch(message: &ArrowMessage, schema: &SchemaRef) -> Result<arrow_array::RecordBatch, BrokenArrow> {
     let head = message.head()?;
     if !matches!(head.version(), MetadataVersion::V4 | MetadataVersion::V5) {
-        return Err(BrokenArrow::wrong("it has an obsolete version of Arrow"));
+        return Err(BrokenArrow::wrong("its version of the Arrow format is obsolete"));
     }
     let Some(batch) = head.header_as_record_batch() else {
         let what = match head.header_type() {
-            MessageHeader::DictionaryBatch => "a dictionary, which none of its columns has",
-            MessageHeader::Schema => "columns, which were named before",
+            MessageHeader::DictionaryBatch => "a dictionary, and no column uses one",
+            MessageHeader::Schema => "a second list of columns",
             _ => "something that isn't a record batch",
         };
         return Err(BrokenArrow::Wrong(format!("one of its messages has {what}")));

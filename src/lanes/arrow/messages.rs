@@ -1,4 +1,4 @@
-//! Arrow IPC messages with their bodies, and the framing of streams. This module knows no columns.
+//! Arrow IPC messages with their bodies, and the framing of streams. Another module reads the columns.
 
 use std::io::{self, Read};
 
@@ -38,7 +38,7 @@ impl ArrowMessage {
     /// Decodes the metadata; lengths and offsets in it are not validated yet.
     pub fn head(&self) -> Result<Message<'_>, BrokenArrow> {
         arrow_ipc::root_as_message(&self.head)
-            .map_err(|error| BrokenArrow::Wrong(format!("the description of a part is broken ({error})")))
+            .map_err(|error| BrokenArrow::Wrong(format!("the description of a message is broken ({error})")))
     }
 
     /// Reads a message whose mark has already been read. Returns `None` for the end marker, a message of length 0.
@@ -58,7 +58,7 @@ impl ArrowMessage {
     }
 }
 
-/// Stream of messages. A file that is read sequentially is also one: a stream between two file marks, with a footer
+/// Stream of messages. A file that is read sequentially is also a stream: it is between two file marks, with a footer
 /// before the last mark.
 pub struct ArrowStream<R> {
     source: R,
@@ -72,7 +72,7 @@ impl<R: Read> ArrowStream<R> {
     pub fn begin(mut source: R) -> Result<(ArrowStream<R>, Schema), BrokenArrow> {
         let mut mark = [0; 4];
         if filled(&mut source, &mut mark)? == 0 {
-            return Err(BrokenArrow::wrong("there is nothing in it"));
+            return Err(BrokenArrow::wrong("it is empty"));
         }
         let (begun, rest) = FILE_MARK.split_at(mark.len());
         let is_file = mark == begun;
@@ -97,7 +97,7 @@ impl<R: Read> ArrowStream<R> {
                 self.has_end = message.is_none();
                 Ok(message)
             }
-            4 => Err(BrokenArrow::wrong("there is something between its messages")),
+            4 => Err(BrokenArrow::wrong("it has other bytes between its messages")),
             _ => Err(BrokenArrow::Cut("between its messages")),
         }
     }
@@ -120,19 +120,19 @@ impl<R: Read> ArrowStream<R> {
             return Ok(true);
         }
         Err(BrokenArrow::Wrong(format!(
-            "{batches} record batches are in it, and its table of contents has {listed}"
+            "it has {batches} record batches, and its table of contents lists {listed}"
         )))
     }
 }
 
-const NO_ARROW: &str = "it doesn't begin as record batches do";
+const NO_ARROW: &str = "it doesn't begin like an Arrow file or stream";
 /// Maximum length of a footer, which has about 24 bytes for each record batch.
 const LONGEST_CONTENTS: u64 = 1 << 30;
 /// Error of a file without a footer.
 pub const NO_CONTENTS: BrokenArrow = BrokenArrow::Cut("after its last record batch");
 
-/// Skips from a file's first mark, of which `rest` hasn't been read, to the first message. Zero padding is between
-/// them: up to eight bytes from most writers, up to the alignment of the data from others.
+/// Skips from a file's first mark, of which `rest` hasn't been read, to the first message. Between this mark and the
+/// message is zero padding: up to eight bytes from most writers, up to the alignment of the data from others.
 fn find_message(source: &mut impl Read, rest: &[u8]) -> Result<(), BrokenArrow> {
     const LONGEST_FILLER: usize = 1 << 12;
     let mut word = [0; 4];
@@ -150,7 +150,7 @@ fn find_message(source: &mut impl Read, rest: &[u8]) -> Result<(), BrokenArrow> 
         }
     }
     Err(BrokenArrow::wrong(
-        "its columns are named only at its end, as Polars writes files: give the path of the file, or write a stream",
+        "its columns are named only at its end, as in files of Polars: give the path of the file instead of a pipe, or write a stream",
     ))
 }
 
@@ -164,9 +164,7 @@ pub fn contents(bytes: &[u8]) -> Result<arrow_ipc::Footer<'_>, BrokenArrow> {
 pub fn schema(named: Option<arrow_ipc::Schema<'_>>) -> Result<Schema, BrokenArrow> {
     let named = named.ok_or_else(|| BrokenArrow::wrong("it doesn't name its columns"))?;
     if !named.endianness().equals_to_target_endianness() {
-        return Err(BrokenArrow::wrong(
-            "its numbers have their bytes in another order than those of this machine",
-        ));
+        return Err(BrokenArrow::wrong("its numbers have another byte order than this machine"));
     }
     try_fb_to_schema(named).map_err(|error| BrokenArrow::Wrong(error.to_string()))
 }

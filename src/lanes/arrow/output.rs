@@ -91,7 +91,7 @@ impl LaneWriter for ArrowOutput {
         let batch = self.results.batch(block.lanes, block.first, block.columns, block.failures);
         let batch = batch.map_err(|error| match error {
             ArrowRefused::Inexact { .. } => Failure::load(format_args!("can't write the results: {error}"))
-                .help("`-o` with a `.csv` has all digits"),
+                .help("write a `.csv` with `-o`: it has all digits"),
             error => Failure::load(format_args!("can't write the results: {error}")),
         })?;
         self.writer.write(&batch).map_err(|error| self.writer.target().failed(unwritten(error)))

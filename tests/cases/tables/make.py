@@ -1,9 +1,10 @@
-"""Makes files of numbers as users of NumPy and pandas have them, and what they hold by these libraries' own reading.
+"""Creates files of numbers as users of NumPy and pandas have them, and records the numbers that these libraries read.
 
     python3 make.py FOLDER [SEED]
 
-FOLDER gets the files, and `expected.json`: for each file either `M` (lanes, 2, 3) and `k` (lanes, 2), or null where no reader may
-accept it. Without SEED the numbers are those of the files in this folder; `tests/cli/readers.rs` runs it with others.
+The files are written to FOLDER, with `expected.json`: for each file either `M` (lanes, 2, 3) and `k` (lanes, 2), or
+null if readers must refuse the file. Without SEED the numbers are those of the files in this folder.
+`tests/cli/readers.rs` also runs the script with other seeds.
 """
 import io
 import json
@@ -127,7 +128,7 @@ for name, array in (("c.npy", P), ("fortran.npy", np.asfortranarray(P)), ("big.n
     read = np.load(path(name))
     holds(name, read[:, :6].reshape(lanes, 2, 3), read[:, 6:])
 
-# What isn't numbers that the cells hold.
+# Arrays whose elements aren't numbers that the cells can hold.
 for name, more in {
     "longdouble": {"M": M.astype("longdouble"), "k": k},
     "complex": {"M": M.astype("complex128"), "k": k},
@@ -155,7 +156,7 @@ with warnings.catch_warnings():
     zipped("twice.npz", [("M.npy", member(M)), ("M.npy", member(M + 1)), ("k.npy", member(k))])
 refused("twice.npz")
 
-# What isn't whole.
+# Damaged files.
 edited("prefixed.npz", "plain.npz", lambda data: b"#!junk\n" + data)
 edited("cut.npz", "plain.npz", lambda data: data[:-30])
 
@@ -170,7 +171,7 @@ edited("longer.npy", "c.npy", lambda data: data + b"xx")
 for name in ("prefixed.npz", "cut.npz", "flipped.npz", "cut.npy", "longer.npy"):
     refused(name)
 
-# A member that claims more than it has, and one of which deflate could never make so much.
+# A member that declares more lanes than it has, and a compressed member with another number of lanes.
 claims = member(M).replace(f"({lanes}, 2, 3)".encode(), b"(9, 2, 3)") if lanes < 10 else member(M)[:-8]
 zipped("claims.npz", [("M.npy", claims), ("k.npy", member(k))])
 refused("claims.npz")

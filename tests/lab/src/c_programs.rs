@@ -1,4 +1,4 @@
-//! C text of several programs in one executable. It is compiled once, and answers queries on standard input.
+//! Compiles the C texts of several programs into one executable, which answers queries on standard input.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -102,7 +102,7 @@ pub struct CompiledPrograms {
 }
 
 impl CompiledPrograms {
-    /// Compiles programs. A pair's flag is true for programs whose gradient is compiled, too.
+    /// Compiles programs into one executable. The flag of an entry is true if the program's gradient is compiled, too.
     ///
     /// # Panics
     /// Panics if the compiler refuses the text, or warns.
@@ -169,7 +169,7 @@ fn read(line: &str, question: &CQuestion) -> CAnswer {
     CAnswer { status, steps, counts, ints, reals, adjoints: numbers.collect() }
 }
 
-/// Returns the globals that the C function of a gradient has as inputs.
+/// Returns the globals that are inputs of the gradient's C function, each with its index among all globals.
 pub fn given(program: &Program) -> impl Iterator<Item = (usize, &Global)> {
     program
         .module()
@@ -179,7 +179,7 @@ pub fn given(program: &Program) -> impl Iterator<Item = (usize, &Global)> {
         .filter(|(_, global)| global.role.is_given() && global.shape.cells() > 0)
 }
 
-/// Returns the C function that answers queries about a program.
+/// Returns the text of the C function that answers queries about a program.
 fn answers(program: &Program, text: &CText, has_loss: bool) -> String {
     let p = text.prefix();
     let (ints, reals) = program.flow().layout().static_cells();
@@ -208,7 +208,7 @@ fn answers(program: &Program, text: &CText, has_loss: bool) -> String {
     )
 }
 
-/// Returns the C type by which public functions pass a number of a class.
+/// Returns the C type of the parameters with which public functions pass numbers of a class.
 fn passed(program: &Program, class: Class) -> String {
     match class {
         Class::Int => format!("int{}_t", program.module().word.bits()),

@@ -1,5 +1,5 @@
-//! Corner cases: small programs at the limits of one rule each. Some trap, others just don't. Random programs rarely
-//! reach these limits. In addition, each function occurs in one program.
+//! Corner cases: small programs at the limits of one rule each, which random programs rarely reach. Some trap, others
+//! are just within the limit. Two more programs contain every function of integers and of reals.
 
 use reviver_isa::function::{Function, Signature};
 
@@ -301,7 +301,8 @@ mod tests {
     use crate::subject::Subject;
     use reviver_vm::Travel;
 
-    /// In a program, no function after a trapping one is executed, so none may trap.
+    /// Every function has a value at the tested points. Otherwise the trap would end the program before its later
+    /// functions are tested.
     #[test]
     fn all_functions_have_values_at_tested_points() {
         for text in [of_integers(), of_reals()] {

@@ -1,5 +1,5 @@
 //! Coverage of runs: rows, signatures, branch outcomes, kinds of operands, call depths. Observes a machine step by
-//! step, and its module. This module knows no generator.
+//! step, and inspects its module. This file doesn't depend on the program generator.
 
 use std::collections::BTreeSet;
 
@@ -40,7 +40,7 @@ impl Coverage {
         self.seen.insert(what.into());
     }
 
-    /// Records whether declared stacks have values at an end of a run.
+    /// Records if declared stacks have values or are empty. `end` names the end of the run at which the machine is.
     fn stacks(&mut self, machine: &Machine, end: &str) {
         let globals = machine.program().module().globals.iter().enumerate();
         for (n, global) in globals.filter(|(_, global)| global.shape == Shape::Stack) {

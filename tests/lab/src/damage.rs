@@ -1,15 +1,15 @@
-//! Deliberate damage to bytes: single bits, random edits, and edits with a repaired checksum. This module knows where
-//! images and state files store checksums and lengths, not what their content means.
+//! Deliberate damage to bytes: single bits, random edits, and edits with a repaired checksum. This file contains the
+//! positions of checksums and lengths in images and state files, and interprets nothing else in them.
 
 use reviver_assembler::image;
 use reviver_isa::codec;
 
 use crate::rng::Rng;
 
-/// Bytes of an image before its section table; `ENTRY` is the size of a table entry.
+/// Offset of the section table in an image, in bytes; `ENTRY` is the size of a table entry.
 const TABLE: usize = 20;
 const ENTRY: usize = 20;
-/// Bytes of a state file before its checksummed body.
+/// Offset of the checksummed body in a state file, in bytes.
 const STATE_BODY: usize = 14;
 const STATE_CHECKSUM: std::ops::Range<usize> = 10..14;
 
@@ -129,7 +129,7 @@ pub fn edited_text(rng: &mut Rng, text: &str) -> Vec<u8> {
     lines.join(&b'\n')
 }
 
-/// Replaces a word of one line by a word of another.
+/// Replaces a word of the line `at` by a word of the line `other`.
 fn edit_word(rng: &mut Rng, lines: &mut [Vec<u8>], at: usize, other: usize) {
     let words = |line: &[u8]| line.split(|b| *b == b' ').map(<[u8]>::to_vec).collect::<Vec<_>>();
     let mut changed = words(&lines[at]);

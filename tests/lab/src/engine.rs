@@ -16,7 +16,7 @@ use reviver_vm::{CheckLevel, Machine, Program, Runner, Trap, checkpoint};
 #[derive(Clone, Copy, Debug)]
 pub struct Engine {
     pub name: &'static str,
-    /// Tests run only every `every`-th case on this engine, so that slow engines don't delay them.
+    /// Tests run only every `every`-th case on this engine, so that a slow engine doesn't delay the tests.
     every: usize,
     /// Number of threads for tasks, the same on every machine.
     pub threads: u32,
@@ -74,7 +74,7 @@ pub const ALL: &[Engine] = &[
 pub const REFERENCE: Engine = ALL[0];
 
 impl Engine {
-    /// Returns the cases that tests run on this engine.
+    /// Returns the cases that tests run on this engine: every `every`-th.
     pub fn share<T>(self, all: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
         all.into_iter().step_by(self.every)
     }
@@ -94,8 +94,8 @@ impl Engine {
     }
 }
 
-/// Interpreter that makes a separate run for every step. At growing intervals it also encodes and decodes the state.
-/// So nothing that a longer run might remember between steps is kept.
+/// Interpreter that starts a new run for every step. At growing intervals it also encodes and decodes the state. So a
+/// run fails if the machine keeps data between steps outside of the state.
 #[derive(Debug)]
 struct Stepwise;
 
@@ -121,8 +121,8 @@ impl Runner for Stepwise {
     }
 }
 
-/// Returns the state as decoded from a state file. Whether values of `show` are suppressed isn't stored in a file, so
-/// this setting is copied.
+/// Returns the state after encoding it as a state file and decoding it. A state file doesn't store if values of `show`
+/// are suppressed, so this setting is copied.
 fn reread(machine: &mut Machine) -> State {
     let shown = std::mem::take(&mut machine.state_mut().counters.shown);
     let bytes =

@@ -107,7 +107,7 @@ pub fn state_of(program: &Arc<Program>, bytes: &[u8]) {
     }
 }
 
-/// Program whose states are decoded; they contain everything that a state can.
+/// Program whose states are decoded. Its states contain everything that a state can contain.
 pub static SAMPLE: LazyLock<Subject> =
     LazyLock::new(|| Subject::new(include_str!("sample.rasm")).expect("the sample assembles"));
 
@@ -150,7 +150,7 @@ fn run(program: &Arc<Program>) {
     }
 }
 
-/// Runs for some steps, and explains a trap if there is one.
+/// Runs for some steps. If the run traps, builds the explanation of the trap, too.
 fn go(machine: &mut Machine, direction: Travel) {
     if let End::Trap(trap) = travel(machine, direction, STEPS) {
         explain(machine.program(), machine.state(), trap);

@@ -1,5 +1,5 @@
 //! Laws: properties that every program has. A law is a function that checks a program, and returns a sentence if the
-//! program violates it. This module knows no generator.
+//! program violates it. Laws don't depend on the program generator.
 
 mod activity;
 mod certain;

@@ -2,8 +2,8 @@
 //! inverse transpose of tangents, so each step preserves the pairing, in both directions. Hence ⟨Jv, w⟩ = ⟨v, Jᵀw⟩,
 //! and a violation shows at which step it occurs.
 //!
-//! A machine over dual numbers has the tangents, and a machine in gradient mode the adjoints. This module knows no
-//! instructions.
+//! A machine over dual numbers has the tangents, and a machine in gradient mode has the adjoints. The pairing is
+//! computed from states alone, without regard to the instructions.
 
 use std::sync::Arc;
 

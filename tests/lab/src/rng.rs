@@ -1,5 +1,5 @@
 //! Small deterministic random number generator. A seed gives the same program on every platform and in every later
-//! version, so seeds in failure reports stay valid. This module knows no programs.
+//! version, so seeds in failure reports stay valid.
 
 use std::ops::RangeInclusive;
 

@@ -1,8 +1,8 @@
 //! Shrinks a program that violates a law to a small program that still violates it.
 //!
-//! The shrinker works on lines, and knows only the keywords of blocks. It removes lines and whole blocks, unwraps
-//! block bodies, and simplifies operands, as long as the program still fails. A candidate that doesn't assemble
-//! doesn't count as failing, so the shrinker needs no grammar.
+//! The shrinker works on lines, and parses only the keywords of blocks. It removes lines and whole blocks, unwraps
+//! block bodies, and simplifies operands, as long as the program still fails. A candidate that doesn't assemble doesn't
+//! count as failing, so the shrinker needs no grammar.
 
 /// Returns the smallest text found that still fails. `fails` returns true if a text fails.
 pub fn shrink(text: &str, fails: impl Fn(&str) -> bool) -> String {
@@ -35,7 +35,7 @@ impl<F: Fn(&str) -> bool> Shrinker<F> {
         lines.join("\n") + "\n"
     }
 
-    /// Adopts the candidate if it still fails; returns true then.
+    /// Replaces the lines by a candidate that differs and still fails. Returns true if it did so.
     fn try_lines(&mut self, candidate: Vec<String>) -> bool {
         let smaller = candidate != self.lines && (self.fails)(&self.text(&candidate));
         if smaller {

@@ -1,6 +1,6 @@
 //! Specimens: for each row and class, short programs in which the row must have an observable effect. They are
 //! generated from the instruction table, so a new row has specimens at once. A new action doesn't compile until this
-//! module handles it. This module knows no engine.
+//! module handles it. Specimens don't depend on an engine.
 
 use reviver_isa::function::{Function, Signature};
 use reviver_isa::instruction::Class;

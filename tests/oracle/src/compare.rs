@@ -1,5 +1,5 @@
 //! Compares the machine with the oracle. Both run a program from one end to the other and back, and everything
-//! observable is compared. Only this module knows the machine.
+//! observable is compared. Only this file of the oracle depends on the machine.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -57,7 +57,7 @@ pub struct Round {
 pub struct Agreement {
     /// Round trip from the program's start to its end and back.
     pub forward: Round,
-    /// Round trip from the program's end to its start and back. It is given the same inputs, as results.
+    /// Round trip from the program's end to its start and back. The inputs of the case are its results.
     pub backward: Round,
 }
 
@@ -317,7 +317,7 @@ fn snapshot(program: &Program, state: &State) -> Snapshot {
     }
 }
 
-/// Returns the names of the cells that have garbage, each once, as the text declares them.
+/// Returns the names of the cells that have garbage, as declared in the text. A name occurs only once in the list.
 fn garbage(machine: &Machine, arrived: Travel) -> Vec<String> {
     let found = machine.program().garbage(machine.state(), arrived);
     // The machine's name of an element has an index, and that of a second frame variable with the same name a number.

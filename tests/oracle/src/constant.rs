@@ -1,5 +1,5 @@
-//! Values of constant expressions. Literals are exact. Operations use the oracle's arithmetic in the number system
-//! that the text declares. This module knows no names.
+//! Values of constant expressions. Literals are exact. Operations use the oracle's arithmetic in the number system that
+//! the text declares. Names are resolved elsewhere.
 
 use num_bigint::BigInt;
 use reviver_assembler::tree::{BinaryOperator, UnaryOperator};
@@ -68,7 +68,7 @@ impl Number {
         }
     }
 
-    /// Returns the value as a word: the word of the text's width that is congruent to it.
+    /// Returns the value as a word: the value modulo 2^width, for the width that the text declares.
     pub(crate) fn to_word(&self, text: TextNumbers) -> Step<BigInt> {
         self.to_integer().map(|value| wrap(value, text.bits))
     }

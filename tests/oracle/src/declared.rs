@@ -25,14 +25,14 @@ const DEFAULT_TAPE: usize = 1 << 24;
 /// Declarations of a program.
 pub(crate) struct Declared<'t> {
     pub(crate) numbers: Numbers,
-    /// Number formats for constant expressions: those that the text declares, even if the program runs with others.
+    /// Number formats for constant expressions, as the text declares them. The program may run with other formats.
     pub(crate) text: TextNumbers,
     pub(crate) depth: usize,
     pub(crate) stack: usize,
     pub(crate) tape: usize,
     pub(crate) globals: Vec<Global>,
     names: HashMap<String, Meaning>,
-    /// Procedures in text order. Main has no head, so it isn't among them; its index is 0, and theirs begin with 1.
+    /// Procedures in text order, except main, which has no head. Main has index 0; the first entry has index 1.
     pub(crate) procedures: Vec<&'t tree::ProcedureNode>,
     pub(crate) macros: HashMap<&'t str, &'t tree::Macro>,
 }
@@ -169,8 +169,8 @@ impl<'t> Declared<'t> {
         }
     }
 
-    /// Converts a real constant to the number system of the run. If that isn't the text's, the value is first rounded
-    /// to f64.
+    /// Converts a real constant to the number system of the run. If the text declares another number system, the value
+    /// is first rounded to f64.
     fn real(&self, number: &Number) -> Step<Real> {
         match number {
             Number::Computed(_) if self.text.system == self.numbers.system => number.to_real(self.text),

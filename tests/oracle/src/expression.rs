@@ -22,7 +22,7 @@ pub(crate) enum Operand {
 }
 
 impl Operand {
-    /// Returns the class as written: for a literal, that of its text.
+    /// Returns the class of the operand as written. The class of a literal is that of its text.
     pub(crate) fn class(&self) -> Class {
         match self {
             Operand::Literal(number) => number.class(),

@@ -1,6 +1,6 @@
 //! IEEE 754 arithmetic, written independently of the machine's. Elementary functions are shared with the machine,
 //! because the language defines their bits; tests with 320-bit numbers verify them (`isa-spec/tests/elementary`).
-//! Results that aren't finite are returned as they result; callers check them.
+//! Infinities and NaNs are returned unchanged; callers check for them.
 
 use reviver_isa::function::Function;
 use reviver_isa::number::elementary::{

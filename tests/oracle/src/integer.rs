@@ -1,5 +1,5 @@
-//! Integer arithmetic on big integers: results are computed exactly, then reduced to the word. This module knows the
-//! language's integer functions, but no cells.
+//! Integer arithmetic on big integers: results are computed exactly, then reduced to the word. The functions take
+//! numbers, not cells.
 
 use std::cmp::Ordering;
 

@@ -1,4 +1,4 @@
-//! The six comparisons (`<`, `==`, …), given the order of two values. This module knows no values.
+//! The six comparisons (`<`, `==`, …), given the order of two values. The values themselves are compared elsewhere.
 
 use std::cmp::Ordering;
 

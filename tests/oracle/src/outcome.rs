@@ -1,4 +1,4 @@
-//! Outcomes of runs, in terms in which another machine's outcomes can be expressed. This module knows no programs.
+//! Outcomes of runs, in a form to which outcomes of another machine can be converted.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ pub enum Trap {
     /// A function or update has no result: division by zero, overflow, or a result that isn't finite.
     Fault,
     Assert,
-    /// At the place where two paths join, a condition disagrees with the path taken. The place is a `from` and its
-    /// `br`, or an end of a block with a simple condition.
+    /// The condition of a join disagrees with the path taken. The join is a `from`, a `br` in a backward run, or an end
+    /// of a block with a simple condition.
     Branch,
     /// An index or a slice bound is outside of its array.
     Index,
     Alias,
-    /// A cell isn't vacant where it must be. A condition with `and` or `or` that disagrees with the path belongs
-    /// here, too: its flag isn't vacant at the end.
+    /// A cell isn't vacant although it must be. A compound condition (`and`, `or`) that disagrees with the path taken
+    /// has this class, too, because its flag isn't vacant at the end.
     Vacant,
     /// At the exit of a call, an argument refers to other cells than it did at the entry.
     References,
@@ -26,9 +26,9 @@ pub enum Trap {
     Tape,
     /// A backward run reaches a step that discarded information.
     Irreversible,
-    /// Too many open calls for the program's limit.
+    /// There are more open calls than the program's limit permits.
     Depth,
-    /// Gradient mode is switched on twice, or off twice.
+    /// Gradient mode is switched on while it is on, or off while it is off.
     Mode,
 }
 

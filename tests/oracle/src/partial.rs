@@ -1,5 +1,5 @@
-//! Partial derivatives of the functions of reals, as the manual defines them, in any number system. This module knows
-//! neither cells nor adjoints.
+//! Partial derivatives of the functions of reals, as the manual defines them, in any number system. The functions take
+//! numbers, not cells or adjoints.
 
 use num_bigint::BigInt;
 use reviver_isa::function::Function;

@@ -127,12 +127,13 @@ pub(crate) enum Statement {
         body: Block,
         apply: Block,
     },
-    /// A `local`: the cell must be 0, and gets its value. A `delocal`, which is below, must return the cell to 0.
+    /// A `local`: the cell must be 0, and gets the value.
     Local {
         cell: Place,
         function: Function,
         sources: Vec<Source>,
     },
+    /// A `delocal`: the cell must hold the value, and becomes 0.
     Delocal {
         cell: Place,
         function: Function,
@@ -171,7 +172,7 @@ pub(crate) struct For {
 #[derive(Clone, Debug)]
 pub(crate) enum Condition {
     Always,
-    /// Condition of a join that doesn't record which way control took. A backward run can't decide it, and traps.
+    /// Condition `forgotten` of a join that doesn't record which path was taken. A backward run traps at the join.
     Forgotten,
     Compare(Order, Source, Source),
     Not(Box<Condition>),
@@ -192,7 +193,7 @@ impl Condition {
     }
 }
 
-/// Number of a variable's cells, or where it is found at run time.
+/// Shape of a variable: its dimensions, or the kind of parameter whose dimensions each call determines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     Scalar,
@@ -225,7 +226,7 @@ pub(crate) struct Variable {
     pub(crate) shape: Shape,
 }
 
-/// Kind of storage of a variable, with its index there.
+/// Kind of storage of a variable, with the variable's index in this storage.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Home {
     Global(usize),
@@ -248,8 +249,8 @@ impl Place {
     }
 }
 
-/// Index or bound: the sum of an integer scalar, an integer expression, and a constant, of which the first two may be
-/// missing.
+/// Index or bound: the sum of an integer scalar, an integer expression, and a constant. Scalar and expression are
+/// optional.
 #[derive(Clone, Debug)]
 pub(crate) struct Term {
     pub(crate) scalar: Option<Variable>,

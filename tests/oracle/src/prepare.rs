@@ -1,6 +1,6 @@
 //! Values of expressions while a statement runs. The value of an expression gets a cell, so that it can have an
-//! adjoint. The value of an index is just a number. After the statement each expression must have the same value as
-//! before, because a backward run computes it there.
+//! adjoint. The value of an index is just a number. Each expression must have the same value before and after the
+//! statement, because a backward run computes it in the state after the statement.
 
 use num_bigint::BigInt;
 use reviver_isa::function::Function;
@@ -27,8 +27,8 @@ struct HeldValue {
 }
 
 impl Walk<'_> {
-    /// Computes the expressions in a source into cells, and returns the source with these cells in their place. If an
-    /// expression occurs twice in a statement, both occurrences have one cell.
+    /// Computes the expressions in a source into cells, and returns the source with these cells instead of the
+    /// expressions. If an expression occurs twice in a statement, both occurrences share one cell.
     pub(crate) fn held(&mut self, frame: &Frame, source: &Source, all: &mut Prepared) -> Step<Source> {
         let Computed { function, class, sources } = match source {
             Source::Computed(computed) => &**computed,
@@ -51,7 +51,7 @@ impl Walk<'_> {
         Ok(Source::Held(cell))
     }
 
-    /// Returns a place with the values of its index expressions in place of these expressions.
+    /// Returns a place in which each index expression is replaced by its value.
     pub(crate) fn found(&mut self, frame: &Frame, place: &Place, all: &mut Prepared) -> Step<Place> {
         let index = place.index.iter().map(|term| self.numbered(frame, term, all)).collect::<Step<_>>()?;
         Ok(Place { index, ..place.clone() })

@@ -1,4 +1,4 @@
-//! Reals of all number systems in one type. This module knows no cells.
+//! Reals of all number systems in one type. The functions take numbers, not cells.
 
 use std::cmp::Ordering;
 
@@ -71,7 +71,7 @@ impl Real {
         }
     }
 
-    /// Returns the number without its fraction. Traps if that doesn't fit into a word of `bits` bits.
+    /// Returns the number, rounded toward 0 to an integer. Traps if the integer doesn't fit into a word of `bits` bits.
     pub(crate) fn to_integer(&self, bits: u32) -> Step<BigInt> {
         let (significand, exponent) = match self {
             Real::Double(value) => fixed::decompose(*value),

@@ -396,7 +396,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Resolves a call via a cell. It can call every procedure whose parameters fit the arguments.
+    /// Resolves a call via a cell. The result has one call for each procedure whose parameters fit the arguments.
     fn call_via(&mut self, tree: &tree::CallVia) -> Step<Statement> {
         let Ok([cell]) = places::<1>(self.operands(std::slice::from_ref(&tree.cell))?) else {
             return unsupported("a call through a constant");
@@ -432,7 +432,7 @@ impl Resolver<'_> {
                     };
                     of_rank && variable.class == class
                 }
-                // Only programs of other tests pass other arguments, so the oracle doesn't support them.
+                // The programs that the oracle runs pass only variables here, so it doesn't support other arguments.
                 _ => return unsupported("a call through a cell that is passed anything but variables"),
             };
             if !fits {

@@ -1,4 +1,4 @@
-//! Runs the oracle: from a program and its inputs to an outcome. This module knows no other machine.
+//! Runs the oracle: from a program and its inputs to an outcome, without the machine.
 
 use reviver_assembler::tree::Body;
 use reviver_isa::instruction::Class;

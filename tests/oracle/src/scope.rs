@@ -1,4 +1,4 @@
-//! Scopes: which names are visible, and what they mean. This module knows no statements.
+//! Scopes: the visible names, and their meanings. Statements are resolved elsewhere.
 
 use std::collections::HashMap;
 

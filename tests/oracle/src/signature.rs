@@ -1,4 +1,4 @@
-//! Classes of a function's sources and value, and evaluation of the function. This module knows no cells.
+//! Classes of a function's sources and value, and evaluation of the function. The functions take values, not cells.
 
 use num_bigint::BigInt;
 use reviver_isa::function::Function;

@@ -1,4 +1,4 @@
-//! Memory of a run: numbered cells with their adjoints, stacks, tapes, and the mode. This module knows no statements.
+//! Memory of a run: numbered cells with their adjoints, stacks, tapes, and the mode. Statements are executed elsewhere.
 
 use std::collections::HashSet;
 

@@ -56,8 +56,8 @@ impl Store {
         Ok(changes)
     }
 
-    /// Returns a cell's adjoint minus a contribution if `gives` is true, otherwise plus the contribution. A new
-    /// adjoint of the cell in `changes` counts as its adjoint.
+    /// Returns a cell's adjoint minus a contribution if `gives` is true, otherwise plus the contribution. If `changes`
+    /// has a new adjoint of the cell, that one is used.
     fn given(&self, changes: &Changes, cell: Cell, share: &Real, gives: bool) -> Step<Real> {
         let pending = changes.iter().rev().find(|(changed, _)| *changed == cell);
         let old = pending.map_or_else(|| self.adjoint(cell), |(_, adjoint)| Ok(adjoint))?;
@@ -72,8 +72,8 @@ impl Store {
     }
 
     /// Returns the new adjoints of a rotation of the point (x, y). The point's adjoint is rotated by the same angle.
-    /// The angle's adjoint changes by the cross product of the point and its adjoint, both before a forward step or
-    /// both after a backward step.
+    /// The angle's adjoint changes by the cross product of the point and its adjoint, both taken before a forward step,
+    /// or after a backward step.
     pub(crate) fn rotated_adjoints(
         &self,
         [x, y]: [Cell; 2],

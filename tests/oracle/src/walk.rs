@@ -139,8 +139,8 @@ impl<'p> Walk<'p> {
         cells.all(|cell| self.store.demand_vacant(cell).is_ok())
     }
 
-    /// Returns the names of the mode and of adjoints if they aren't 0 at the end, as they must be. Adjoints are those
-    /// of globals, of the real stack, and of main's frame.
+    /// Returns the names of the leftovers of gradient mode: the mode if it is on, and each adjoint that isn't 0 at the
+    /// end. The adjoints of globals, of the real stack, and of main's frame are checked.
     pub(crate) fn left_in_gradient_mode(&self) -> Vec<String> {
         let of_globals = self
             .plan
@@ -195,8 +195,8 @@ impl<'p> Walk<'p> {
             self.tick()?;
             let passed = if backward { number } else { number + 1 };
             at = match (statement, backward) {
-                // In this direction the statement is a test. If its condition holds, control continues after its
-                // partner, whose condition must hold, too.
+                // In this direction the statement is a test. If its condition holds, control continues after the
+                // partner, and the partner's condition must hold, too.
                 (Statement::Br { partner, condition }, false)
                 | (Statement::From { partner, condition }, true) => {
                     if self.condition(frame, condition)? {
@@ -380,8 +380,8 @@ impl<'p> Walk<'p> {
         self.update(reversible(update)?, function, target.cell, &sources)
     }
 
-    /// Adds the value of an expression to a cell that holds it, or subtracts the value from the cell, as `update`
-    /// says.
+    /// Adds the value of an expression to the cell that holds it, or subtracts the value from this cell, depending on
+    /// `update`.
     pub(crate) fn put(
         &mut self,
         frame: &Frame,
@@ -616,7 +616,8 @@ impl<'p> Walk<'p> {
         direction: Direction,
     ) -> Step<()> {
         let direction = direction.turned(call.undo);
-        // If sums are exact, the order in which contributions are added doesn't matter, so nothing is set aside.
+        // If sums are exact, the order in which contributions are added doesn't matter, so no adjoints are set to 0
+        // during the task.
         if !call.is_task || !self.store.mode || self.plan.numbers.system.is_exact() {
             return self.call(frame, call.procedure, arguments, direction);
         }

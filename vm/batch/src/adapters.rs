@@ -1,4 +1,4 @@
-//! Device discovery, selection by name, and opening. Independent of shaders.
+//! Device discovery, selection by name, and opening. This module is independent of shaders.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::info::DeviceInfo;
 use crate::probe::Probe;
 
 /// The graphics APIs that are tried, if the build includes them. OpenGL is excluded: it has no 64-bit numbers, and
-/// doesn't restrict how the driver may rewrite a shader. It also reaches no device that the other APIs don't.
+/// drivers may rewrite its shaders without restriction. It also reaches no device that the other APIs don't.
 const BACKENDS: wgpu::Backends = wgpu::Backends::PRIMARY.difference(wgpu::Backends::BROWSER_WEBGPU);
 
 /// The reachable devices of this machine.
@@ -35,8 +35,8 @@ impl Adapters {
         Self { all: reached_once(found.into_iter().map(with_info).collect()) }
     }
 
-    /// Returns true if a hardware device may exist. A caller that wants no software device can then skip loading the
-    /// drivers: loading is slow, and some drivers write to standard error.
+    /// Returns true if a hardware device may exist. Loading drivers is slow, and some drivers write to standard error.
+    /// A caller that wants no software device can avoid that if the result is false.
     #[must_use]
     pub fn may_have_hardware() -> bool {
         !cfg!(target_os = "linux") || has_driver_files()
@@ -116,7 +116,7 @@ fn rank(info: &DeviceInfo) -> (bool, bool, bool, bool) {
     (info.has_f64 && info.has_i64, info.has_i64, info.has_passthrough, info.is_discrete)
 }
 
-/// Keeps one entry for each device. If several backends reach a device, the preferred backend's entry is kept.
+/// Keeps one entry for each device. If several backends reach a device, keeps the entry of the preferred backend.
 fn reached_once<T>(all: Vec<(T, DeviceInfo)>) -> Vec<(T, DeviceInfo)> {
     let infos: Vec<DeviceInfo> = all.iter().map(|(_, info)| info.clone()).collect();
     let is_preferred = |(place, info): (usize, &DeviceInfo)| {
@@ -193,7 +193,7 @@ mod tests {
         let integers = DeviceInfo { is_discrete: false, ..info("a", "", "dx12", true) };
         let passing = DeviceInfo { is_discrete: false, ..info("a", "", "vulkan", true) };
         let floats = DeviceInfo { has_f64: true, ..integers.clone() };
-        // 64-bit floats without 64-bit integers are of no use.
+        // Without 64-bit integers, a device's 64-bit floats can't be used.
         let useless = DeviceInfo { has_f64: true, ..plain.clone() };
         assert_eq!(rank(&useless), rank(&plain));
         assert!(rank(&plain) < rank(&integers));

@@ -2,9 +2,10 @@
 //! computed address may refer to it, or if it is stored before the last block of the run. All other cells are SSA
 //! values.
 //!
-//! Cells that no store changes need no word, even if computed addresses refer to them. If a load may refer to few of
-//! these cells, it selects among their SSA values; otherwise it reads inputs and constants. Memory words that no
-//! computed address reaches become variables of the shader if they are few. Independent of shader text.
+//! Cells that no store changes need no word, even if computed addresses refer to them. A load that may refer to only a
+//! few of these cells selects among their SSA values. Other loads read inputs and constants. If only a few memory words
+//! are reached by no computed address, the words become variables of the shader. This module is independent of shader
+//! text.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -100,8 +101,8 @@ impl CellCounts {
         }
     }
 
-    /// Clips a range of addresses to the cells of a space. Returns the first address and the end (exclusive), or
-    /// `None` if the clipped range is empty.
+    /// Clips a range of addresses to the cells of a space. Returns the first address and the end (exclusive), or `None`
+    /// if no address remains.
     pub fn clipped(self, space: Space, range: IntRange) -> Option<(u32, u32)> {
         let cells = match space {
             Space::Ints | Space::StartInts => self.ints,
@@ -132,7 +133,7 @@ pub(crate) struct LaneMemory {
 }
 
 impl LaneMemory {
-    /// Chooses the cells that need a word, from the accesses of the SSA function that lanes execute.
+    /// Chooses the cells that need a word. The choice follows from the accesses of the SSA function that lanes execute.
     pub fn of(function: &SsaFunction, counts: CellCounts) -> LaneMemory {
         let mut memory = LaneMemory { counts, ..LaneMemory::default() };
         let accesses = in_memory(accesses(function, counts));
@@ -187,8 +188,8 @@ impl LaneMemory {
         clipped.collect()
     }
 
-    /// Returns the cells that a load with an address in `range` selects among. Returns `None` if they are more than
-    /// [`MOST_CHOSEN`], or any of them has a word.
+    /// Returns the cells among which a load with an address in `range` selects. Returns `None` if these are more than
+    /// [`MOST_CHOSEN`] cells, or if one of them has a word.
     pub fn chosen(&self, space: Space, range: IntRange) -> Option<std::ops::Range<u32>> {
         let (first, end) = self.counts.clipped(space, range)?;
         let is_chosen = end - first <= MOST_CHOSEN && self.parts(space, first, end).is_empty();
@@ -204,10 +205,10 @@ impl LaneMemory {
     }
 }
 
-/// Makes loads at computed addresses read the start, if no store changes a cell that they may read. Such arrays need no
-/// memory.
+/// Turns loads at computed addresses into loads of start values, if no store changes a cell that they may read. Arrays
+/// that are only read in this way need no memory.
 pub(crate) fn read_start(function: &mut SsaFunction, counts: CellCounts) {
-    // Distinct accesses: loads name few arrays, however many loads there are.
+    // A set, because many loads may access the same few arrays.
     let all: BTreeSet<CellAccess> = accesses(function, counts).into_iter().collect();
     let (loads, stores): (Vec<_>, Vec<_>) = all.into_iter().partition(|access| access.of == AccessKind::Load);
     let is_changed = |load: &CellAccess| stores.iter().any(|store| store.meets(load));
@@ -279,14 +280,14 @@ impl CellAccess {
         self.space == other.space && self.first < other.end && other.first < self.end
     }
 
-    /// Returns true if this access doesn't require words for its cells: it is a load that selects among few cells.
+    /// Returns true if this access is a load that selects among few cells, so that it doesn't require words for them.
     fn may_choose(&self) -> bool {
         self.of == AccessKind::Load && self.end - self.first <= MOST_CHOSEN
     }
 }
 
-/// Returns the accesses whose cells need words, in ascending order. Stores in the last block are left out. A load
-/// that may select among few cells is left out, too, unless another access needs words for one of these cells.
+/// Returns the accesses whose cells need words, in ascending order. Stores in the last block are left out. A load that
+/// may select among few cells is left out, too, unless another access needs a word for one of these cells.
 fn in_memory(accesses: Vec<CellAccess>) -> Vec<CellAccess> {
     let (mut choosing, mut others): (Vec<_>, Vec<_>) = accesses.into_iter().partition(CellAccess::may_choose);
     loop {

@@ -1,5 +1,5 @@
-//! Translation of a shader to the code that a device accepts. Independent of any opened device and of what a shader
-//! computes.
+//! Translation of a shader to the code that a device accepts. This module is independent of any opened device and of
+//! what a shader computes.
 
 use crate::error::BatchError;
 use crate::loops::uncounted_iterations;

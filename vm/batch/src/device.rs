@@ -1,4 +1,5 @@
-//! An opened device: its properties, its health, and waiting for its work. Independent of lanes and of shader texts.
+//! An opened device: its properties, its health, and waiting for its work. This module is independent of lanes and of
+//! shader texts.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +22,7 @@ pub struct BatchDevice {
     opened: Arc<Opened>,
     lowering: Lowering,
     probe: Arc<Probe>,
-    /// Flag that the caller sets to request an interrupt. Waits then end with [`BatchError::Interrupted`].
+    /// Flag that the caller sets to request an interrupt. After that, waits end with [`BatchError::Interrupted`].
     stop: Option<Arc<AtomicBool>>,
 }
 
@@ -50,18 +51,18 @@ struct Opened {
 #[derive(Debug, Default)]
 struct Health {
     lost: AtomicBool,
-    /// True once a wait for the driver was given up. The driver may be in the middle of a call, so nothing waits for
-    /// the device any more.
+    /// True once a wait for the driver was given up. The driver may be in the middle of a call, so later code never
+    /// waits for the device.
     abandoned: AtomicBool,
     error: Mutex<Option<BatchError>>,
 }
 
-/// Interval of one wait, after which the device's health is checked and other threads get their turn.
+/// Length of one wait. After each wait, the device's health is checked and other threads get their turn.
 const A_WHILE: Duration = Duration::from_millis(20);
-/// Time limit for one submission. Submissions are sized to take a tenth of a second, and drivers reset a hanging
-/// device before this limit. Compilation has no limit: see [`BatchDevice::compiled`].
+/// Time limit for one submission. Submissions are sized to take a tenth of a second. If a device hangs, its driver
+/// usually resets it within this limit. Compilation has no limit: see [`BatchDevice::compiled`].
 const PATIENCE: Duration = Duration::from_secs(300);
-/// Time after an interrupt in which the driver may finish its current work. Then the device is abandoned.
+/// Time that the driver has after an interrupt to finish its current work. After that time, the device is abandoned.
 const GRACE: Duration = Duration::from_millis(200);
 /// Stack size of a compiling thread, in bytes. Drivers traverse a shader's blocks and expressions by recursion.
 const COMPILER_STACK: usize = 32 << 20;
@@ -117,9 +118,9 @@ impl BatchDevice {
         Self::asked(Arc::clone(&self.opened), lowering, None)
     }
 
-    /// Returns a handle to the same device whose work ends with [`BatchError::Interrupted`] once the flag `stop` is
-    /// set, even while the driver compiles. If the driver doesn't finish its current work soon after that, the device
-    /// is abandoned and counts as lost.
+    /// Returns a handle to the same device with the flag `stop`. Once the flag is set, work of the handle ends with
+    /// [`BatchError::Interrupted`], even while the driver compiles. If the driver doesn't finish its current work soon
+    /// after that, the device is abandoned and counts as lost.
     #[must_use]
     pub fn stopped_by(&self, stop: Option<Arc<AtomicBool>>) -> Self {
         Self { stop, ..self.clone() }
@@ -195,7 +196,8 @@ impl BatchDevice {
     }
 
     /// Destroys the device and frees its memory at once. Batches in progress and all later ones end with
-    /// [`BatchError::Lost`]. For tests, and for callers that need the memory while others still hold the device.
+    /// [`BatchError::Lost`]. Tests use this function, and callers that need the memory while other handles to the
+    /// device exist.
     pub fn destroy(&self) {
         self.opened.health.lose();
         self.opened.device.destroy();
@@ -231,19 +233,19 @@ impl BatchDevice {
     }
 
     /// Returns the error to report for a wgpu call that failed. A lost device rejects most calls with misleading
-    /// reasons, so the loss is reported instead of `error`.
+    /// reasons. So if the device is lost, [`BatchError::Lost`] is reported instead of `error`.
     pub(crate) fn refused(&self, error: &dyn std::error::Error) -> BatchError {
         self.is_well().err().unwrap_or_else(|| BatchError::Device(error.to_string()))
     }
 
-    /// Executes `work`, which makes wgpu calls that may report errors, and returns the first error. `lanes` is the
-    /// number of lanes for which `work` requests memory; [`BatchError::Memory`] reports it.
+    /// Executes `work`, which makes wgpu calls that may report errors. Returns the first error. `lanes` is the number
+    /// of lanes for which `work` requests memory; [`BatchError::Memory`] contains it.
     pub(crate) fn watched<T>(&self, lanes: usize, work: impl FnOnce() -> T) -> Result<T, BatchError> {
         self.is_well()?;
         let filters = [ErrorFilter::Internal, ErrorFilter::Validation, ErrorFilter::OutOfMemory];
         let scopes = filters.map(|filter| self.wgpu().push_error_scope(filter));
         let done = work();
-        // Scopes are popped in reverse order; each is popped, even if others have errors.
+        // Scopes are popped in reverse order. Each scope must be popped, even if another one has an error.
         let errors: Vec<wgpu::Error> =
             scopes.into_iter().rev().filter_map(|scope| ready(scope.pop())).collect();
         self.is_well()?;
@@ -266,7 +268,7 @@ impl BatchDevice {
     ) -> Result<T, BatchError> {
         self.is_wanted()?;
         let (sender, receiver) = sync_channel(1);
-        // If no thread can be started, this one does the work.
+        // If no thread can be started, this thread compiles.
         let compile = Arc::new(Mutex::new(Some(compile)));
         let take = |compile: &Mutex<Option<_>>| compile.lock().ok().and_then(|mut compile| compile.take());
         let (own, device) = (Arc::clone(&compile), self.stopped_by(None));
@@ -287,14 +289,17 @@ impl BatchDevice {
                 Ok(done) => return done,
                 Err(RecvTimeoutError::Timeout) => self.may_continue(&mut stopped)?,
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(BatchError::Device("its driver failed while it compiled".to_owned()));
+                    return Err(BatchError::Device(
+                        "the driver failed while it compiled a shader".to_owned(),
+                    ));
                 }
             }
         }
     }
 
-    /// Returns an error if a wait for the driver should end: an interrupt was requested, and the grace period after
-    /// it is over. The device is then abandoned. `stopped` holds the time when the interrupt was first seen.
+    /// Returns an error if a wait for the driver should end: an interrupt was requested, and the grace period after the
+    /// request is over. In this case the device is abandoned. `stopped` holds the time when the interrupt was first
+    /// seen.
     fn may_continue(&self, stopped: &mut Option<Instant>) -> Result<(), BatchError> {
         if self.is_wanted().is_ok() {
             return Ok(());
@@ -314,8 +319,8 @@ impl BatchDevice {
         }
     }
 
-    /// Waits until a buffer is mapped. The caller requested the mapping after `submission`; `mapped` receives its
-    /// result.
+    /// Waits until a buffer is mapped. The caller has requested the mapping after `submission`; the channel `mapped`
+    /// receives its result.
     pub(crate) fn wait(
         &self,
         submission: &wgpu::SubmissionIndex,
@@ -328,13 +333,17 @@ impl BatchDevice {
             self.may_continue(&mut stopped)?;
             self.is_well()?;
             self.opened.poll(Some(submission))?;
-            // Another thread's poll may process this mapping, and deliver its result slightly after this poll ends.
+            // If another thread's poll processes this mapping, the result may arrive slightly after this thread's poll
+            // has ended.
             match mapped.recv_timeout(Duration::from_millis(1)) {
                 Ok(Ok(())) => return self.is_well(),
                 Ok(Err(error)) => return Err(self.refused(&error)),
                 Err(_) if limit == WaitLimit::Patience && begin.elapsed() > PATIENCE => {
                     self.opened.health.abandon();
-                    return Err(BatchError::Device(format!("no answer within {} s", PATIENCE.as_secs())));
+                    return Err(BatchError::Device(format!(
+                        "it didn't finish a submission within {} s",
+                        PATIENCE.as_secs()
+                    )));
                 }
                 Err(_) => (),
             }
@@ -355,7 +364,7 @@ fn kind(info: &DeviceInfo) -> &'static str {
     match (info.is_software, info.is_discrete) {
         (true, _) => "software on the CPU",
         (false, true) => "with dedicated memory",
-        (false, false) => "shares the processor's memory",
+        (false, false) => "shares memory with the processor",
     }
 }
 
@@ -388,7 +397,7 @@ impl Opened {
     fn poll(&self, submission: Option<&wgpu::SubmissionIndex>) -> Result<(), BatchError> {
         let wait = PollType::Wait { submission_index: submission.cloned(), timeout: Some(A_WHILE) };
         let _turn = self.turn();
-        // wgpu panics if a driver reports that its device is gone.
+        // wgpu panics if a driver reports that its device was lost.
         match catch_unwind(AssertUnwindSafe(|| self.device.poll(wait))) {
             Ok(Ok(_) | Err(PollError::Timeout)) => Ok(()),
             Ok(Err(_)) if self.health.is_lost() => Err(BatchError::Lost),

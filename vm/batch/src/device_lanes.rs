@@ -1,4 +1,4 @@
-//! A program's lanes on a device. Independent of how a shader is written and how it is dispatched.
+//! A program's lanes on a device. This module is independent of how a shader is written and how it is dispatched.
 
 use std::sync::atomic::AtomicBool;
 
@@ -20,7 +20,8 @@ pub struct DeviceLanes {
 }
 
 impl DeviceLanes {
-    /// Compiles the shader. At the start of a lane, each cell that isn't an input has its value in `start`.
+    /// Compiles the shader of a program. At the start of a lane, each cell that isn't an input has its value in
+    /// `start`.
     ///
     /// # Errors
     /// Returns [`BatchError::NoShader`] if the program does something that devices can't. Returns
@@ -37,8 +38,8 @@ impl DeviceLanes {
         Ok(DeviceLanes { shader: DeviceShader::new(device, &shader)?, irreducible_loops })
     }
 
-    /// Returns the number of the program's loops with several entries. A switch dispatches to the entries of such a
-    /// loop. All other control flow becomes loops and branches of the shader.
+    /// Returns the number of the program's loops with several entries. In the shader, a switch dispatches to the
+    /// entries of such a loop. All other control flow becomes loops and branches of the shader.
     pub fn irreducible_loops(&self) -> u32 {
         self.irreducible_loops
     }
@@ -70,8 +71,8 @@ impl DeviceLanes {
     }
 }
 
-/// Returns the number type for which the device must be exact: that of the program's reals if lanes compute reals,
-/// otherwise integers.
+/// Returns the number type in which the device must be exact. If lanes compute reals, it is the type of the program's
+/// reals; otherwise it is integers.
 fn numbers(program: &Program, has_reals: bool) -> DeviceNumbers {
     match program.module().real {
         RealSystem::F64 if has_reals => DeviceNumbers::F64,

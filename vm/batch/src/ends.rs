@@ -1,5 +1,5 @@
 //! Results and checks at the end of a lane's run: its output words, and the conditions that its cells must satisfy.
-//! Independent of shader text.
+//! This module is independent of shader text.
 
 use reviver_compile::op::{Space, SsaValue};
 use reviver_flow::layout::Layout;
@@ -24,14 +24,14 @@ pub(crate) enum RequestedWord {
     Value(u32),
 }
 
-/// Results and checks in a block where a lane's run ends.
+/// Results and checks at the end of a lane's run, in a block where the run may end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LaneEnd {
     /// The home of each output word's content: a value or a memory word. `None` for a loss, which is output at the
     /// turning point.
     pub outputs: Vec<Option<CellHome>>,
     pub compared: Vec<Compared>,
-    /// Input reals with their adjoints. The sum of |real·adjoint| estimates the size of a loss to first order.
+    /// Input reals with their adjoints. To first order, the sum of |real·adjoint| estimates the size of a loss.
     pub terms: Vec<LossTerms>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) enum LossTerms {
     Words { input: u32, count: u32, adjoints: Vec<u32> },
 }
 
-/// Maximum number of input reals whose adjoints have no memory word and that count for the size of a loss.
+/// Maximum number of input reals without a memory word for their adjoints that count for the size of a loss.
 const MOST_TERMS: usize = 1 << 10;
 
 /// The tolerance with which two numbers are compared.
@@ -140,8 +140,8 @@ pub(crate) struct Ends<'a> {
 }
 
 impl Ends<'_> {
-    /// Returns results and checks for each block where a plain run ends. A check fails unless every cell except a
-    /// declared result has its initial value, or 0 for variables of main.
+    /// Returns results and checks for each block where a plain run ends. Every cell except a declared result must have
+    /// its initial value, or 0 for variables of main. Otherwise a check fails.
     ///
     /// # Errors
     /// Fails if such a cell has another value at the end of every run.
@@ -165,8 +165,8 @@ impl Ends<'_> {
         Ok(lane_ends)
     }
 
-    /// Returns results and checks of each end of a gradient: the output words, and the input reals with their adjoints
-    /// if the gradient is verified.
+    /// Returns results and checks for each block where a gradient ends: the output words, and if the gradient is
+    /// verified, the input reals with their adjoints.
     pub fn of_gradient(
         &mut self,
         lane_run: &mut LaneRun,
@@ -238,8 +238,8 @@ impl Ends<'_> {
         LaneEnd { outputs: outputs.collect(), ..LaneEnd::default() }
     }
 
-    /// Fails for a program with a non-empty stack. Lanes don't pop from stacks, so a stack that isn't empty at the
-    /// start isn't empty at the end.
+    /// Fails if a stack of the program isn't empty at the start. Lanes don't pop from stacks, so such a stack isn't
+    /// empty at the end.
     fn no_stack_is_left(&self, travel: Travel) -> Result<(), NoShader> {
         let is_stack = |name: &str| {
             let globals = &self.program.module().globals;
@@ -290,7 +290,7 @@ impl Ends<'_> {
         declared.collect()
     }
 
-    /// Adds checks that the cells of a declaration have their initial values at the end of the run in `block`.
+    /// Adds checks that the cells of a declaration have their initial values at the end of a run that ends in `block`.
     fn used_up(
         &mut self,
         lane_run: &mut LaneRun,
@@ -326,7 +326,7 @@ impl Ends<'_> {
         Ok(())
     }
 
-    /// Returns the homes of the adjoints of a real at a return block, one for each output row.
+    /// Returns the homes of the adjoints of a real in a block where a run ends, one for each output row.
     fn adjoints(&self, lane_run: &mut LaneRun, block: u32, real: u32) -> Vec<CellHome> {
         let rows = 0..lane_run.adjoints.count();
         let of_row = |row| {
@@ -336,7 +336,7 @@ impl Ends<'_> {
         rows.map(of_row).collect()
     }
 
-    /// Returns the input reals with their adjoints. Reals that aren't inputs are left out, so the estimated size of a
+    /// Returns the input reals with their adjoints. Reals other than inputs are left out, so the estimated size of a
     /// loss may be too small.
     fn terms(&self, lane_run: &mut LaneRun, block: u32) -> Vec<LossTerms> {
         let mut terms = Vec::new();
@@ -366,7 +366,8 @@ impl Ends<'_> {
         terms
     }
 
-    /// Returns the tolerance for comparing cells of a class. Only floats have one; other numbers must be equal.
+    /// Returns the tolerance for comparing cells of a class. Floats are compared with a tolerance; other numbers must
+    /// be equal.
     fn closeness(&self, class: Class) -> Closeness {
         let is_exact = self.program.module().real.is_exact();
         if class == Class::Int || is_exact { Closeness::Same } else { Closeness::Close }

@@ -14,7 +14,7 @@ pub enum BatchError {
         /// The names of the available devices.
         there_are: Vec<String>,
     },
-    /// The device lacks something that every lane needs.
+    /// The device lacks a feature that every lane needs.
     #[error("{device} lacks {feature}: {cure}")]
     Lacks {
         /// The name of the device.
@@ -36,25 +36,27 @@ pub enum BatchError {
     #[error("{0}; {cure}", cure = .0.cure())]
     NoShader(#[from] NoShader),
     /// The text of a shader is invalid. This is a bug of this crate, not of the program.
-    #[error("the shader isn't accepted: {0}")]
+    #[error("the shader is invalid, which is a bug of Reviver: {0}")]
     Shader(String),
     /// The device is gone: unplugged, reset by its driver, or destroyed.
-    #[error("the device is lost: open it again, or use the processor")]
+    #[error("the device is lost: open the device again, or use the processor")]
     Lost,
-    /// The device has no memory, even for a part of the batch.
-    #[error("the device has no memory left for {lanes} lanes: free some of it, or use the processor")]
+    /// The device has no memory left, even for a part of the batch.
+    #[error(
+        "the device has no memory left for {lanes} lanes: free memory of the device, or use the processor"
+    )]
     Memory {
         /// The smallest number of lanes for which an allocation failed.
         lanes: usize,
     },
     /// The device or its driver reports an error or violates its contract.
-    #[error("the device fails: {0}; use another one, or the processor")]
+    #[error("the device fails: {0}; use another device, or the processor")]
     Device(String),
     /// The caller requested an interrupt.
     #[error("interrupted")]
     Interrupted,
-    /// Columns that don't fit each other or the program.
-    #[error("{what}: there are {are} where there should be {should}")]
+    /// The number of columns, or of the lanes in a column, doesn't fit the program or the other columns.
+    #[error("the number of {what} is {are}, expected {should}")]
     Count {
         /// Description of the counted items.
         what: String,
@@ -68,8 +70,8 @@ pub enum BatchError {
 /// Returns the names of the available devices, as the end of a sentence.
 fn listed(names: &[String]) -> String {
     match names {
-        [] => "no device was found: Vulkan and a driver for it must be installed".to_owned(),
-        names => format!("there are: {}", names.join("; ")),
+        [] => "no device was found: install Vulkan and a driver for the device".to_owned(),
+        names => format!("available devices: {}", names.join("; ")),
     }
 }
 
@@ -80,8 +82,8 @@ mod tests {
     #[test]
     fn errors_list_available_devices() {
         let none = BatchError::NoDevice { asked: "h100".to_owned(), there_are: Vec::new() };
-        assert!(none.to_string().contains("must be installed"));
+        assert!(none.to_string().contains("install Vulkan"));
         let some = BatchError::NoDevice { asked: "h100".to_owned(), there_are: vec!["a".into(), "b".into()] };
-        assert_eq!(some.to_string(), "h100 must match exactly one device; there are: a; b");
+        assert_eq!(some.to_string(), "h100 must match exactly one device; available devices: a; b");
     }
 }

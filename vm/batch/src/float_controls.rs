@@ -1,5 +1,5 @@
-//! Modes for 32-bit floats that a shader may request on a device, which wgpu doesn't report. Queries the Vulkan driver,
-//! with unsafe code; opens no device.
+//! Modes for 32-bit floats that a shader may request on a device. wgpu doesn't report them, so this module queries the
+//! Vulkan driver, with unsafe code. It opens no device.
 
 /// Modes that every shader requests for 32-bit floats (`SPV_KHR_float_controls`), regardless of other float widths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl FloatControls {
         }
     }
 
-    /// Returns no modes, because APIs other than Vulkan promise none.
+    /// Returns no modes: APIs other than Vulkan guarantee none.
     #[cfg(not(any(windows, target_os = "linux", target_os = "android", target_os = "freebsd")))]
     pub(crate) fn of(_: &wgpu::Adapter) -> Self {
         Self::NONE
@@ -65,9 +65,9 @@ impl FloatControls {
     pub(crate) fn answer(self) -> &'static str {
         match (self.keep_subnormals, self.round_to_nearest) {
             (false, false) => "none",
-            (false, true) => "to the nearest float",
-            (true, false) => "subnormal numbers are kept",
-            (true, true) => "to the nearest float, subnormal numbers are kept",
+            (false, true) => "rounding to the nearest float",
+            (true, false) => "preserving subnormal numbers",
+            (true, true) => "rounding to the nearest float, preserving subnormal numbers",
         }
     }
 }

@@ -1,5 +1,5 @@
 //! Builds the SSA function that lanes execute: a run from one end of the program to the other, or the call function of
-//! a gradient. Independent of shader text and of cell values.
+//! a gradient. This module is independent of shader text and of cell values.
 
 use reviver_compile::BuildError;
 use reviver_compile::bounded::{BoundedCalls, bounded};
@@ -17,7 +17,7 @@ use reviver_vm::{CheckLevel, Travel};
 use crate::no_shader::NoShader;
 
 /// Maximum number of words in a lane's memory for calls that are not inlined, such as those of a recursion, and are
-/// active at the same time. With this size, a hundred thousand lanes fill the memory of common devices.
+/// active at the same time. With this size, the memory of common devices suffices for a hundred thousand lanes.
 const WORDS_OF_CALLS: u32 = 1 << 12;
 /// Minimum number of such calls for which there is memory, even if they need more than [`WORDS_OF_CALLS`].
 const LEAST_CALLS: u32 = 16;
@@ -97,7 +97,7 @@ pub(crate) fn results(losses: &[RowSeeds]) -> Vec<u32> {
 fn sweep(start: &RunStart, plan: RunPlan, has_adjoints: bool) -> Result<LaneFunction, NoShader> {
     let program = start.program();
     let specialization = plan.specialization(program);
-    // A caller that sees a lane that has not finished runs it again.
+    // If a lane hasn't finished, the caller executes it again.
     let specialization = Specialization { live_at_exits: LiveAtExits::AllOnReturn, ..specialization };
     let function = build(program.module(), program.flow(), specialization)?;
     let limits = (WORDS_OF_CALLS, LEAST_CALLS);
@@ -109,8 +109,8 @@ fn sweep(start: &RunStart, plan: RunPlan, has_adjoints: bool) -> Result<LaneFunc
     Ok(LaneFunction { function: optimized(function, &passes()), calls, rows: None })
 }
 
-/// Returns the compiler's passes except bounds-check hoisting. Hoisting drops the checks that bound an index, and with
-/// them the knowledge of which array the index addresses.
+/// Returns the compiler's passes except bounds-check hoisting. Hoisting drops checks that bound an index. From such a
+/// check, later code knows which array the index addresses.
 fn passes() -> Vec<Pass> {
     PASSES.into_iter().filter(|(name, _)| *name != BOUNDS_CHECKS).collect()
 }

@@ -1,4 +1,4 @@
-//! Properties of a device that are known before it is opened. Opens no device.
+//! Properties of a device that are known before it is opened. This module opens no device.
 
 use crate::error::BatchError;
 use crate::float_controls::FloatControls;
@@ -22,8 +22,8 @@ pub struct DeviceInfo {
     pub has_f64: bool,
     /// True if shaders have 64-bit integers. Without them such integers are emulated by pairs of 32-bit words.
     pub has_i64: bool,
-    /// True if the device accepts SPIR-V unchanged. SPIR-V can forbid the driver to rearrange results. Without
-    /// passthrough, each result is combined with a zero that the driver doesn't know.
+    /// True if the device accepts SPIR-V unchanged (passthrough). SPIR-V can forbid the driver to rearrange results.
+    /// Without passthrough, each result is combined with a zero that the driver doesn't know.
     pub has_passthrough: bool,
     /// The modes for 32-bit floats that a SPIR-V shader can request on this device.
     pub float_controls: FloatControls,

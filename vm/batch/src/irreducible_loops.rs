@@ -1,10 +1,10 @@
 //! Makes any control-flow graph reducible. A loop with several entries gets a switch node, which becomes its only
 //! entry. Jumps from outside to the former entries go to the switch, which dispatches to these entries. All other
-//! control flow is unchanged. Independent of the content of blocks, and of the target language.
+//! control flow is unchanged. This module is independent of the content of blocks, and of the target language.
 //!
-//! Loops are nested as in B. Steensgaard, "Sequentializing program dependence graphs for irreducible programs"
-//! (1993). A loop is a strongly connected component, and all of its entries are heads. Without the jumps to the
-//! heads, the strongly connected components that remain are the inner loops.
+//! Loops are nested as in B. Steensgaard, "Sequentializing program dependence graphs for irreducible programs" (1993).
+//! A loop is a strongly connected component, and all of its entries are heads. The strongly connected components that
+//! remain without the jumps to the heads are the inner loops.
 //!
 //! If every iteration passes through one particular entry, only that entry is a head. Jumps from inside the loop to
 //! the other entries then stay as before, and an iteration passes the switch once.
@@ -20,20 +20,21 @@ pub(crate) struct ReducibleGraph {
     pub graph: BlockGraph,
     /// The switch of each node that isn't a block of the program.
     pub dispatch_nodes: BTreeMap<u32, DispatchNode>,
-    /// For each jump that was redirected to a switch, the number of its target among the entries. The key is the
+    /// For each jump that was redirected to a switch, the number of its former target among the entries. The key is the
     /// jump's node and arm.
     pub chosen: BTreeMap<(u32, usize), u32>,
     /// The number of loops with several entries.
     pub irreducible_loops: u32,
 }
 
-/// A switch node: it branches on the number of the chosen entry, which is in one half of the loop's entries or the
-/// other.
+/// A switch node: it branches on the number of the chosen entry. The first arm leads to the lower half of the entries,
+/// and the second arm to the upper half.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DispatchNode {
     /// The entries that this node and the nodes below it dispatch to.
     pub entries: Vec<u32>,
-    /// Entries with a number below this one are reached through the first arm, all others through the second.
+    /// Entries with a number below this one are reached through the first arm. All others are reached through the
+    /// second arm.
     pub below: u32,
 }
 
@@ -73,8 +74,8 @@ impl ReducibleGraph {
         entries
     }
 
-    /// Returns the heads of a cycle. If one entry is in every cycle that passes through an entry, it is the only
-    /// head. Otherwise all entries are heads.
+    /// Returns the heads of a cycle. If one entry is in every cycle that passes through any entry, that entry is the
+    /// only head. Otherwise all entries are heads.
     fn heads(&self, cycle: &[u32], entries: &[u32]) -> Vec<u32> {
         let is_only = |&&head: &&u32| {
             let others: Vec<u32> = cycle.iter().copied().filter(|&block| block != head).collect();
@@ -83,8 +84,8 @@ impl ReducibleGraph {
         entries.iter().find(is_only).map_or_else(|| entries.to_vec(), |&head| vec![head])
     }
 
-    /// Adds a switch for the entries of a cycle. Redirects to it the jumps from outside to the entries, and those
-    /// from inside to the heads.
+    /// Adds a switch for the entries of a cycle. Redirects jumps to the switch: those from outside to any entry, and
+    /// those from inside to a head.
     fn switch(&mut self, cycle: &[u32], entries: &[u32], heads: &[u32]) {
         let root = self.graph.successors.len() as u32;
         for (from, successors) in (0..).zip(&mut self.graph.successors) {
@@ -102,7 +103,7 @@ impl ReducibleGraph {
     }
 
     /// Adds a binary tree of nodes that dispatches to `entries`, and returns its root. `first` is the number of the
-    /// first one of these entries.
+    /// first entry in `entries`.
     fn lead_to(&mut self, first: u32, entries: &[u32]) -> u32 {
         if let &[only] = entries {
             return only;
@@ -152,8 +153,8 @@ fn reached(graph: &BlockGraph) -> Vec<u32> {
     postorder(graph, all.get(..1).unwrap_or_default(), &mut is_open)
 }
 
-/// Returns the blocks reachable from `from` through open blocks, each after its successors (except along back edges).
-/// Clears the flag `is_open` of the returned blocks.
+/// Returns the blocks that are reachable from `from` through open blocks, each after its successors (except along back
+/// edges). Clears the flag `is_open` of the returned blocks.
 fn postorder(graph: &BlockGraph, from: &[u32], is_open: &mut [bool]) -> Vec<u32> {
     let mut order = Vec::new();
     for &root in from {

@@ -1,5 +1,5 @@
-//! The whole run of a lane as one SSA function. Cells without a word in a lane's memory are values from the start to
-//! the return. Independent of shader text.
+//! The whole run of a lane as one SSA function. A cell without a word in a lane's memory is a value from the start of
+//! the run to its end. This module is independent of shader text.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -48,7 +48,7 @@ pub(crate) struct LaneRun {
     pub function: SsaFunction,
     /// The sweep that a lane is in at the start of each block.
     regions: HashMap<u32, Region>,
-    /// The return blocks, each with the values that it stores to cells outside of memory.
+    /// The blocks where the run ends, each with the values that it stores to cells outside of memory.
     pub lane_ends: BTreeMap<u32, BTreeMap<SpacedCell, SsaValue>>,
     /// Pairs of a load from a cell without a word in memory, and the value that replaces the load.
     pub replacements: Vec<(SsaValue, SsaValue)>,
@@ -60,7 +60,8 @@ pub(crate) struct LaneRun {
     starts: HashMap<SpacedCell, SsaValue>,
 }
 
-/// Returns true if an operation only updates statistics of a run. Lanes report no statistics.
+/// Returns true if an operation only updates statistics of a run. Such operations are dropped, because lanes report
+/// none.
 fn is_count(kind: OpKind) -> bool {
     matches!(kind, OpKind::CountErased(_) | OpKind::CountDiscarded | OpKind::CountDropped)
 }
@@ -105,7 +106,7 @@ impl LaneRun {
         value
     }
 
-    /// Returns the place of a cell's content when a lane returns in a block.
+    /// Returns the place of a cell's content when a run ends in a block.
     pub fn at_end(
         &mut self,
         block: u32,
@@ -124,7 +125,7 @@ impl LaneRun {
     pub fn is_never(&self, value: SsaValue, class: Class, bits: u64) -> bool {
         match self.function.op(value).map(|op| op.kind) {
             Some(OpKind::Int(literal)) => class == Class::Int && literal as u64 != bits,
-            // A real with other bits may be within the tolerance.
+            // A real with other bits may still equal the expected one, within the tolerance.
             _ => false,
         }
     }
@@ -138,8 +139,8 @@ impl LaneRun {
         self.function.define(kind, &[])
     }
 
-    /// Replaces the loads and stores of cells outside of memory by values, and records the values that return blocks
-    /// store. Removes operations that only count.
+    /// Replaces the loads and stores of cells outside of memory by values. Records the values that are stored in blocks
+    /// where a run ends. Removes operations that only count.
     fn lower(&mut self, order: &[u32], start: &StartCells, memory: &LaneMemory) {
         for &number in order {
             let Some(block) = self.function.blocks.get_mut(number as usize) else { continue };
@@ -187,8 +188,8 @@ impl LaneRun {
         }
     }
 
-    /// Replaces a load at a computed address among cells outside of memory by a selection among their values, and
-    /// returns the operations of the selection. Returns any other operation unchanged.
+    /// Replaces a load at a computed address, if it may only read cells outside of memory, by a selection among their
+    /// values. Returns the operations of the selection, or any other operation unchanged.
     fn choice(&mut self, value: SsaValue, start: &StartCells, memory: &LaneMemory) -> Vec<SsaValue> {
         let load = self.function.op(value).and_then(|op| match (op.kind, op.operands.first()) {
             (OpKind::Load(space), Some(&address)) if literal(&self.function, op).is_none() => {

@@ -1,5 +1,5 @@
-//! Translates a program and the request for each lane to the lane's shader: which SSA functions it executes, its inputs
-//! and its outputs. Independent of devices.
+//! Translates a program and the request for each lane to the lane's shader: the SSA function that lanes execute, their
+//! inputs and their outputs. This module is independent of devices.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::no_shader::NoShader;
 use crate::tables::StartTables;
 use crate::words::{WordRun, word_runs};
 
-/// A cell of a program, by its memory space and its address there.
+/// A cell of a program, by its memory space and its address in that space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShaderCell {
     /// The memory space of the cell: `Ints` or `Reals`.
@@ -32,11 +32,11 @@ pub struct ShaderCell {
 pub enum LaneRunKind {
     /// A run from one end of the program to the other.
     Whole(Travel),
-    /// A forward sweep to the turning point, where the losses are final, and a reverse sweep with the adjoints of each
-    /// loss.
+    /// A gradient: a primal sweep to the turning point, where the losses are final, and a reverse sweep with the
+    /// adjoints of each loss.
     Gradient {
-        /// The seeded cells of each loss: at least one loss, and all cells final at the same place. A loss of several
-        /// cells is Σ seed·value.
+        /// The seeded cells of each loss. There is at least one loss, and all seeded cells must be final at the same
+        /// position. A loss of several cells is Σ seed·value.
         losses: Vec<Vec<SeededCell>>,
     },
 }
@@ -148,7 +148,7 @@ fn losses(program: &Program, request: &LanesRequest) -> Result<Vec<RowSeeds>, No
     losses.iter().map(|loss| loss.iter().map(seed).collect()).collect()
 }
 
-/// Resolves a requested number to a cell or a loss. Fails if the program has no such cell, or the request no such
+/// Resolves a requested number to a cell or a loss. Fails if the program has no such cell, or the request has no such
 /// row.
 fn requested_word(
     program: &Program,
@@ -170,7 +170,7 @@ fn requested_word(
     }
 }
 
-/// Maps each input cell to the number of its input word. Fails if a cell isn't a cell of a global, or is listed
+/// Maps each input cell to the number of its input word. Fails if an input isn't a cell of a global, or is listed
 /// twice.
 fn inputs(program: &Program, request: &LanesRequest) -> Result<BTreeMap<SpacedCell, u32>, NoShader> {
     let mut inputs = BTreeMap::new();

@@ -1,12 +1,13 @@
-//! Bounds on uncounted loop iterations of a shader: those in functions that `main` calls. Independent of devices.
+//! Bounds on uncounted loop iterations of a shader: iterations in functions that `main` calls. This module is
+//! independent of devices.
 
 use std::collections::HashMap;
 
 use naga::{Block, Function, Handle, Module, Statement};
 
-/// Returns an upper bound on the uncounted loop iterations between two counted iterations of `main`. In between,
-/// control reaches each loop and call of `main` at most once. Each loop of a helper function has at most
-/// `of_a_helper` iterations. Loops of `main` count their iterations, except for the last one, which ends the loop.
+/// Returns an upper bound on the uncounted loop iterations between two counted iterations of `main`. Between these two,
+/// control reaches each loop and call of `main` at most once. Each loop of a helper function has at most `of_a_helper`
+/// iterations. A loop of `main` counts all of its iterations except the last one, which ends the loop.
 pub(crate) fn uncounted_iterations(module: &Module, of_a_helper: u32) -> u32 {
     let mut iterations = HashMap::new();
     // A function follows the functions that it calls.
@@ -18,8 +19,8 @@ pub(crate) fn uncounted_iterations(module: &Module, of_a_helper: u32) -> u32 {
     entries.map(|entry| of_block(&entry.function.body, &iterations, 0)).max().unwrap_or(0)
 }
 
-/// Returns the iterations in a block, nested calls included. Each loop counts as `of_a_loop` uncounted iterations and
-/// one that ends it.
+/// Returns the iterations in a block, including those of nested calls. Each loop counts as `of_a_loop` uncounted
+/// iterations and one iteration that ends it.
 fn of_block(block: &Block, functions: &HashMap<Handle<Function>, u32>, of_a_loop: u32) -> u32 {
     let inner = |block: &Block| of_block(block, functions, of_a_loop);
     block.iter().fold(0, |sum: u32, statement| {

@@ -21,9 +21,10 @@ pub(crate) fn passed_module(device: &wgpu::Device, spirv: &Spirv) -> wgpu::Shade
         ..Default::default()
     };
     // SAFETY: A `Spirv` is only created by naga's own writer, from a module that naga's validator accepted for the
-    // device's features, with every index clamped to its binding. This crate adds only decorations of existing
-    // results, in the section of decorations, and modes of its entry point that the device supports. All loops end:
-    // loops of lanes after their permitted iterations, loops of helpers after 64.
+    // device's features, with every index clamped to its binding. This crate adds only decorations of existing results,
+    // in the section of decorations, and modes of its entry point that the device supports. All loops end: loops of
+    // lanes after their permitted iterations, loops of helper functions after
+    // [`crate::shader::LaneShader::helper_iterations`] iterations.
     #[allow(unsafe_code)]
     unsafe {
         device.create_shader_module_passthrough(descriptor)

@@ -1,17 +1,18 @@
-//! Interface between a shader's text and the code that dispatches it. Independent of SSA functions and devices.
+//! Interface between a shader's text and the code that dispatches it. This module is independent of SSA functions and
+//! devices.
 
-/// The kind of kernel: how it treats a lane that exhausts its permitted loop iterations.
+/// The kind of kernel. It determines what happens to a lane that exhausts its permitted loop iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KernelKind {
-    /// Non-resumable kernel: it discards the lane, which starts anew in another dispatch. This kernel contains no
-    /// code that saves lanes. On software devices, which execute both sides of every branch, it takes a fourth of the
-    /// resumable kernel's time.
+    /// Non-resumable kernel: it discards the work of the lane, which starts anew in another dispatch. This kernel
+    /// contains no code that saves lanes. Software devices execute both sides of every branch; on them, this kernel
+    /// takes a fourth of the resumable kernel's time.
     NonResumable,
     /// Resumable kernel: it saves the lane's state, and the lane continues in the next dispatch.
     Resumable,
 }
 
-/// A shader of which each invocation is one lane, with its bindings.
+/// A shader with its bindings. Each invocation is one lane.
 ///
 /// Group 0 has the bindings below, all of storage type. *u64* means 64-bit words. A real or an integer of fewer bits is
 /// in their low bits; integers are sign-extended, as [`reviver_vm::State`] holds them. Words of neighbouring lanes are
@@ -29,15 +30,15 @@ pub(crate) enum KernelKind {
 /// 6. `array<u64>`, read and write: the steps that each lane has executed, if it reports them; 0 before the first
 ///    dispatch.
 ///
-/// The entry point is `main`, with workgroups of [`WORKGROUP`] lanes in one dimension. Groups are dispatched in two
-/// dimensions, and `lane = (group.y * groups.x + group.x) * WORKGROUP + local`. Invocations do nothing if their lane
-/// isn't below `lanes`, or if its status is neither `BEGINS` nor `SUSPENDED`.
+/// The entry point is `main`, with workgroups of [`WORKGROUP`] lanes in one dimension. Workgroups are dispatched in two
+/// dimensions, and `lane = (group.y * groups.x + group.x) * WORKGROUP + local`. An invocation does nothing if its lane
+/// isn't below `lanes`, or if the lane's status is neither `BEGINS` nor `SUSPENDED`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LaneShader {
     /// The WGSL of the resumable kernel, [`KernelKind::Resumable`].
     pub wgsl: String,
-    /// The WGSL of the non-resumable kernel, [`KernelKind::NonResumable`], if lanes are ever saved. Its bindings are
-    /// the same. It may use `kept` in another way, because none of its lanes is under way after a dispatch.
+    /// The WGSL of the non-resumable kernel, [`KernelKind::NonResumable`], if lanes are ever saved. It has the same
+    /// bindings. It may use `kept` for other purposes, because no lane of this kernel is suspended after a dispatch.
     pub non_resumable: Option<String>,
     /// Constants, never empty. Word 0 is 0: sums and products load their zeros from it, because compilers would fold
     /// a literal zero.
@@ -47,8 +48,8 @@ pub(crate) struct LaneShader {
     pub kept: u32,
     /// True if lanes report their number of steps.
     pub reports_steps: bool,
-    /// Upper bound on the iterations of a loop in a helper function that `main` calls, for each entry of the loop. Such
-    /// iterations are not counted.
+    /// Upper bound on the iterations of each loop in a helper function that `main` calls, each time the loop is
+    /// entered. Such iterations are not counted.
     pub helper_iterations: u32,
 }
 
@@ -60,12 +61,12 @@ pub(crate) const WORKGROUP: u32 = 64;
 pub(crate) struct Parameters {
     pub lanes: u32,
     pub stride: u32,
-    /// Maximum number of loop iterations of a lane in one dispatch. After that, the lane leaves its loops, or saves
+    /// Maximum number of loop iterations of a lane in one dispatch. A lane that reaches it leaves its loops, or saves
     /// its state and ends. The limit exists because llvmpipe silently stops all loops of a group of 8 lanes after
-    /// 65,535 iterations in total. Loops of `main` count their iterations. Loops of helper functions don't; they have
-    /// at most 64 each time they are entered.
+    /// 65,535 iterations in total. Loops of `main` count their iterations. Loops of helper functions don't; see
+    /// [`LaneShader::helper_iterations`].
     pub iterations: u32,
-    /// Not 0 in the first dispatch of a batch.
+    /// Not 0 in the first dispatch of a block.
     pub is_first: u32,
     /// Upper bound on the steps of a lane, as the two halves of a `u64`.
     pub most_steps_low: u32,

@@ -1,8 +1,8 @@
-//! Translates a valid shader to SPIR-V with arithmetic that no driver may rearrange. Independent of devices and of what
-//! a shader computes.
+//! Translates a valid shader to SPIR-V with arithmetic that no driver may rearrange. This module is independent of
+//! devices and of what a shader computes.
 //!
 //! Drivers simplify sums as if they were exact, unless each result is decorated with `NoContraction`. naga doesn't
-//! write that decoration, so it is inserted here. Execution modes for 32-bit floats (`SPV_KHR_float_controls`) are
+//! write that decoration, so this module inserts it. Execution modes for 32-bit floats (`SPV_KHR_float_controls`) are
 //! inserted, too, for devices that support them.
 
 use std::collections::BTreeSet;
@@ -31,7 +31,7 @@ impl Spirv {
             .map_err(|error| BatchError::Shader(error.to_string()))?;
         match controlled(&written, controls).as_deref().and_then(decorated) {
             Some(words) => Ok(Self { words }),
-            None => Err(BatchError::Shader("what was written isn't SPIR-V".to_owned())),
+            None => Err(BatchError::Shader("the output of naga's writer isn't valid SPIR-V".to_owned())),
         }
     }
 
@@ -40,8 +40,8 @@ impl Spirv {
     }
 }
 
-/// Returns the options of naga's writer. Indices are clamped to their bindings, so that no shader reaches memory of
-/// others. The writer needn't bound loops: lanes leave their loops after their permitted iterations.
+/// Returns the options of naga's writer. Indices are clamped to their bindings, so that no shader accesses memory
+/// outside of them. The writer needn't bound loops: lanes leave their loops after their permitted iterations.
 fn options() -> spv::Options<'static> {
     spv::Options {
         lang_version: (1, 0),
@@ -265,7 +265,7 @@ mod tests {
     fn words_outside_a_module_have_no_instructions() {
         assert!(instructions(&[0; 4]).is_some_and(|all| all.is_empty()));
         assert!(decorated(&[0, 0, 0, 0, 0, 9 << 16 | 17, 1]).is_none());
-        // A length of 0 would not advance.
+        // An instruction of length 0 would never be passed.
         assert!(decorated(&[0, 0, 0, 0, 0, 0]).is_none());
     }
 }

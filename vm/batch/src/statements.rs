@@ -1,6 +1,6 @@
 //! Translates structured nodes to statements of a language with jumps that leave at most the innermost loop. A jump
 //! that goes further stores its target in a variable, and the code in between is skipped. A resumed lane skips the code
-//! before its loop head in the same way. Independent of what blocks contain.
+//! before its loop head in the same way. This module is independent of what blocks contain.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -8,8 +8,8 @@ use std::ops::RangeInclusive;
 use crate::shader::KernelKind;
 use crate::structure::StructureNode;
 
-/// The number of a jump target. The variable `lead` holds the label that control is on its way to; 0 means normal
-/// control flow.
+/// The number of a jump target. While control skips code on its way to a jump target, the variable `lead` holds the
+/// target's label. 0 means normal control flow.
 pub(crate) type StatementLabel = u32;
 
 /// A statement of the target language.
@@ -29,12 +29,13 @@ pub(crate) enum ShaderStatement {
     },
     /// A loop without a condition. It ends with a `Break`.
     Loop(Vec<ShaderStatement>),
-    /// Begins an iteration of the loop with this head. A lane may be suspended here, or leave the loop for good.
+    /// Begins an iteration of the loop with this head. At this statement, a lane may be suspended, or leave the loop
+    /// for good.
     Iteration {
         head: u32,
         label: StatementLabel,
     },
-    /// Sets the variable `lead` to a label: control is on its way to it from now on.
+    /// Sets the variable `lead` to a label: from this statement on, control is on its way to the label.
     Lead(StatementLabel),
     Break,
     Continue,
@@ -44,7 +45,7 @@ pub(crate) enum ShaderStatement {
 /// to the label in `lead`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FlowCondition {
-    /// True if the condition on which this block branches holds.
+    /// True if the condition at the end of this block holds.
     Condition(u32),
     /// True if control flow is normal.
     Flows,
@@ -91,7 +92,7 @@ impl ShaderStatements {
     }
 }
 
-/// The surroundings of a sequence of pieces.
+/// The surroundings of a sequence of nodes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Around {
     /// The block that follows the end of the sequence; jumps to it need no statement.
@@ -139,7 +140,7 @@ impl StructureLowering {
         }
     }
 
-    /// Assigns labels to the blocks that are jump targets. They follow the labels of loop heads.
+    /// Assigns labels to the blocks that are jump targets. These labels follow those of loop heads.
     fn number_places(&mut self, nodes: &[StructureNode], inside: Option<u32>) {
         for node in nodes {
             match node {
@@ -351,8 +352,8 @@ fn is_in(range: &Option<RangeInclusive<StatementLabel>>, label: StatementLabel) 
 #[derive(Debug, Default)]
 struct StatementSequence {
     statements: Vec<ShaderStatement>,
-    /// Statements that are to be executed only if control flow is normal, and aren't emitted yet. One `If` will
-    /// contain them.
+    /// Statements that aren't emitted yet, and must be executed only if control flow is normal. They will be emitted in
+    /// one `If`.
     guarded: Vec<ShaderStatement>,
     /// The labels that control may be on its way to at this point, unless control flow is normal.
     led: BTreeSet<StatementLabel>,
@@ -380,7 +381,8 @@ impl StatementSequence {
         }
     }
 
-    /// Adds a statement that is executed for any control flow; if needed, it checks `lead` itself.
+    /// Adds a statement that is executed for any control flow. If the statement depends on `lead`, it checks `lead`
+    /// itself.
     fn put(&mut self, statement: ShaderStatement) {
         self.close();
         if self.is_open {
@@ -395,8 +397,8 @@ impl StatementSequence {
         }
     }
 
-    /// Ends normal control flow after a jump was emitted. Later statements are reached only by control that is on
-    /// its way to a label.
+    /// Ends normal control flow after a jump was emitted. After the jump, control reaches statements only on its way to
+    /// a label.
     fn end(&mut self) {
         self.is_open &= !self.led.is_empty();
         self.is_led = true;

@@ -1,5 +1,6 @@
-//! The content of cells at the start of a lane, for loads whose address is computed. Such cells need no word in a
-//! lane's memory: a helper function of the shader finds the input word or the constant. Independent of shader text.
+//! The content of cells at the start of a lane, for loads whose address is computed. These cells have no word in a
+//! lane's memory: a helper function of the shader finds the input word or the constant. This module is independent of
+//! shader text.
 
 use std::collections::BTreeMap;
 
@@ -22,8 +23,8 @@ pub(crate) struct StartTables {
 }
 
 impl StartTables {
-    /// Collects the ranges of cells that loads of start values at computed addresses may refer to. Constants that
-    /// these cells hold are appended to `constants`.
+    /// Collects the ranges of cells to which loads of start values at computed addresses may refer. Appends constants
+    /// that these cells hold to `constants`.
     pub fn of(
         function: &SsaFunction,
         start: &StartCells,

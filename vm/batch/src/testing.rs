@@ -8,9 +8,9 @@ use crate::device::BatchDevice;
 use crate::lowering::{LoweredIntegers, LoweredResults, LoweredSingles, Lowering};
 use crate::valid::names_wide_floats;
 
-/// Opens the device with a name that contains the value of `REVIVER_DEVICE`. If that variable isn't set, there is no
-/// device, unless `REVIVER_NEEDS_DEVICE` is set. Then it is the default device, or if there is none, the first one
-/// listed.
+/// Opens the device with a name that contains the value of `REVIVER_DEVICE`. If that variable isn't set, but
+/// `REVIVER_NEEDS_DEVICE` is, opens the default device, or if there is none, the first device listed. If neither is
+/// set, returns `None`.
 fn opened() -> Option<BatchDevice> {
     let named = std::env::var("REVIVER_DEVICE").ok();
     if named.is_none() && std::env::var_os("REVIVER_NEEDS_DEVICE").is_none() {
@@ -22,11 +22,11 @@ fn opened() -> Option<BatchDevice> {
     let all = Adapters::list();
     let named = named.map(|name| all.named(&name).unwrap());
     let which = named.or_else(|| all.auto()).or_else(|| all.infos().next());
-    Some(all.open(which.expect("there is no device")).unwrap())
+    Some(all.open(which.expect("no device was found")).unwrap())
 }
 
-/// A device with its lowerings. A device compiles its shaders one after the other, so each running test has a device
-/// for itself. When the test ends, later tests reuse its device.
+/// A device with its lowerings. A device compiles its shaders one after the other, so each running test has its own
+/// device. When the test ends, later tests reuse the device.
 struct TestDevice {
     plain: BatchDevice,
     /// The same device with other lowerings, which are probed once each.
@@ -91,16 +91,15 @@ pub(crate) fn lowerings(wgsl: &str) -> Vec<Lowering> {
     all
 }
 
-/// Returns the device of the calling test twice: with its own lowering, and with the lowering that changes the shader
-/// most.
+/// Returns the device of the calling test with two lowerings: its own one, and the one that changes the shader most.
 pub(crate) fn devices_for(wgsl: &str) -> Vec<BatchDevice> {
     let furthest = lowerings(wgsl).into_iter().next_back();
     let has_singles = wgsl.contains("f32");
-    // If a driver flushes subnormal numbers to 0 by default, only lowerings that request otherwise are exact.
+    // If a driver flushes subnormal numbers to 0 by default, only lowerings that preserve them are exact.
     let is_right = |device: &BatchDevice| {
         let is_right = !has_singles || device.probe().f32_is_exact;
         if !is_right {
-            eprintln!("SKIPPED: {:?}, in which the device has other floats of 32 bits", device.lowering());
+            eprintln!("SKIPPED: {:?}, with which 32-bit floats of the device are inexact", device.lowering());
         }
         is_right
     };

@@ -1,5 +1,5 @@
-//! Shader text, parsed and validated by naga. Depends on a device only by its number types, and not on what a shader
-//! computes.
+//! Shader text, parsed and validated by naga. This module depends on a device only by its number types, and not on what
+//! a shader computes.
 
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use naga::{Module, ScalarKind, TypeInner};
@@ -48,8 +48,8 @@ impl ValidShader {
     }
 }
 
-/// Returns true if a WGSL text uses 64-bit floats, even if it would be invalid with them. Returns false if it can't be
-/// parsed.
+/// Returns true if a WGSL text uses 64-bit floats, even if the text is invalid on devices that have them. Returns false
+/// if the text can't be parsed.
 pub(crate) fn names_wide_floats(wgsl: &str) -> bool {
     naga::front::wgsl::parse_str(wgsl).is_ok_and(|module| has_wide_floats(&module))
 }

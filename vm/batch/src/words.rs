@@ -1,9 +1,10 @@
-//! Splits the words of a lane's memory into runs with a common source. At the start, a run is filled from its source,
-//! or at the end it is compared with its source. Independent of SSA functions.
+//! Splits the words of a lane's memory into runs with a common source. A run is filled from its source at the start, or
+//! compared with its source at the end. This module is independent of SSA functions.
 
 use crate::cells::StartWord;
 
-/// Consecutive words of a lane's memory with a common source: the words that they are filled from or compared with.
+/// Consecutive words of a lane's memory with a common source, from which they are filled or with which they are
+/// compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WordRun {
     /// The number of the first word in the lane's memory.

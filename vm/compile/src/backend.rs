@@ -22,7 +22,8 @@ pub struct GroupJob<'c> {
     pub ints: &'c mut [InGroup<i64>],
     /// Real cells of the working memory, as bits of binary64.
     pub reals: &'c mut [InGroup<u64>],
-    /// Adjoints of the working memory, row by row, as bits of binary64. The seeds are in them already.
+    /// Adjoints of the working memory, row by row, as bits of binary64. The caller has already stored the seeds in
+    /// them.
     pub adjoints: &'c mut [InGroup<u64>],
     /// Integer cells of the lanes' start states.
     pub start_ints: &'c [InGroup<i64>],
@@ -36,18 +37,18 @@ pub struct GroupJob<'c> {
     pub evidence: &'c mut GroupEvidence,
 }
 
-/// Outcome of a SIMD group's call. Its cells are defined only after [`GroupOutcome::Finished`].
+/// Outcome of a SIMD group's call. The cells of the group are defined only after [`GroupOutcome::Finished`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupOutcome {
     /// All lanes reached the end of the function.
     Finished {
-        /// False if branches are watched and the reverse sweep took other branches, or another number of
-        /// steps, than the primal sweep.
+        /// False if branches are watched and the reverse sweep took other branches than the primal sweep, or another
+        /// number of steps.
         has_same_path: bool,
     },
     /// Lanes diverged. Holds the number of lanes before the first one that branches differently from lane 0.
     Diverged(usize),
-    /// A check failed in some lane. The interpreter has to repeat the lanes, and may find no fault.
+    /// A check failed in some lane. The interpreter has to repeat all lanes, and may find no fault in them.
     Failed,
 }
 
@@ -62,7 +63,7 @@ pub trait Backend: Debug + Send + Sync + 'static {
     /// Compiles a function; returns `None` if the engine can't compile it.
     fn compile(&self, function: SsaFunction) -> Option<Box<dyn Code>>;
 
-    /// Compiles a function for SIMD groups; returns `None` if the engine has no such code.
+    /// Compiles a function for SIMD groups; returns `None` if the engine can't compile code for groups.
     fn compile_group(&self, function: &GroupFunction) -> Option<Box<dyn GroupCode>> {
         let _ = function;
         None

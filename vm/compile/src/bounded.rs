@@ -1,5 +1,5 @@
-//! SSA functions with a bounded call depth, for engines that allocate all memory of a run in advance. Lack of space
-//! for a call becomes a failed check instead of a side exit. This module knows no engine.
+//! SSA functions with a bounded call depth, for engines that allocate all memory of a run in advance. In such a
+//! function, lack of space for a call is a failed check, not a side exit. This module is independent of engines.
 
 use reviver_vm::{Program, State};
 
@@ -8,7 +8,7 @@ use crate::function::{Demands, FIRST_RECORD, SsaEnd, SsaFunction};
 use crate::op::{Input, OpKind};
 use crate::order::drop_unreachable;
 
-/// Space that an SSA function may use for its calls.
+/// Memory that an SSA function may use for its calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BoundedCalls {
     /// Largest number of out-of-line calls that may be open at once.
@@ -22,7 +22,7 @@ pub struct BoundedCalls {
 }
 
 impl BoundedCalls {
-    /// Returns bounds that are enough for either of two functions.
+    /// Returns the larger of two bounds, field by field. The result suffices for both functions.
     pub fn max(self, other: BoundedCalls) -> BoundedCalls {
         BoundedCalls {
             functions: self.functions.max(other.functions),
@@ -32,9 +32,9 @@ impl BoundedCalls {
         }
     }
 
-    /// Computes bounds for as many out-of-line calls as fit in `words` words of memory, but for at least `least` calls.
-    /// The program's limits may reduce the number. `is_doubled` is true if each real has an adjoint. Returns `None` if
-    /// the limits don't even allow the inlined calls.
+    /// Computes the memory for open out-of-line calls: for as many calls as fit in `words` words, but for at least
+    /// `least` calls. The program's limits may reduce the number of calls. `is_doubled` is true if each real has an
+    /// adjoint. Returns `None` if the limits don't even allow the inlined calls.
     pub fn of(
         program: &Program,
         state: &State,
@@ -58,8 +58,8 @@ impl BoundedCalls {
     }
 }
 
-/// Replaces each exit for lack of space by a check that fails if there is no space for a call. The function must begin
-/// in main.
+/// Replaces each exit for lack of space by a check that fails if there is no space for a call. The entry of the
+/// function must be in main.
 pub fn bounded(mut function: SsaFunction, calls: BoundedCalls) -> SsaFunction {
     let end = FIRST_RECORD + calls.functions * function.demands.record;
     let given: Vec<_> = function.inputs().filter(|(_, input)| *input == Input::RecordsEnd).collect();

@@ -1,5 +1,5 @@
 //! Well-formedness check of SSA functions: the properties that every engine relies on. Tests run it after construction
-//! and after every pass. This module knows no meaning of an operation.
+//! and after every pass. This module is independent of the meaning of operations.
 
 use reviver_isa::instruction::Class;
 
@@ -18,7 +18,7 @@ pub fn check(function: &SsaFunction) -> Result<(), String> {
     for (number, block) in (0..).zip(&function.blocks) {
         for (place, &value) in (1..).zip(&block.ops) {
             let Some(Definition::Op(op)) = function.definition(value) else {
-                return Err(format!("{value:?} among the operations of block {number} is none"));
+                return Err(format!("{value:?} is listed as an operation of block {number}, but isn't one"));
             };
             checked.op(op, (number, place))?;
         }
@@ -27,7 +27,8 @@ pub fn check(function: &SsaFunction) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns where each value is defined: the block, and 0 for a parameter or the operation's position from 1 on.
+/// Returns the place of each value's definition: the block, and 0 for a parameter or the operation's position, from 1
+/// on.
 fn places(function: &SsaFunction) -> Result<Vec<Option<(u32, usize)>>, String> {
     let mut made = vec![None; function.definitions.len()];
     for (number, block) in (0..).zip(&function.blocks) {
@@ -35,7 +36,7 @@ fn places(function: &SsaFunction) -> Result<Vec<Option<(u32, usize)>>, String> {
         for (value, place) in parameters.chain(block.ops.iter().copied().zip(1..)) {
             match made.get_mut(value.0 as usize) {
                 Some(known @ None) => *known = Some((number, place)),
-                _ => return Err(format!("{value:?} is made twice, or isn't there")),
+                _ => return Err(format!("{value:?} is defined twice, or doesn't exist")),
             }
         }
     }
@@ -53,10 +54,10 @@ impl Checked<'_> {
     /// `block`.
     fn used(&self, value: SsaValue, (block, place): (u32, usize), class: Class) -> Result<(), String> {
         if self.function.class(value) != Some(class) {
-            return Err(format!("{value:?} in block {block} is no {class:?}"));
+            return Err(format!("{value:?} in block {block} doesn't have the class {class:?}"));
         }
         let Some(&Some((home, made))) = self.made.get(value.0 as usize) else {
-            return Err(format!("{value:?} in block {block} is made nowhere"));
+            return Err(format!("{value:?} is used in block {block}, but defined in no block"));
         };
         let is_above = || {
             let mut above = Some(block);
@@ -69,13 +70,17 @@ impl Checked<'_> {
         if home == block && made < place || home != block && is_above() {
             return Ok(());
         }
-        Err(format!("{value:?} isn't made yet in block {block}"))
+        Err(format!("{value:?} is used in block {block}, but its definition doesn't dominate the use"))
     }
 
     fn op(&self, op: &SsaOp, at: (u32, usize)) -> Result<(), String> {
         let wanted = op.kind.facts().operands;
         if wanted.len() != op.operands.len() {
-            return Err(format!("{op:?} in block {} has {} operands", at.0, op.operands.len()));
+            return Err(format!(
+                "{op:?} in block {} has the wrong number of operands: {}",
+                at.0,
+                op.operands.len()
+            ));
         }
         let operands = op.operands.iter().zip(wanted).map(|(&value, &class)| (value, class));
         let guard = op.guard.map(|guard| (guard, Class::Int));
@@ -90,10 +95,11 @@ impl Checked<'_> {
         for jump in end.jumps() {
             let to = self.function.blocks.get(jump.to as usize).filter(|_| jump.to != 0);
             let wanted = to.map(|to| &to.parameters);
-            let wanted = wanted.ok_or(format!("block {block} leads to {}", jump.to))?;
+            let wanted = wanted
+                .ok_or(format!("block {block} jumps to {}, which is the entry or doesn't exist", jump.to))?;
             if wanted.len() != jump.arguments.len() {
                 return Err(format!(
-                    "block {block} passes {} arguments to {}",
+                    "block {block} passes {} arguments to block {}, which has another number of parameters",
                     jump.arguments.len(),
                     jump.to
                 ));

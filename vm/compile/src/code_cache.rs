@@ -1,5 +1,6 @@
 //! Code cache of a tiered runtime. A specialization is compiled when it is first needed, on the run's thread or on a
-//! compiler thread. The number of executed steps bounds the amount of compilation. This module knows no machine.
+//! compiler thread. The number of executed steps bounds the amount of compilation. This module is independent of
+//! machines.
 
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -165,7 +166,7 @@ impl<B: Backend> CodeCache<B> {
         detached("compiler", Some(STACK), move || common.compile_alone(&own, parameters))
     }
 
-    /// Returns a counter that changes whenever the result of [`CodeCache::entries`] may change.
+    /// Returns a counter that increases whenever the result of [`CodeCache::entries`] may change.
     pub fn changes(&self) -> u64 {
         self.common.changes.load(Ordering::Relaxed)
     }
@@ -177,7 +178,8 @@ impl<B: Backend> CodeCache<B> {
         with_code.filter_map(|(specialization, _)| of(specialization)).collect()
     }
 
-    /// Counts a change, after the code of a specialization was abandoned.
+    /// Increments the counter that [`CodeCache::changes`] returns. Called when the code of a specialization is
+    /// abandoned.
     pub fn changed(&self) {
         self.common.changes.fetch_add(1, Ordering::Relaxed);
     }
@@ -209,7 +211,7 @@ impl<B> Common<B> {
 impl<B: Backend> Common<B> {
     /// Compiles a specialization on the compiler thread, and notifies waiting threads.
     fn compile_alone(&self, specialization: &Specialization, parameters: CompileParameters) {
-        // The thread prints a panic. The specialization is then interpreted.
+        // If compilation panics, the panic's message is printed, and the specialization is interpreted from then on.
         if catch_unwind(AssertUnwindSafe(|| self.compile(specialization, parameters))).is_err() {
             self.insert(specialization, None);
         }

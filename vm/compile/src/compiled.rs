@@ -1,5 +1,5 @@
 //! Compiled code of a specialization, with its memory demands, and its execution on a machine. Other modules choose the
-//! specialization and handle failed checks. This module knows no engine.
+//! specialization and handle failed checks. This module is independent of engines.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
@@ -44,7 +44,7 @@ pub(crate) struct Compiled {
     is_unchecked: bool,
     /// True if the code reads or changes adjoints.
     needs_adjoints: bool,
-    /// True if the code begins in main and makes no out-of-line call. It then needs no call records, only the
+    /// True if the code begins in main and makes no out-of-line call. Such code needs no call records, only the
     /// machine's cells.
     is_plain: bool,
     /// Largest number of steps before the first safepoint.
@@ -127,9 +127,9 @@ impl Compiled {
         }
     }
 
-    /// Runs the code on a machine that is at the entry position. Returns the number of steps. Returns `None` if a
-    /// check failed or the program's limits leave no space; the machine's cells are then undefined. `references` is a
-    /// buffer for call records.
+    /// Runs the code on a machine that is at the entry position, and returns the number of steps. Returns `None` if a
+    /// check failed, or if the program's limits leave no space; the machine's cells are then undefined. `references` is
+    /// a buffer for call records.
     pub fn run(&self, machine: &mut Machine, segment: Segment, references: &mut Vec<i64>) -> Option<u64> {
         if self.needs_adjoints {
             machine.state_mut().make_adjoints().ok()?;
@@ -205,7 +205,7 @@ impl Compiled {
     }
 }
 
-/// Returns true if a function reads or changes adjoints. Each real must then have an adjoint while the code runs.
+/// Returns true if a function reads or changes adjoints. If so, each real must have an adjoint while the code runs.
 fn needs_adjoints(function: &SsaFunction) -> bool {
     let ops = function.blocks.iter().flat_map(|block| &block.ops).filter_map(|&value| function.op(value));
     ops.into_iter()

@@ -1,5 +1,6 @@
 //! Plan for emitters of text: which blocks and values of an SSA function are written, and in which order. Blocks that
-//! only safepoints reach, dead values and trivial block parameters (φ) are left out. This module knows no text.
+//! only safepoints reach, dead values and trivial block parameters (φ) are left out. This module is independent of the
+//! target language.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,5 @@
 //! Evaluator of SSA functions: slow, but simple enough to define the meaning of an SSA function. Tests compare all
-//! compiling engines with the evaluator. This module knows no machine.
+//! compiling engines with the evaluator. This module is independent of machines.
 
 use reviver_isa::arith::{Arith, Elementary};
 use reviver_isa::fault::{Eval, Fault};
@@ -52,7 +52,7 @@ struct Evaluation<'f, 'c, 'w, R> {
     counts: Counts,
 }
 
-/// Error: a check failed, or an operation has no result.
+/// Error: a check failed, or an operation has no value for its operands.
 struct CheckFailed;
 
 impl From<Fault> for CheckFailed {
@@ -347,7 +347,7 @@ impl CellMemory<'_> {
             Space::Adjoints => self.adjoints[address as usize] = value,
             Space::References => self.references[address as usize] = value as i64,
             Space::Results => self.results[address as usize] = value,
-            Space::StartInts | Space::StartReals => unreachable!("no code changes the start"),
+            Space::StartInts | Space::StartReals => unreachable!("code doesn't store to the start state"),
         }
     }
 }

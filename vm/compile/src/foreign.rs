@@ -52,7 +52,7 @@ pub fn check_exits(
         SsaEnd::Exit { exit } => Some(function.exits.get(exit as usize)),
         SsaEnd::Jump(_) | SsaEnd::Branch { .. } | SsaEnd::Safepoint { .. } => None,
     });
-    // If `to` isn't in main, it can be reached only with open calls.
+    // If `to` isn't in main, a run reaches it only with open calls.
     let main = program.module().procedures.first();
     let is_main = main.is_some_and(|main| (main.entry..=main.exit).contains(&to));
     let is_end = |exit: &SsaExit| exit.is_full || exit.position == to && exit.calls.is_empty() && is_main;

@@ -33,8 +33,8 @@ pub(crate) fn levels(program: &Program, state: &State, demands: Demands, wanted:
     Some(levels as u32)
 }
 
-/// Upper bound on the cells of main's frame that are checked for zeros. Specializing for zeros pays for few cells
-/// only.
+/// Upper bound on the cells of main's frame that are checked for zeros. Specialization for zeros pays only for small
+/// frames.
 const MOST_CHECKED_CELLS: usize = 1 << 10;
 
 /// Returns true if main's frame is small enough to be checked for zeros.
@@ -43,7 +43,7 @@ pub(crate) fn are_few(program: &Program) -> bool {
     [Class::Int, Class::Real].iter().all(|&class| layout.main_frame(class).len() <= MOST_CHECKED_CELLS)
 }
 
-/// Returns the known zeros at entry. Main's frame is checked only if no call is open.
+/// Returns the known zeros of a state at entry. Main's frame is checked only if no call is open.
 pub(crate) fn zeros(program: &Program, state: &State) -> ZerosAtEntry {
     let no_adjoint_is_negative = no_adjoint_is_negative(program, state);
     if !state.calls.is_empty() || !are_few(program) {
@@ -53,7 +53,7 @@ pub(crate) fn zeros(program: &Program, state: &State) -> ZerosAtEntry {
     ZerosAtEntry { no_adjoint_is_negative, cells, adjoints }
 }
 
-/// Returns true if a state has all wanted zeros. Only what is wanted is checked.
+/// Returns true if a state has all zeros that `wanted` states. Other cells aren't checked.
 pub(crate) fn are_known(program: &Program, state: &State, wanted: ZerosAtEntry) -> bool {
     let looks_at_frame = wanted.cells || wanted.adjoints;
     (!looks_at_frame || state.calls.is_empty() && are_few(program))
@@ -65,7 +65,7 @@ pub(crate) fn are_known(program: &Program, state: &State, wanted: ZerosAtEntry) 
 fn cells_are_zero(program: &Program, state: &State) -> bool {
     let ints = main_frame(program, Class::Int, &state.ints);
     let reals = main_frame(program, Class::Real, &state.reals);
-    // The cells are combined by `or` before the test, which is faster than a test of each.
+    // All cells are combined by `or` before the test, which is faster than a test of each cell.
     let ints_are_zero = ints.is_some_and(|own| own.iter().fold(0, |all, value| all | value) == 0);
     ints_are_zero && reals.is_some_and(|own| joined(own) == 0)
 }
@@ -112,13 +112,14 @@ pub(crate) struct FunctionFrames<'f> {
     pub most_calls: u32,
 }
 
-/// Upper bound on the cells of a class that each run allocates for new calls that may replace recorded calls.
+/// Upper bound on the cells, in each class, that a run reserves for calls that it opens after recorded calls have
+/// returned.
 const MOST_LEFT_CELLS: u64 = 1 << 14;
 
 impl FunctionFrames<'_> {
     /// Returns upper bounds on the call stack and the cells while the code runs; `None` if the program's limits don't
-    /// allow them. The code may return from all recorded calls but the outermost, and then open others that need more
-    /// cells.
+    /// allow these sizes. The code may return from all recorded calls except the outermost one, and then open calls
+    /// that need more cells.
     fn most(self, lowest: LowestFrame, entry_records: u32) -> Option<OpenSizes> {
         let Demands { frame_ints, frame_reals, depth, level, .. } = self.demands;
         let left = u64::from(entry_records.saturating_sub(1));
@@ -196,8 +197,8 @@ impl LowestFrame {
 }
 
 impl<'f> OpenFrames<'f> {
-    /// Reserves space in a state for code that begins there, and writes the records of the state's open calls. Returns
-    /// `None` if the program's limits leave no space.
+    /// Reserves space in a state for code that begins in this state, and writes the records of the state's open calls.
+    /// Returns `None` if the program's limits leave no space.
     ///
     /// # Errors
     /// A memory request was refused.
@@ -261,15 +262,15 @@ impl<'f> OpenFrames<'f> {
             known.push(call);
             (function, frame) = (by, below);
         }
-        // The caller of the outermost recorded call is unknown here, so its record has number 0.
+        // In this function, the caller of the outermost recorded call is unknown, so the record has number 0.
         if let Some(last) = known.last_mut() {
             (last.number, last.calls) = (0, 1);
         }
         known
     }
 
-    /// Moves the state to an exit: the calls open there become calls of the state, and all other added cells are
-    /// removed. Returns the number of records at the exit.
+    /// Moves the state to an exit. The calls that are open at the exit become calls of the state, and all other added
+    /// cells are removed. Returns the number of records at the exit.
     pub fn leave(&self, state: &mut State, exit: &SsaExit, words: &[i64]) -> u32 {
         let record = self.of.demands.record;
         let top = words.get(TOP_WORD as usize).filter(|_| record > 0).map_or(FIRST_RECORD, |&top| top as u32);
@@ -407,8 +408,8 @@ impl InlinedCalls {
         Ok(InlinedCalls { next: next.map(|cells| cells as u32) })
     }
 
-    /// Moves the state to an exit: the calls open there become calls of the state, and all other added cells are
-    /// removed.
+    /// Moves the state to an exit. The calls that are open at the exit become calls of the state, and all other added
+    /// cells are removed.
     pub fn leave(self, state: &mut State, exit: &SsaExit, words: &[i64]) {
         let InlinedCalls { mut next } = self;
         open(state, &exit.calls, words.get(FIRST_RECORD as usize..).unwrap_or_default(), &mut next);

@@ -1,5 +1,5 @@
 //! SSA functions: blocks of operations on values, each defined once. Blocks have parameters instead of φ. This module
-//! knows neither steps nor engines.
+//! is independent of machine steps and engines.
 //!
 //! R. Cytron et al., "Efficiently computing static single assignment form and the control dependence graph" (1991);
 //! block parameters are A. W. Appel's, "SSA is functional programming" (1998).
@@ -39,9 +39,9 @@ pub struct Specialization {
     pub live_at_exits: LiveAtExits,
 }
 
-/// Liveness at exits: which memory the caller reads there, in addition to the counts and the exit's position. An exit
-/// at a safepoint, or for lack of space for a call, isn't a return: a caller that doesn't continue from there starts
-/// again.
+/// Liveness at exits: the memory that the caller reads after an exit. The counts and the exit's position are always
+/// read. An exit at a safepoint, or for lack of space for a call, isn't a return. After such an exit, the caller either
+/// continues the run at the exit's position, or starts the run again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LiveAtExits {
     /// All memory, at every exit.
@@ -109,7 +109,7 @@ pub(crate) fn is_negative_zero(system: RealSystem, bits: u64) -> bool {
     }
 }
 
-/// Lower bounds on the number of cells of each class while the code runs, whichever calls are open. They count globals,
+/// Lower bounds on the number of cells of each class while the code runs, for any open calls. The bounds count globals,
 /// main's frame, constants, and the cells for inlined frames ([`Demands`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FixedCells {
@@ -227,11 +227,11 @@ pub struct OutOfLineCall {
     pub callee: u32,
     /// Inlined calls that are open at the call site, the outermost first, followed by the call itself.
     pub opened: Vec<OpenedCall>,
-    /// Distance in cells from the start of the integers in the caller's frame to that in the callee's; unused if main
-    /// calls.
+    /// Distance in cells from the first integer of the caller's frame to the first integer of the callee's frame;
+    /// unused if main calls.
     pub int_offset: u32,
-    /// Distance in cells from the start of the reals in the caller's frame to that in the callee's; unused if main
-    /// calls.
+    /// Distance in cells from the first real of the caller's frame to the first real of the callee's frame; unused if
+    /// main calls.
     pub real_offset: u32,
 }
 
@@ -352,8 +352,8 @@ impl SsaEnd {
 pub struct SsaBlock {
     /// Block parameters (φ). Each edge to the block passes an argument for each of them.
     pub parameters: Vec<SsaValue>,
-    /// Operations in order of execution, each by its value. An operation without a result has a value too, which isn't
-    /// an operand.
+    /// Operations in order of execution, each by its value. An operation without a result has a value, too; no operand
+    /// refers to that value.
     pub ops: Vec<SsaValue>,
     /// Machine steps that are counted at the end of the block.
     pub steps: u32,
@@ -386,8 +386,9 @@ pub struct SsaFunction {
     pub calls: Vec<OutOfLineCall>,
     /// Memory that the caller must provide before a run.
     pub demands: Demands,
-    /// Largest number of steps from the entry to an exit or to the first safepoint. A safepoint directly at the entry
-    /// doesn't count. Code is run only if the budget has at least this number of steps.
+    /// Largest number of steps from the entry to an exit or to the first safepoint. If the entry leads directly to a
+    /// safepoint, that safepoint isn't counted as the first one. Code is run only if the budget has at least this
+    /// number of steps.
     pub first_steps: u32,
 }
 
@@ -462,8 +463,8 @@ impl SsaFunction {
         numbered.filter(arrives).map(|(number, _)| number).collect()
     }
 
-    /// Returns true if the function begins in main and makes no out-of-line call. Such a function has no inputs, and of
-    /// a machine it uses only the cells.
+    /// Returns true if the function begins in main and makes no out-of-line call. Such a function has no inputs, and
+    /// uses only the cells of a machine.
     pub fn is_plain(&self) -> bool {
         self.demands.record == 0 && self.calls.is_empty() && self.inputs().next().is_none()
     }
@@ -477,7 +478,7 @@ impl SsaFunction {
     }
 
     /// Appends the blocks and exits of another function, and returns the new number of that function's entry block. No
-    /// edge leads to this block yet. Call numbers in the other function's records stay the same.
+    /// edge leads to that entry block yet. Call numbers in the other function's records stay the same.
     pub fn append(&mut self, other: SsaFunction) -> u32 {
         let (first, first_exit) = (self.blocks.len() as u32, self.exits.len() as u32);
         let by = self.definitions.len() as u32;

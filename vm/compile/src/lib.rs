@@ -24,11 +24,11 @@
 //! | [`emit_plan`] | common part of the emitters: which blocks and values they write, and in which order |
 //! | [`evaluate`], `text` | evaluator of SSA functions, the reference for all engines; SSA functions as text |
 //!
-//! Cells that only steps with a static address reach are SSA values: loaded at entry, stored at exits. All other cells
-//! stay in memory. A call that isn't inlined is lowered to stores, loads and branches, so a recursion is a loop over
-//! call records ([`function::OutOfLineCall`]). After a failed check, the tiered runtime returns to a copy of
-//! the machine, and the interpreter finds the exact trap, its place and its step. So a check may fail where the
-//! interpreter finds no fault, but no check may pass where the interpreter would trap.
+//! Cells that only steps with a static address reach are SSA values. They are loaded at entry and stored at exits. All
+//! other cells stay in memory. A call that isn't inlined is lowered to stores, loads and branches, so a recursion is a
+//! loop over call records ([`function::OutOfLineCall`]). After a failed check, the tiered runtime returns to a copy of
+//! the machine, and the interpreter finds the exact trap, its place and its step. So a check may fail although the
+//! interpreter finds no fault, but no check may pass if the interpreter would trap.
 //!
 //! Compiled runs give the same results as interpreted runs:
 //!

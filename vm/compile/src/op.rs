@@ -1,5 +1,5 @@
 //! Operations of SSA functions, and the only table of their properties: operands, result, and when an operation may
-//! fail. This module knows no block and no engine.
+//! fail. This module is independent of blocks and engines.
 
 use arrayvec::ArrayVec;
 use reviver_isa::arith::{Elementary, Order};
@@ -26,8 +26,8 @@ pub enum Space {
     StartInts,
     /// Reals at the start of a call. Code doesn't change them.
     StartReals,
-    /// Buffer for the results of a call function: the values of the requested reals at the turning point, one word for
-    /// each.
+    /// Buffer for the results of a call function: the values of the requested reals at the turning point. Each has one
+    /// word.
     Results,
 }
 
@@ -161,8 +161,8 @@ pub enum OpKind {
     /// Writes a value to the cell at an address.
     Store(Space),
 
-    /// Step counter with an arbitrary start value: only the difference of two readings is meaningful. It counts the
-    /// steps of finished blocks, plus `here` steps of the current block.
+    /// Step counter with an arbitrary start value; only the difference of two readings is meaningful. The counter
+    /// counts the steps of finished blocks, plus `here` steps of the current block.
     Clock {
         /// Number of steps of the current block before this operation.
         here: u32,
@@ -186,8 +186,8 @@ pub enum OpKind {
     /// Records for verification ([`reviver_vm::watch`]) that the last counted step took a branch. Emitted only for
     /// branches whose direction rounding may change.
     Jumped,
-    /// Turning point of a gradient. The reverse sweep gets a step budget: the number of steps of the primal sweep, plus
-    /// `slack`. From here on, the watcher treats jumps as those of the reverse sweep.
+    /// Turning point of a gradient. The step budget of the reverse sweep becomes the number of steps of the primal
+    /// sweep, plus `slack`. After this operation, the watcher treats jumps as those of the reverse sweep.
     Turned {
         /// Upper bound on the steps of the reverse sweep beyond those of the primal sweep.
         slack: u32,
@@ -205,7 +205,7 @@ pub enum OpKind {
         row: u32,
     },
     /// Reports a freed real (first operand) and its adjoint (second operand) to the watcher, unless the real is 0. In
-    /// rows other than the first, the rounding error is recorded as evidence instead.
+    /// rows other than the first, the operation records the rounding error as evidence instead.
     Freed {
         /// Index of the instruction.
         at: u32,

@@ -1,5 +1,5 @@
-//! Block orders, dominators and loops of an SSA function, and removal of unreachable blocks. This module knows no
-//! operation.
+//! Block orders, dominators and loops of an SSA function, and removal of unreachable blocks. This module is independent
+//! of operations.
 
 use std::collections::BTreeMap;
 
@@ -153,7 +153,7 @@ pub fn loop_depths(function: &SsaFunction, dominators: &[Option<u32>]) -> Vec<u3
         latches.entry(head).or_default().push(from);
     }
     let mut depths = vec![0; function.blocks.len()];
-    // Loops share blocks. For each block this is the header of the last loop that was found to contain it.
+    // Loops may share blocks. For each block, this is the header of the last loop that was found to contain the block.
     let mut seen_in = vec![None; function.blocks.len()];
     for (head, mut open) in latches {
         seen_in[head as usize] = Some(head);

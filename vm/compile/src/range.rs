@@ -1,4 +1,4 @@
-//! Intervals of integers. This module knows no SSA value.
+//! Intervals of integers. This module is independent of SSA values.
 
 use reviver_isa::module::Word;
 

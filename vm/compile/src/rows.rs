@@ -42,8 +42,8 @@ impl AdjointRows {
     }
 }
 
-/// Builds the reverse sweep of several losses from the reverse sweep of one. Returns `None` if a jump, or a cell other
-/// than an adjoint, depends on an adjoint: all losses share jumps and cells.
+/// Builds the reverse sweep of several losses from the reverse sweep of one. All losses share jumps and the cells other
+/// than adjoints. Returns `None` if a jump or such a cell depends on an adjoint.
 pub fn with_rows(function: SsaFunction, rows: AdjointRows) -> Option<SsaFunction> {
     if rows.count <= 1 {
         return Some(function);
@@ -126,8 +126,8 @@ struct RowCopies {
     by_row: BTreeSet<SsaValue>,
     /// The copy of a value in a row other than the first.
     copies: BTreeMap<(SsaValue, u32), SsaValue>,
-    /// Operations that compute an address in a row other than the first, by the address's value. They are placed before
-    /// the access.
+    /// Operations that compute an address in a row other than the first. The key is the address's value. The operations
+    /// are placed before the access.
     addresses: BTreeMap<SsaValue, Vec<SsaValue>>,
 }
 

@@ -1,4 +1,4 @@
-//! Requests and results of runs of compiled code. This module knows no SSA function and no machine.
+//! Requests and results of runs of compiled code. This module is independent of SSA functions and machines.
 
 use reviver_vm::differentiate::evidence::SweepEvidence;
 use reviver_vm::watch::Watcher;

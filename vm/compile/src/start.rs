@@ -1,5 +1,5 @@
-//! Start states of runs. A state is validated once and serves many runs, which change only its inputs. So single runs
-//! need no validation. This module knows no code.
+//! Start states of runs. A state is validated once, and serves as the start of many runs. Single runs need no
+//! validation, because they change only the inputs. This module is independent of compiled code.
 
 use std::ops::Range;
 
@@ -32,7 +32,8 @@ impl RunStart {
         &self.state
     }
 
-    /// Returns true if the state meets the assumptions of a specialization: its position, mode and zeros.
+    /// Returns true if the state meets the assumptions of a specialization: its position, its mode and its zeros at
+    /// entry.
     pub fn suits(&self, specialization: &Specialization) -> bool {
         let state = &self.state;
         (state.position, state.inverted, state.mode())
@@ -51,8 +52,8 @@ impl RunStart {
         self.zeros
     }
 
-    /// Returns true if the state meets the assumptions of a call function: it is at the beginning of the program,
-    /// without adjoints, has the zeros `zeros`, and the limits allow the inlined calls.
+    /// Returns true if the state meets the assumptions of a call function. The state must be at the beginning of the
+    /// program, without adjoints, and have the zeros `zeros`. The program's limits must allow the inlined calls.
     pub(crate) fn begins_calls(&self, program: &Program, zeros: ZerosAtEntry, demands: Demands) -> bool {
         let state = &self.state;
         (state.position, state.inverted, state.mode()) == (program.begin(), false, false)

@@ -1,4 +1,4 @@
-//! SSA functions as text, for compiler developers. This module doesn't know the meaning of operations.
+//! SSA functions as text, for compiler developers. This module is independent of the meaning of operations.
 
 use std::fmt;
 
@@ -27,10 +27,10 @@ impl fmt::Display for SsaEnd {
             SsaEnd::Jump(jump) => write!(f, "go {jump}"),
             SsaEnd::Branch { condition, yes, no } => write!(f, "if {condition} go {yes} else {no}"),
             SsaEnd::Safepoint { steps, skipped: None, next, stop } => {
-                write!(f, "go {next}, with fewer than {steps} steps left {stop}")
+                write!(f, "go {next}, or {stop} if fewer than {steps} steps are left")
             }
             SsaEnd::Safepoint { steps, skipped: Some(skipped), next, stop } => {
-                write!(f, "skip {skipped} steps, go {next}, with fewer than {steps} behind them left {stop}")
+                write!(f, "skip {skipped} steps, go {next}, or {stop} if fewer than {steps} more are left")
             }
             SsaEnd::Exit { exit } => write!(f, "exit {exit}"),
         }

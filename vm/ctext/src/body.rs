@@ -1,5 +1,5 @@
-//! Emits an SSA function as the body of a C function. Independent of programs: names of cells and texts of statements
-//! are arguments.
+//! Emits an SSA function as the body of a C function. This module is independent of programs: names of cells and texts
+//! of statements are arguments.
 
 pub(crate) mod operations;
 
@@ -19,8 +19,8 @@ use crate::identifiers::{of_value, words};
 use crate::numbers::{CELL_INT, CNumbers, integer};
 use crate::statements::Statements;
 
-/// Names that all functions of a program share: the prefix, and the names of its cells. Also the memory for its
-/// calls.
+/// Names that all functions of a program share: the prefix, and the names of its cells. The struct also has the memory
+/// for the program's calls.
 #[derive(Clone, Debug)]
 pub(crate) struct CellNames {
     /// The prefix of all names of the program.
@@ -108,8 +108,8 @@ impl CheckStatus {
     }
 }
 
-/// Emits the C function of an SSA function. It takes the memory and returns a status. `sweeps` has the calls of its
-/// sweep, or those of both sweeps of a gradient.
+/// Emits the C function of an SSA function. The C function takes the memory and returns a status. `sweeps` has the
+/// out-of-line calls of each sweep: one sweep of a run, or two of a gradient.
 pub(crate) fn function_text(
     (ssa, sweeps): (&SsaFunction, &[SweepCalls]),
     cells: &CellNames,
@@ -227,8 +227,8 @@ impl BodyWriter<'_> {
         self.lines.push(format!("{}{}", "    ".repeat(self.depth), text.as_ref()));
     }
 
-    /// Names each value after the cell that it is loaded from. A parameter is named after a cell that it is stored
-    /// to, or after the values that jumps pass for it.
+    /// Names each value after the cell that it is loaded from. Names a parameter after a cell that it is stored to, or
+    /// else after the values that jumps pass for it.
     fn name_values(&mut self) {
         let mut stems: Vec<Option<String>> = (0..self.ssa.definitions.len() as u32)
             .map(|n| match self.ssa.definition(SsaValue(n)) {
@@ -276,7 +276,7 @@ impl BodyWriter<'_> {
         stores.collect()
     }
 
-    /// Returns true if a check tests an adjoint. If such an adjoint weren't 0, the step would lose it.
+    /// Returns true if a check tests an adjoint. If that adjoint weren't 0, the step of the check would lose it.
     fn asks_adjoint(&self, check: &SsaOp) -> bool {
         let asked = check.operands.first().map(|&asked| self.plan.resolved(asked));
         asked.is_some_and(|asked| self.of_adjoints.contains(&asked))
@@ -346,8 +346,8 @@ impl BodyWriter<'_> {
         }
     }
 
-    /// Inserts a comment with the statement of `value` before line `first`. It does so only if lines were added
-    /// since, and the statement is on another source line than the last comment's.
+    /// Inserts a comment with the statement of `value` before line `first`. Inserts none if no line was added from
+    /// `first` on, or if the last comment has the same source line.
     fn comment(&mut self, value: SsaValue, first: usize) {
         let Some(at) = self.ssa.instruction(value).filter(|_| first < self.lines.len()) else { return };
         let line = self.statements.line(at);
@@ -357,7 +357,7 @@ impl BodyWriter<'_> {
         }
     }
 
-    /// Emits the addition of steps to the step counter. In a backward or reverse sweep they are subtracted.
+    /// Emits the addition of steps to the step counter, or in a backward or reverse sweep the subtraction.
     fn clock(&mut self, steps: &str) {
         let sign = if self.region == Region::Forward { "+" } else { "-" };
         self.line(format!("clock {sign}= {steps};"));
@@ -473,8 +473,8 @@ impl BodyWriter<'_> {
         self.line("}");
     }
 
-    /// Returns the expression of a status in the current region. In a reverse sweep a constant is added to the
-    /// status.
+    /// Returns the expression of a status in the current region. In a reverse sweep, the expression adds a constant to
+    /// the status.
     fn in_reverse_sweep(&self, status: String) -> String {
         match self.region {
             Region::Reverse => format!("{status} + {}_ON_WAY_BACK", self.prefix),

@@ -1,5 +1,5 @@
 //! Calls that are not inlined, such as those of a recursion: their records and cells in the memory, and the status if
-//! the memory doesn't suffice. Independent of operations.
+//! the memory is too small for one more call. This module is independent of operations.
 
 use reviver_compile::call::SweepCalls;
 use reviver_compile::function::{Demands, FIRST_RECORD, TOP_WORD};
@@ -10,8 +10,8 @@ use reviver_isa::verify::MAX_CELLS;
 use crate::identifiers::words;
 use crate::numbers::{CELL_INT, CNumbers};
 
-/// Default size, in bytes, of the memory for calls that aren't inlined. It fits on most stacks. The macro that
-/// defines the number of calls can be changed when the text is compiled.
+/// Default size, in bytes, of the memory for calls that aren't inlined. It fits on most stacks. The number of calls is
+/// a macro, which users may define when they compile the text.
 const USUAL_BYTES: u64 = 1 << 18;
 /// Number of calls whose cells are cleared at first. If more calls are active, the number is doubled.
 const FIRST_CALLS: u32 = 16;
@@ -25,8 +25,8 @@ pub(crate) struct CallMemory {
     reals: u32,
     /// The number of words after the records, which hold arguments.
     references: u32,
-    /// Number of calls that the program's limits on depth and cells permit, whatever else the program needs. The
-    /// memory never holds more calls.
+    /// Number of calls that the program's limits on depth and cells permit, whatever else the program needs. The memory
+    /// never holds more calls than this number.
     most: u64,
     /// The default of the macro that defines the number of calls.
     usual: u64,
@@ -78,10 +78,10 @@ impl CallMemory {
     pub fn defined(self, prefix: &str, upper: &str) -> String {
         let CallMemory { usual, limit, .. } = self;
         format!(
-            "/* Number of calls that may be open at once and aren't inlined, as those of a recursion; a `struct\n   \
-            {prefix}_memory` has memory for them. Another number, in digits, may be defined for the C file and for everything that\n   \
-            includes this header. If it is too small, the status is NO_ROOM. The program itself allows {limit} open calls\n   \
-            (DEPTH). */\n#ifndef {upper}_CALLS\n#define {upper}_CALLS {usual}\n#endif\n\n"
+            "/* Number of calls that may be open at once and aren't inlined, such as those of a recursion. A `struct\n   \
+            {prefix}_memory` has memory for this number of calls. To change it, define the macro with another number, in digits,\n   \
+            for the C file and for all files that include this header. If the number is too small, the status is NO_ROOM. The\n   \
+            program itself allows {limit} open calls; if a run needs more, the status is DEPTH. */\n#ifndef {upper}_CALLS\n#define {upper}_CALLS {usual}\n#endif\n\n"
         )
     }
 
@@ -121,7 +121,7 @@ impl CallMemory {
     /// function that clears the cells of further calls.
     pub fn functions(self, prefix: &str, upper: &str, numbers: CNumbers, others: [usize; 2]) -> String {
         let most = format!(
-            "/* The limits of the program may allow fewer. */\n#define {upper}_MOST_CALLS ((int64_t)({upper}_CALLS < {most} ? {upper}_CALLS : {most}))\n",
+            "/* Maximum number of calls: the program's limits may allow fewer than the memory. */\n#define {upper}_MOST_CALLS ((int64_t)({upper}_CALLS < {most} ? {upper}_CALLS : {most}))\n",
             most = self.most
         );
         if !self.has_cells() {
@@ -145,7 +145,7 @@ impl CallMemory {
             })
             .collect();
         format!(
-            "{most}\n/* Clears the cells of further calls, as far as memory is reserved. Returns the number of calls with cleared cells. */\n\
+            "{most}\n/* Clears the cells of more calls, if there is memory for them. Returns the number of calls with cleared cells. */\n\
             static int64_t {prefix}_more_calls(struct {prefix}_memory *m{parameters}) {{\n\
             \x20   const int64_t before = m->ready_calls;\n    const int64_t wanted = before == 0 ? {FIRST_CALLS} : 2 * before;\n\
             \x20   const int64_t ready = wanted < {upper}_MOST_CALLS ? wanted : {upper}_MOST_CALLS;\n{cleared}\
@@ -191,8 +191,8 @@ impl CallMemory {
         let count = opened.len();
         let rows: String = opened.chunks(16).map(|row| format!("        {},\n", row.join(", "))).collect();
         format!(
-            "/* The status if `more` calls can't be opened: the program's limit is reached, or no memory is reserved. */\n\
-            static int {name}(const int64_t *calls, int64_t more) {{\n    /* Number of calls that each record opens. */\n\
+            "/* Returns the status if `more` calls can't be opened: the program's limit is reached, or the memory is too small. */\n\
+            static int {name}(const int64_t *calls, int64_t more) {{\n    /* Number of calls that each kind of record stands for, by call number. */\n\
             \x20   static const uint8_t opened[{count}] = {{\n{rows}    }};\n    int64_t depth = more;\n\
             \x20   for (int64_t call = {FIRST_RECORD}; call < calls[{TOP_WORD}]; call += {record}) {{\n\
             \x20       depth += opened[calls[call] - 1];\n    }}\n    return depth > {limit} ? {upper}_DEPTH : {upper}_NO_ROOM;\n}}\n\n"

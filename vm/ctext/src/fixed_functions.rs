@@ -67,10 +67,10 @@ fn function_text(function: FloatFunction, name: &str, frac: u32) -> Option<(Stri
     Some((text, tables))
 }
 
-/// The fault of a function that never fails.
+/// Text of the fault in a function that never fails.
 const SURELY: &str = "0";
 
-/// Returns the results of a function that never fails: its value, and the fault.
+/// Returns the results of a function that never fails: the value, and a fault that is always 0.
 fn surely(s: &TextWords, value: WideTerm) -> [WideTerm; 2] {
     [value, s.given(SURELY)]
 }
@@ -100,8 +100,8 @@ fn elementary(s: &TextWords, function: Elementary, x: WideTerm, frac: u32) -> Op
     })
 }
 
-/// Returns a helper function of the elementary functions. It is generated, or written by hand if C has no operator
-/// for it.
+/// Returns the text of a helper function that elementary functions call. The text is generated, or written by hand if C
+/// has no operator for the operation.
 fn part(stem: &str) -> Option<String> {
     let (read, parameters): (fn(&TextWords, WideTerm, WideTerm) -> WideTerm, _) = match stem {
         "zeros" => return Some(ZEROS.to_owned()),
@@ -123,7 +123,7 @@ fn part(stem: &str) -> Option<String> {
 }
 
 const ZEROS: &str = "\
-/* The zeros before the first bit that is set. */
+/* Returns the number of zeros before the first bit that is set. */
 static inline rv_uint128 rv_wide_zeros(rv_uint128 a) {
     rv_uint128 zeros = 128;
     for (int step = 64; step > 0; step /= 2) {
@@ -137,7 +137,7 @@ static inline rv_uint128 rv_wide_zeros(rv_uint128 a) {
 ";
 
 const ROOT: &str = "\
-/* The square root, rounded down. */
+/* Returns the square root, rounded down. */
 static inline rv_uint128 rv_wide_root(rv_uint128 square) {
     rv_uint128 rest = square, root = 0, bit = (rv_uint128)1 << 126;
     while (bit > square) {

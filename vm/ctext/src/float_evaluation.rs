@@ -1,5 +1,5 @@
-//! Symbolic evaluation of the elementary functions: the interpreter's own source is executed on C variables instead
-//! of floats, and each operation becomes a line. Independent of the individual functions.
+//! Symbolic evaluation of the elementary functions: the interpreter's own source is executed on C variables instead of
+//! floats, and each operation becomes a line. This module is independent of the individual functions.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;

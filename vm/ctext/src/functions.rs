@@ -185,8 +185,7 @@ fn exact(float: CFloat, function: Elementary, of_c: &str) -> String {
     )
 }
 
-/// Writes a power with an integer exponent. The exponent is passed as its nearest float, and the difference that
-/// remains.
+/// Writes a power with an integer exponent. The exponent is passed as its nearest float and the remaining difference.
 fn powi(float: CFloat) -> String {
     let CFloat { name, suffix, .. } = float;
     let end = if name == "float" { "0x1p63f" } else { "0x1p63" };

@@ -20,19 +20,19 @@ pub(crate) fn promise(cells: &ProgramCells, seeded: &SeededResults) -> String {
             "Fixed point loses no bits, so the reverse sweep\n   must restore the start exactly; otherwise the status is CHANGED."
         }
         false => {
-            "Rounding may make the reverse sweep\n   diverge, so it is verified by the bounds of `reviver grad`. It must take the branches of the primal sweep (WAY_BACK),\n   \
-            free only cells that rounding explains (FREED), and restore the integers (CHANGED) and the reals but for rounding\n   (MISSED). \
-            What rounding changed must not change the loss by more than rounding does (SENSITIVE). `reviver grad`\n   repeats a sweep that diverged with a history; \
-            C text has none, and returns the status instead of numbers. Ties are\n   not detected: a branch may have no derivative where its condition changes."
+            "Rounding may make the reverse sweep\n   diverge, so it is verified by the bounds of `reviver grad`; a status in parentheses means that a condition is violated.\n   \
+            The sweep must take the branches of the primal sweep (WAY_BACK), free only cells that hold 0 up to rounding (FREED),\n   restore the integers (CHANGED), and restore the reals up to rounding (MISSED). \
+            The effect of rounding on the loss must\n   be small (SENSITIVE). If a sweep diverges, `reviver grad` repeats it with a history. \
+            C text has no history, and returns\n   the status without numbers. Ties are not detected: a branch may have no derivative at the point where its condition\n   changes."
         }
     };
     let names = seeded.names();
     let what = match seeded {
         SeededResults::Loss { .. } => {
-            format!("The value of {names}, and its derivatives by each real input.")
+            format!("The value of {names}, and its derivatives with respect to each real input.")
         }
         SeededResults::Seeds(_) => format!(
-            "The values of {names}, and the derivatives of the sum of seed*value by each real input (a vector-Jacobian\n   product)."
+            "The values of {names}, and the derivatives of the sum of seed*value with respect to each real input\n   (a vector-Jacobian product)."
         ),
     };
     format!(

@@ -1,8 +1,8 @@
-//! Translates names of a program to C identifiers. Independent of declarations.
+//! Translates names of a program to C identifiers. This module is independent of declarations.
 //!
 //! A cell may have any name: `int`, `M_PI`, `size_t`. So its C identifier gets an ending that occurs in no C keyword,
-//! in no name of a standard header, and in no other name of the text. Parameters end with `_`, values in functions
-//! with `__` and a number. No name that begins with the program's prefix ends in this way.
+//! in no name of a standard header, and in no other name of the text. Parameters end with `_`. Values in functions end
+//! with `__` and a number. No name that begins with the program's prefix has such an ending.
 
 use std::collections::HashSet;
 

@@ -1,5 +1,5 @@
 //! The interface for C callers: the parameters of the public functions, and the code that copies numbers from
-//! parameters to the memory and back. Independent of SSA functions.
+//! parameters to the memory and back. This module is independent of SSA functions.
 
 use std::fmt::Write as _;
 
@@ -200,7 +200,7 @@ impl<'a> Interface<'a> {
             for argument in self.differentiated() {
                 let _ = writeln!(
                     text,
-                    "   {}: the derivatives by `{}`; written on success, unless it is NULL.",
+                    "   {}: the derivatives with respect to `{}`; written on success, unless it is NULL.",
                     argument.gradient, argument.global.name
                 );
             }

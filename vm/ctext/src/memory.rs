@@ -1,5 +1,5 @@
-//! The memory of a program: the number of its cells, their names, and their initial values. Independent of SSA
-//! functions.
+//! The memory of a program: the number of its cells, their names, and their initial values. This module is independent
+//! of SSA functions.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ use crate::numbers::CNumbers;
 
 /// Maximum number of cells of an array whose elements have names. In a larger array, cells have only addresses.
 const MOST_NAMED: u64 = 256;
-/// Maximum number of cells that are initialized by one line each. If there are more, a table initializes them.
+/// Maximum number of cells that are initialized by one line each. If more cells have initial values, a table is copied.
 const FEW: usize = 16;
 /// For each class, the field of the memory with its cells.
 const CELLS: [(Class, &str); 2] = [(Class::Int, "ints"), (Class::Real, "reals")];
@@ -100,7 +100,7 @@ impl<'p> ProgramCells<'p> {
         )
     }
 
-    /// Returns the initial bits of a cell of a global.
+    /// Returns the initial bits of cell `n` of a global.
     pub fn initial(&self, global: &Global, n: usize) -> u64 {
         match &global.initial {
             Values::Ints(ints) => ints.get(n).map_or(0, |&value| value as u64),
@@ -150,8 +150,8 @@ impl<'p> ProgramCells<'p> {
         )
     }
 
-    /// Returns the name of the table with the initial values of a class, which exists only if more than [`FEW`] cells
-    /// have initial values.
+    /// Returns the name of the table with the initial values of a class. The table exists only if more than [`FEW`]
+    /// cells have initial values.
     fn first_table(&self, array: &str) -> String {
         format!("{}_first_{array}", self.prefix)
     }
@@ -171,8 +171,7 @@ impl<'p> ProgramCells<'p> {
         tables
     }
 
-    /// Returns lines that set the cells with initial values other than 0. `which` is the beginning of the arrays'
-    /// names.
+    /// Returns lines that set the cells with initial values other than 0. The arrays' names begin with `which`.
     fn first_cells(&self, which: &str) -> String {
         let mut lines = String::new();
         for (class, array) in CELLS {
@@ -208,7 +207,7 @@ impl<'p> ProgramCells<'p> {
     }
 
     /// Returns lines that prepare the cells of a gradient that computed addresses reach: copies of the start, and zeros
-    /// for inlined calls.
+    /// for the frames of inlined calls.
     pub fn working(&self, working: &[(Class, Range<u32>)]) -> String {
         let mut lines = String::new();
         for (class, cells) in working {

@@ -1,4 +1,4 @@
-//! C types and literals of a program's numbers. Independent of operations.
+//! C types and literals of a program's numbers. This module is independent of operations.
 
 use reviver_compile::function::NumberKinds;
 use reviver_isa::instruction::Class;

@@ -1,4 +1,4 @@
-//! Source locations of a program's calls. Independent of SSA functions.
+//! Source locations of a program's calls. This module is independent of SSA functions.
 
 use std::collections::HashSet;
 

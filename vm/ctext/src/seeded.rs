@@ -1,5 +1,5 @@
-//! The cells of a gradient that have seeds: one loss, or the results whose seeds the caller passes. Independent of SSA
-//! functions.
+//! The cells of a gradient that have seeds: one loss, or the results whose seeds the caller passes. This module is
+//! independent of SSA functions.
 
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Shape;
@@ -32,7 +32,7 @@ pub(crate) struct SeededGlobal {
     pub name: String,
     /// The index of the variable among the globals.
     pub global: usize,
-    /// The address of the variable's first cell among the reals. `cells` is the number of its cells.
+    /// The address of the variable's first cell among the reals. The variable has `cells` cells.
     pub start: u32,
     pub cells: u32,
 }
@@ -78,7 +78,7 @@ impl SeededResults {
         }
     }
 
-    /// Returns the variables for which the caller passes seeds. Each has the index of its first cell among the
+    /// Returns the variables for which the caller passes seeds, each with the index of its first cell among the
     /// results.
     pub fn globals(&self) -> impl Iterator<Item = (&SeededGlobal, u32)> {
         let globals = match self {

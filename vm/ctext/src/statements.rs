@@ -1,5 +1,5 @@
-//! Comments with the statements of a program: for an instruction, the source location and text of its statement.
-//! Independent of SSA functions.
+//! Comments with the statements of a program: for an instruction, the source location and text of its statement. This
+//! module is independent of SSA functions.
 
 use reviver_compile::foreign::place;
 use reviver_isa::instruction::Instruction;
@@ -48,8 +48,8 @@ impl Statements<'_> {
         }
     }
 
-    /// Returns the text of an instruction that belongs to no keyword of a block. If the source had expressions
-    /// instead of temporaries, so does the text.
+    /// Returns the text of an instruction that belongs to no keyword of a block. If the source has expressions instead
+    /// of temporaries, the text has them, too.
     fn whole(self, renderer: TextRenderer, at: u32, instruction: &Instruction) -> String {
         let innermost = self.0.blocks_around(at).next();
         let takes = innermost.is_some_and(|block| block.kind == BlockKind::Temporaries);
@@ -64,8 +64,8 @@ impl Statements<'_> {
     }
 }
 
-/// Returns the instruction for which a block of temporaries evaluates expressions: the one after its first seam.
-/// Returns `None` for other blocks, and if no instruction is between the seams.
+/// Returns the instruction that uses the expressions of a block of temporaries: the first one after the block's first
+/// seam. Returns `None` for other blocks, and if no instruction is between the seams.
 fn computed_for(block: &Block) -> Option<u32> {
     let first = block.seams.first().filter(|_| block.kind == BlockKind::Temporaries)?;
     let last = block.seams.last()?;

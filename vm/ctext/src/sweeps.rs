@@ -37,7 +37,7 @@ pub(crate) fn gradient(
     let turn = early_turn(program, &cells).and_then(|stops| stops.only()).map(|node| node.position);
     let turn = turn.unwrap_or(program.end());
     let [primal, reverse] = RunPlan::gradient(program, turn, level);
-    // In C, no machine can search for the largest number afterwards, so the function does.
+    // C text has no machine that could search for the largest number afterwards, so the function searches.
     let largest = if primal.is_watched { LargestScan::All } else { LargestScan::None };
     let needs = CallNeeds { largest, ..CallNeeds::default() };
     let sweeps = [sweep(program, &primal)?, sweep(program, &reverse)?];
@@ -49,8 +49,8 @@ pub(crate) fn gradient(
 
 /// Builds the SSA function of a plan. Fails if an exit of the function isn't the plan's end.
 fn sweep(program: &Program, plan: &RunPlan) -> Result<SsaFunction, NoText> {
-    // Main's variables are 0 at either end of the program; at the turning point, only seeded cells have adjoints, and
-    // these are none of them.
+    // Main's variables are 0 at either end of the program. At the turning point, only seeded cells have adjoints, and
+    // main's variables aren't seeded.
     let gradient = plan.gradient;
     let zeros = ZerosAtEntry { cells: !gradient, adjoints: gradient, no_adjoint_is_negative: gradient };
     let specialization = plan.specialization(program);
@@ -61,8 +61,8 @@ fn sweep(program: &Program, plan: &RunPlan) -> Result<SsaFunction, NoText> {
     Ok(optimized(function, &PASSES))
 }
 
-/// Removes dead stores before exits that lack memory for a call. Execution ends there, so no cell is live except the
-/// end of the call records.
+/// Removes dead stores before exits that lack memory for a call. Execution ends at such an exit, so no cell is live
+/// except the end of the call records.
 fn drop_dead_stores(function: &mut SsaFunction) {
     let mut blocks = std::mem::take(&mut function.blocks);
     for block in &mut blocks {

@@ -30,8 +30,8 @@ pub const WRITTEN: &str = "/* written by `reviver build`";
 /// The first words of every generated header.
 pub const WRITTEN_HEADER: &str = "/* header written by `reviver build`";
 
-/// An exported symbol that identifies a library. Other generated C files don't define it, so they can be linked with
-/// a library.
+/// An exported symbol that identifies a library. Only a library defines the symbol, so other generated C files can be
+/// linked with a library.
 pub const LIBRARY_MARK: &str = "reviver_library_mark";
 
 /// The C text of a program, from which the files are written.
@@ -58,13 +58,13 @@ const STATUSES: &[(&str, i32, &str)] = &[
     ("SAME_CELL", 6, "two operands are the same cell, but must be different cells"),
     ("DIVISION_BY_ZERO", 7, "an integer is divided by 0"),
     ("NEGATIVE_EXPONENT", 8, "an integer is raised to a negative power"),
-    ("OUT_OF_RANGE", 9, "a number is too large, or a function has no value there"),
+    ("OUT_OF_RANGE", 9, "a number is too large, or a function has no value for its argument"),
     ("NOT_CLEAR", 10, "at the end, a cell other than a result doesn't have its initial value"),
     ("WAY_BACK", 11, "the reverse sweep of a gradient took other branches than the primal sweep"),
     ("FREED", 12, "a gradient freed a cell that held more than rounding explains"),
     ("MISSED", 13, "the reverse sweep of a gradient missed the start by more than rounding explains"),
     ("SENSITIVE", 14, "rounding in the reverse sweep may change the loss too much"),
-    ("CHANGED", 15, "the reverse sweep of a gradient restored another number"),
+    ("CHANGED", 15, "the reverse sweep of a gradient didn't restore an integer or fixed-point number"),
     ("LOST_ADJOINT", 16, "a step would lose an adjoint other than 0"),
     ("DEPTH", 17, "more calls would be open than the program's `.limit depth` allows"),
     ("NO_ROOM", 18, "more calls would be open than `.._CALLS` reserves memory for"),
@@ -89,8 +89,8 @@ const CHECKS: [CheckStatus; 11] = [
 ];
 
 impl CText {
-    /// Generates the text of a program, with a gradient if one is given. All its names begin with a prefix derived from
-    /// `name`. The level selects which checks the text contains.
+    /// Generates the text of a program, with a gradient if the argument is given. All names of the text begin with a
+    /// prefix derived from `name`. The level selects which checks the text contains.
     ///
     /// # Errors
     /// Fails if the program does something that has no C text, or if a seeded cell isn't real.
@@ -258,7 +258,7 @@ fn demanded<'f>(
 
 /// The beginning of each C file: the headers that it needs, and checks of compiler settings.
 const BEGINNING: &str = "\
-/* Each operation on floats is rounded by itself, to its own width. */
+/* Each operation on floats must be rounded separately, to its own width. */
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__)
 #error \"compile without -ffast-math and -funsafe-math-optimizations: they change results\"
 #endif
@@ -280,7 +280,7 @@ const BEGINNING: &str = "\
 #endif
 #endif
 
-/* A comparison of the program may always have the same result. */
+/* Some comparisons always have the same result. Compilers must not warn of them. */
 #if defined(__clang__)
 #pragma clang diagnostic ignored \"-Wtautological-compare\"
 #elif defined(__GNUC__)
@@ -316,8 +316,8 @@ fn declarations(cells: &ProgramCells, interface: &Interface, gradient: Option<&S
         "#ifndef {upper}_REVIVER_H\n#define {upper}_REVIVER_H\n\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n\
 /* A program of Reviver as C text. Compile it as C11, with -ffp-contract=off, and link with -lm.\n\n   Numbers: integers have {} \
 bits and wrap; reals are {}. Results are those of `reviver run`, bit for\n   bit. The processor must round to nearest, which is the default.\n\n   \
-Memory: a run changes only a `struct {prefix}_memory`, which the caller supplies; it needs no initialization.\n   \
-Threads may call the functions at the same time, each with its own memory.\n\n   Results are written on success only. A result may be written to the place of an input.\n   \
+Memory: a run changes only a `struct {prefix}_memory`. The caller supplies the struct, without initializing it.\n   \
+Threads may call the functions at the same time, each with its own memory.\n\n   Results are written on success only. The pointers to a result and to an input may be equal.\n   \
 Runs have no step limit: an endless loop of the program runs forever.{} */\n\n",
         cells.numbers.0.word.bits(),
         match cells.module().real {
@@ -335,14 +335,14 @@ Runs have no step limit: an endless loop of the program runs forever.{} */\n\n",
     text.push_str(&linked_names(cells, interface, gradient, &(statuses.clone() + &memory)));
     text.push_str(&statuses);
     text.push_str(&memory);
-    public(&mut text, interface, CFunction::Forward, "From inputs to results.");
-    public(&mut text, interface, CFunction::Backward, "From results to inputs.");
+    public(&mut text, interface, CFunction::Forward, "Runs the program forward, from inputs to results.");
+    public(&mut text, interface, CFunction::Backward, "Runs the program backward, from results to inputs.");
     if let Some(seeded) = gradient {
         public(&mut text, interface, CFunction::Gradient, &promise(cells, seeded));
     }
     let _ = write!(
         text,
-        "/* Returns the meaning of a status. */\nconst char *{prefix}_message(int status);\n\n/* Returns the version of Reviver that has written this, followed by `unchecked` if checks were left out. */\n\
+        "/* Returns the meaning of a status. */\nconst char *{prefix}_message(int status);\n\n/* Returns the version of Reviver that generated this text, followed by `unchecked` if checks were left out. */\n\
         const char *{prefix}_built_by_reviver(void);\n\n#ifdef __cplusplus\n}}\n#endif\n\n#endif\n"
     );
     text
@@ -376,15 +376,16 @@ fn linked_names(
     let marks = if cells.calls.is_some() { CallMemory::marks(&upper) } else { String::new() };
     let lines: String = names.map(|name| format!("#define {prefix}_{name} {}\n", linked(name))).collect();
     format!(
-        "/* Linked names end with a mark of everything that a caller must know. So the linker refuses a header and a C file\n   \
-        that were generated with different options. */\n{marks}{lines}\n"
+        "/* Linked names end with a hash of the memory, the statuses and the arguments. So the linker refuses a header and\n   \
+        a C file that were generated with different options. */\n{marks}{lines}\n"
     )
 }
 
 /// Returns the C struct with all memory that a run changes.
 fn memory(cells: &ProgramCells, gradient: Option<&SeededResults>) -> String {
     let prefix = cells.prefix;
-    let uncounted = if cells.level.is_checked() { "" } else { "    /* 0 without checks. */\n" };
+    let uncounted =
+        if cells.level.is_checked() { "" } else { "    /* Always 0, because checks were left out. */\n" };
     let mut text = format!(
         "struct {prefix}_memory {{\n    /* Steps of the last run, as Reviver counts them. */\n    int64_t steps;\n\
         \x20   uint64_t erased_bits;\n{uncounted}    uint64_t discarded_bits;\n    uint64_t drops;\n"
@@ -447,7 +448,7 @@ fn messages(cells: &ProgramCells, has_loss: bool) -> String {
     }));
     format!(
         "const char *{prefix}_message(int status) {{\n    switch (status) {{\n{lines}\
-        \x20   default:\n        return \"no status\";\n    }}\n}}\n\n\
+        \x20   default:\n        return \"unknown status\";\n    }}\n}}\n\n\
         const char *{prefix}_built_by_reviver(void) {{\n    return \"{}{}\";\n}}\n",
         env!("CARGO_PKG_VERSION"),
         if cells.level.is_checked() { "" } else { " unchecked" }

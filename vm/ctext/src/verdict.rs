@@ -14,7 +14,7 @@ pub(crate) fn fields(cells: &ProgramCells) -> &'static str {
     match (cells.level.is_checked(), cells.numbers.is_fixed()) {
         (false, _) => "",
         (true, true) => {
-            "    /* Other than 0 if the reverse sweep of a gradient restored another number. */\n    int64_t changed;\n"
+            "    /* Other than 0 if the reverse sweep of a gradient didn't restore a number. */\n    int64_t changed;\n"
         }
         (true, false) => {
             "    /* Evidence about the reverse sweep of a gradient. */\n    int64_t changed;\n    uint64_t path;\n    double largest;\n    \
@@ -33,7 +33,7 @@ pub(crate) fn recorders(cells: &ProgramCells, text: &str) -> Vec<String> {
 fn larger(cells: &ProgramCells) -> String {
     format!(
         "\
-/* The greater magnitude. */
+/* Returns `most` or the magnitude of `value`, whichever is greater. */
 static inline double {}_larger(double most, double value) {{
     const double size = fabs(value);
     return size > most ? size : most;
@@ -48,7 +48,7 @@ fn freed(cells: &ProgramCells) -> String {
     let (digits, long) = (rounding.digits, rounding.long());
     format!(
         "\
-/* Records a freed cell: the largest, the largest with more than {digits} binary digits, and their effect on the loss. */
+/* Records a freed real: the largest magnitude, the largest one with more than {digits} binary digits, and the effect on the loss. */
 static inline void {prefix}_freed(struct {prefix}_memory *m, double value, double adjoint) {{
     const double size = fabs(value);
     m->freed = size > m->freed ? size : m->freed;
@@ -65,7 +65,7 @@ fn missed(cells: &ProgramCells) -> String {
     let (prefix, part) = (cells.prefix, double(Rounding::of(cells.module().real).part));
     format!(
         "\
-/* Records a real that the reverse sweep restored to another number, and the effect on the loss. */
+/* Records a real that the reverse sweep didn't restore exactly: the difference, and the effect on the loss. */
 static inline void {prefix}_missed(struct {prefix}_memory *m, double from, double to, double adjoint) {{
     const double by = fabs(to - from);
     m->missed = by > m->missed ? by : m->missed;
@@ -78,8 +78,8 @@ static inline void {prefix}_missed(struct {prefix}_memory *m, double from, doubl
     )
 }
 
-/// Returns the C function that gives the status of a gradient whose call function has returned, with those that it
-/// calls.
+/// Returns the text of the C function that computes the status of a gradient after its call function has returned.
+/// Includes the C functions that it calls.
 pub(crate) fn functions(cells: &ProgramCells) -> String {
     if cells.numbers.is_fixed() { exact(cells) } else { largest(cells) + &watched(cells) }
 }
@@ -101,7 +101,7 @@ const LANES: usize = 4;
 fn largest(cells: &ProgramCells) -> String {
     let (prefix, count) = (cells.prefix, cells.fixed(Class::Real));
     let whole = count - count % LANES;
-    // The bounds are literals, and a loop without iterations is left out, because compilers warn of such loops.
+    // The loop bounds are literals. A loop without iterations is left out, because compilers warn of such loops.
     let side_by_side = match whole {
         0 => String::new(),
         _ => format!(
@@ -128,7 +128,7 @@ fn largest(cells: &ProgramCells) -> String {
     };
     format!(
         "\
-/* The greatest magnitude of a real at the start or at the turning point. None is NaN. */
+/* Returns the greatest magnitude of a real at the start or at the turning point. No such real is NaN. */
 static double {prefix}_largest(const struct {prefix}_memory *m) {{
     double most[{LANES}] = {{0}}, largest = m->largest;
 {side_by_side}{rest}    for (size_t lane = 0; lane < {LANES}; lane++) {{
@@ -150,7 +150,8 @@ fn watched(cells: &ProgramCells) -> String {
     let [of_loss, of_freed] = [of_loss, of_freed].map(double);
     format!(
         "\
-/* 1 if an error is at most a part of the loss's size: of its magnitude, or of that and the terms that it is made of. */
+/* Returns 1 if an error is at most `part` times the size of the loss. The size is the loss's magnitude, or if that is too small,
+   its sum with the magnitudes of the loss's terms. */
 static int {prefix}_outweighed(const struct {prefix}_memory *m, double part, double error, double loss) {{
     double size = loss;
     if (error <= part * size) {{
@@ -162,8 +163,8 @@ static int {prefix}_outweighed(const struct {prefix}_memory *m, double part, dou
     return error <= part * size;
 }}
 
-/* DONE if the reverse sweep took the branches of the primal sweep, and rounding explains what it changed. The magnitude of the
-   loss is the sum of |seed*value|, and `seed` is the largest |seed|. */
+/* Returns DONE if the reverse sweep took the branches of the primal sweep, and rounding explains each number that it didn't
+   restore. `loss` is the sum of |seed*value|, and `seed` is the largest |seed|. */
 static int {prefix}_verdict(const struct {prefix}_memory *m, double loss, double seed) {{
     const double error = m->freed_error + m->missed_error;
     double ulp, most, few;

@@ -1,5 +1,5 @@
-//! Symbolic evaluation of the fixed-point functions: the interpreter's own source is executed on C variables instead
-//! of words, and each operation becomes a line. Independent of the individual functions.
+//! Symbolic evaluation of the fixed-point functions: the interpreter's own source is executed on C variables instead of
+//! words, and each operation becomes a line. This module is independent of the individual functions.
 
 use std::cell::RefCell;
 
@@ -74,7 +74,7 @@ impl TextWords {
         TextWords { has_calls: true, ..TextWords::default() }
     }
 
-    /// Adds a term for a C expression. The text may contain the expression several times.
+    /// Adds a term for a C expression. The generated text may contain the expression several times.
     pub fn given(&self, text: &str) -> WideTerm {
         self.term(WideTermText::Given(text.to_owned()))
     }

@@ -75,9 +75,9 @@ impl StepActivity {
         self.0 & 1 << ((operand & 3) + 4) & 0b0110_0000 != 0
     }
 
-    /// Returns true if a forward run over dual numbers may hide a derivative at an operand. The condition is that of
-    /// [`StepActivity::may_lose`], with a zero tangent of the source instead of a zero adjoint of the target. But
-    /// this function returns true even if no other value is computed from the target.
+    /// Returns true if a forward run over dual numbers may hide a derivative at an operand. That happens if the operand
+    /// is active, its partial derivative is infinite or undefined, and its tangent is 0. Unlike
+    /// [`StepActivity::may_lose`], the result doesn't depend on whether other values are computed from the target.
     pub fn may_lose_forward(self, operand: usize) -> bool {
         self.0 & FORWARD << (operand & 1) != 0
     }
@@ -284,7 +284,7 @@ impl Dependencies {
             let [is_useful, is_hidden] =
                 [&useful, &hidden].map(|set| target.is_some_and(|target| is_in(set, target)));
             for (operand, slot) in step.slots.iter().enumerate().skip(targets) {
-                // Constants have no node, and are known anyway to receive nothing.
+                // Constants have no node, and never receive adjoint contributions.
                 let Some(node) = self.nodes.slot(flow, number, slot) else { continue };
                 if !is_in(&varied, node) {
                     *known = known.with_passive(operand);
@@ -322,10 +322,10 @@ impl Dependencies {
         reached(self.nodes.count, losses, sources)
     }
 
-    /// Returns, for each node, true if it flows into a useful node. The adjoint of such a node may be 0 although a
-    /// loss depends on it, for example because contributions cancel. That can't happen to a loss that no other value
-    /// is computed from: its adjoint is the seed. If it is an element of an array, the zero adjoints of the other
-    /// elements hide nothing.
+    /// Returns, for each node, true if it flows into a useful node. The adjoint of such a node may be 0 although a loss
+    /// depends on the node, for example because contributions cancel. The result is false for a loss from which no other
+    /// value is computed, because its adjoint is the seed. In an array that contains such a loss, the zero adjoints of
+    /// the other elements hide nothing.
     fn hidden(&self, useful: &[bool]) -> Vec<bool> {
         let is_useful = |node: &u32| useful.get(*node as usize) == Some(&true);
         self.onward.iter().map(|onward| onward.iter().any(is_useful)).collect()

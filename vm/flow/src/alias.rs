@@ -1,6 +1,6 @@
 //! Alias analysis: whether two slots of one step are the same cell, as far as that is known before a call. The frame
-//! of a call is fresh, so its variables alias nothing older. An argument that the callee may change shares no cells
-//! with other arguments: a check at the entry of the callee ensures that.
+//! of a call is fresh, so its variables alias no older cell. An argument that the callee may change shares no cells
+//! with other arguments, because the entry of the callee checks this.
 
 use crate::call::Passed;
 use crate::slot::{Anchor, ArrayElement, ArrayIndex, Location, Locus, Region, Slot};

@@ -1,7 +1,7 @@
 //! Branches that rounding may divert: in the reverse sweep they may take another direction than in the forward sweep.
 //! The reals of the two sweeps may differ, because float operations are rounded. Integers differ only if some of them
-//! are computed from reals. The mode bit differs too, but a program that reads it can't be differentiated from
-//! outside.
+//! are computed from reals. The mode bit differs, too, but Reviver doesn't differentiate a program that reads the mode
+//! bit.
 
 use reviver_isa::instruction::Class;
 use reviver_isa::update::Action;

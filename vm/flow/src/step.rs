@@ -69,15 +69,15 @@ impl Step {
 pub struct Guards(u8);
 
 impl Guards {
-    /// The first operand is not the second.
+    /// The first operand must not be the same cell as the second.
     pub const FIRST_SECOND: Guards = Guards(1);
-    /// The first operand is not the third.
+    /// The first operand must not be the same cell as the third.
     pub const FIRST_THIRD: Guards = Guards(2);
-    /// The second operand is not the third.
+    /// The second operand must not be the same cell as the third.
     pub const SECOND_THIRD: Guards = Guards(4);
-    /// The first operand is no index cell of any operand.
+    /// The first operand must not be an index cell of any operand.
     pub const FIRST_NO_INDEX: Guards = Guards(8);
-    /// The second operand is no index cell of any operand.
+    /// The second operand must not be an index cell of any operand.
     pub const SECOND_NO_INDEX: Guards = Guards(16);
 
     /// Returns true if the step needs no alias check at run time.

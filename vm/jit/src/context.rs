@@ -1,5 +1,5 @@
-//! The context of native code: its one argument, with its memory, its inputs and its results. This module knows no
-//! operation.
+//! The context of native code, which is the code's only argument. It has the code's memory, inputs and results. This
+//! module is independent of operations.
 
 use std::mem::offset_of;
 use std::ptr::{null, null_mut};
@@ -26,12 +26,12 @@ pub struct CodeContext<'c, 'w> {
     // the processor would stall because code has just written them one by one.
     pub erased_bits: u64,
     /// Number of the interval between program steps in which the last step of the budget would be executed. An interval
-    /// has the same number in both directions. The mark of a jump is computed from the number of its interval, which is
-    /// `last_interval + left·per_step_left`.
+    /// has the same number in both directions. The mark of a jump is computed from the number of its interval. For a
+    /// jump with `left` remaining steps, that number is `last_interval + left·per_step_left`.
     pub last_interval: i64,
     pub discarded_bits: u64,
-    /// Change of the interval's number for each step that is left in the budget: -1 forward, 1 backward, 0 without a
-    /// watcher.
+    /// Change of the interval's number for each step that is left in the budget: -1 in a forward run, 1 in a backward
+    /// run, 0 without a watcher.
     pub per_step_left: i64,
     pub drops: u64,
     /// Wrapping sum of the marks of jumps. A turning point negates it.
@@ -48,20 +48,20 @@ pub struct CodeContext<'c, 'w> {
     pub fraction_bits: u32,
     /// Number of the exit that was taken.
     pub exit: u32,
-    /// 1 if the last fixed-point operation that was called had no value, otherwise 0.
+    /// 1 if the last call of a fixed-point function had no value, otherwise 0.
     pub has_failed: u64,
-    /// Summary of freed cells. Code adds small values to its error, without a call.
+    /// Summary of freed cells. Code adds small values to `freed.error` without a call.
     pub freed: FreedSoFar,
     /// Evidence for the verification of a gradient, and the bounds on rounding.
     pub evidence: SweepEvidence,
     pub rounding: Rounding,
-    /// Receives freed cells, except small ones, which only change `freed.error`.
+    /// Receives freed cells. It doesn't receive small ones: they only change `freed.error`.
     pub watcher: Option<&'c mut Watcher<'w>>,
 }
 
 impl CodeContext<'_, '_> {
-    /// Creates the context of a run with a budget of `left` steps. `jumps` is the watcher of its jumps, if there is
-    /// one. The context has null pointers, zero counts, and no receiver of freed cells.
+    /// Creates the context of a run with a budget of `left` steps. `jumps` is the watcher of the run's jumps, if there
+    /// is one. In the new context, pointers are null, counts are 0, and no watcher receives freed cells.
     pub fn begun(left: u64, jumps: Option<&Watcher<'_>>) -> Self {
         let (first, sign) = jumps.map_or((0, 0), |watcher| (watcher.first_interval(), watcher.sign()));
         CodeContext {
@@ -139,13 +139,13 @@ impl ContextField {
 #[repr(C)]
 #[derive(Debug)]
 pub struct GroupContext<'c, 'w> {
-    /// Fields that code for one lane also has, at the same offsets. In memory, each cell has the numbers of all lanes
-    /// side by side.
+    /// Fields that code for one lane also has, at the same offsets. Each cell in memory has a number for every lane;
+    /// the numbers are side by side.
     pub lane: CodeContext<'c, 'w>,
     /// Evidence for the verification of each lane.
     pub evidence: GroupEvidence,
-    /// Directions at the branch on which lanes diverged: bit n is 1 if the condition holds in lane n. 0 if lanes didn't
-    /// diverge.
+    /// Directions at the branch on which lanes diverged. Bit n is 1 if the branch's condition holds in lane n. All bits
+    /// are 0 if lanes didn't diverge.
     pub conditions: u64,
 }
 

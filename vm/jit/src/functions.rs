@@ -1,5 +1,5 @@
 //! Functions that native code calls, such as operations of number systems that are too long to inline. They use the
-//! implementations that the interpreter uses. This module knows no SSA function.
+//! implementations that the interpreter uses. This module is independent of SSA functions.
 
 use reviver_compile::op::{Coordinate, OpKind};
 use reviver_isa::arith::Elementary;
@@ -20,7 +20,8 @@ macro_rules! address {
     };
 }
 
-/// Returns the address for an elementary function; the macro `made` generates the function for each name.
+/// Returns the address of the helper function for an elementary function. The macro `made` generates the helper for
+/// each name.
 macro_rules! of_elementary {
     ($function:expr, $made:ident) => {
         of_elementary!($function, $made, Sqrt Exp Log Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Floor Round ExpM1 Ln1p
@@ -99,7 +100,7 @@ macro_rules! float {
 float!(double, F64, f64);
 float!(single, F32, f32);
 
-/// Functions of fixed point. Each takes the context, and sets [`CodeContext::has_failed`] to 1 if the operation has no
+/// Functions of fixed point. Each takes the context. It sets [`CodeContext::has_failed`] to 1 if the operation has no
 /// value, otherwise to 0.
 mod fixed {
     use super::*;
@@ -196,8 +197,8 @@ pub fn freed() -> Address {
 }
 
 /// Returns the address of the function that records a real that the reverse sweep restored to other bits. It takes the
-/// context, the row, the real at the start and after the sweep, and its adjoint, in binary64. It returns 1 if rounding
-/// doesn't explain the difference, otherwise 0.
+/// context, the row, the real at the start, the real after the sweep, and the real's adjoint, all reals in binary64. It
+/// returns 1 if rounding doesn't explain the difference, otherwise 0.
 pub fn missed() -> Address {
     extern "C" fn call(context: &mut CodeContext, row: u64, from: f64, to: f64, adjoint: f64) -> i64 {
         let rounding = context.rounding;

@@ -1,5 +1,5 @@
-//! Native code, and the only place where it is executed. A comment states why each property holds that the Rust
-//! compiler can't check.
+//! Native code, and the only place where it is executed. The Rust compiler can't check some properties on which this
+//! relies. A comment states why each of them holds.
 //!
 //! Cranelift's JIT library owns the memory of code. It first writes the code, and then makes the memory executable and
 //! read-only.
@@ -49,7 +49,7 @@ impl Drop for OwnedCode {
     }
 }
 
-/// Frees the memory of a module. Its code must never have been executed.
+/// Frees the memory of a module. The caller ensures that code of the module was never executed.
 pub fn discard(module: JITModule) {
     drop(OwnedCode(Some(module)));
 }
@@ -67,11 +67,11 @@ impl Native {
 
 impl Code for Native {
     /// Runs the code once. The code accesses memory without bounds checks, at addresses that the function computes. As
-    /// in the interpreter, these are addresses of cells that a verified program has:
+    /// in the interpreter, these are addresses of cells that a verified program has, for these reasons:
     ///
     /// - Literal addresses are within the static cells, or within the frames of callees, for which space was allocated.
     /// - Indices are checked.
-    /// - Inputs come from a state that was found to be the program's.
+    /// - Inputs come from a state that was found to belong to the program.
     /// - Each real has an adjoint if the function has a step that accesses one.
     /// - Without a machine, there are as many cells as such a state has, and those that the function demands in
     ///   addition. Their number is checked before each run.
@@ -126,17 +126,17 @@ impl NativeGroup {
     /// Wraps a function that was defined and finalized in a module.
     pub fn new(module: JITModule, function: FuncId, is_watched: bool) -> NativeGroup {
         let address = module.get_finalized_function(function);
-        // SAFETY: as in `Native::new`; the one pointer is that of a `GroupContext`, which the function was translated
-        // for.
+        // SAFETY: as in `Native::new`. The one pointer is that of a `GroupContext`, for which the function was
+        // translated.
         let entry = unsafe { transmute::<*const u8, NativeGroupFunction>(address) };
         NativeGroup { entry, is_watched, _code: OwnedCode(Some(module)) }
     }
 }
 
 impl GroupCode for NativeGroup {
-    /// Runs the code once. Its addresses are those of cells, as for one lane ([`Native::run`]): the memory has as many
-    /// cells as the function demands, which is checked before each run. Each cell has a number for every lane. There
-    /// are adjoints for every row, and errors in the evidence, too.
+    /// Runs the code once. As for one lane ([`Native::run`]), its addresses are those of cells. The memory has as many
+    /// cells as the function demands, which is checked before each run. Each cell has a number for every lane. Each row
+    /// has adjoints, and errors in the evidence.
     fn run(&self, job: GroupJob) -> GroupOutcome {
         let mut context = GroupContext {
             lane: CodeContext {
@@ -146,8 +146,8 @@ impl GroupCode for NativeGroup {
                 start_ints: job.start_ints.as_ptr().cast(),
                 start_reals: job.start_reals.as_ptr().cast(),
                 results: job.results.as_mut_ptr().cast(),
-                // The number of the last interval, if the first one is 0. Any first number serves: only differences of
-                // marks count.
+                // Number of the last interval if the first one has number 0. Any number of the first interval gives the
+                // same differences of marks, and only differences count.
                 last_interval: job.left as i64 - 1,
                 per_step_left: -1,
                 ..CodeContext::begun(job.left, None)

@@ -1,12 +1,12 @@
 //! Choice of Cranelift's register allocator for an SSA function. The backtracking allocator takes more than quadratic
 //! time for long blocks with many live values. The single-pass allocator takes time proportional to blocks × live
-//! values. This module knows no target.
+//! values. This module is independent of target machines.
 
 use reviver_compile::function::{Definition, SsaFunction};
 use reviver_compile::op::OpKind;
 
-/// Upper bound for the backtracking allocator: operations of the longest block × average number of live values. Above
-/// it the allocator takes more than about a second.
+/// Upper bound for the backtracking allocator: the operations of the longest block times the average number of live
+/// values. Beyond this bound, the allocator takes more than about a second.
 const MOST_CROWDED: u64 = 40_000;
 
 /// Returns true if only the single-pass allocator is fast enough for the function.

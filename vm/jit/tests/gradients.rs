@@ -124,8 +124,8 @@ impl Trial {
 }
 
 impl Trial {
-    /// Holds two gradients against each other: to the last bit, unless code without checks puts cells back instead of
-    /// uncomputing them.
+    /// Compares two gradients bit for bit. Code without checks restores cells instead of uncomputing them, so its
+    /// gradients may differ by rounding.
     fn same(&self, name: &str, level: CheckLevel, interpreted: &Found, called: &Found) {
         if level == CheckLevel::Checked || self.program.module().real.is_exact() {
             return assert_eq!(interpreted, called, "{name}");
@@ -192,7 +192,7 @@ fn gradients_of_shipped_programs_equal_those_of_the_interpreter() {
             let (Some(evaluated), Some(native)) = (evaluated, native) else { continue };
             let mut memory = CallMemory::default();
             let by_evaluator = trial.call(&evaluated, &mut memory);
-            // The memory of one call serves another.
+            // The second call uses the memory of the first one.
             let by_code = [trial.call(&native, &mut memory), trial.call(&native, &mut memory)];
             assert_eq!(by_code[0], by_code[1], "{name} {level:?}");
             assert_eq!(by_evaluator, by_code[0], "{name} {level:?}");
@@ -210,7 +210,7 @@ fn gradients_of_shipped_programs_equal_those_of_the_interpreter() {
             }
         }
     }
-    assert!(left.is_empty(), "the machine has to make these calls: {left:?}");
+    assert!(left.is_empty(), "only a machine can execute these calls: {left:?}");
     assert!(called >= 60 && several >= 20, "{called} gradients by call functions, {several} Jacobians");
 }
 
@@ -221,8 +221,8 @@ fn trial(text: &str) -> Trial {
     Trial::of(Arc::new(Program::new(module, 0).unwrap())).unwrap()
 }
 
-/// Code without checks finds no gradient whose results or adjoints aren't finite, and ends where not-a-number would
-/// keep a loop going.
+/// Code without checks returns no gradient with a result or adjoint that isn't finite. It also ends a loop that NaN
+/// would keep going.
 #[test]
 fn nonfinite_numbers_are_detected_without_checks() {
     let result = ".in x: real default 1e200\n.out y: real\nadd y, x * x\n";
@@ -245,7 +245,7 @@ fn nonfinite_numbers_are_detected_without_checks() {
     }
 }
 
-/// A loop copies an array of results at the turning point, so the function's length doesn't depend on the array's.
+/// A loop copies an array of results at the turning point, so the length of the function doesn't depend on the array's.
 #[test]
 fn an_array_of_losses_has_a_function_of_constant_length() {
     let length = |n: usize| {
@@ -283,8 +283,8 @@ impl Backend for Longest {
     }
 }
 
-/// Recursions are calls of the function, for which the memory grows: x^n by n calls, which need more memory than there
-/// is at first.
+/// A recursion is a call of the function, and the function's memory grows with the number of open calls. x^n takes n
+/// calls, which need more memory than is provided at first.
 #[test]
 fn recursions_have_gradients() {
     let text = ".limit depth 1000\n.in x: real default 1.01\n.in n default 100\n.out y: real\n.ancilla p[200]: real\ncompute\n \
@@ -351,8 +351,8 @@ impl Trial {
     }
 }
 
-/// The reverse sweep computes the ancillas of a procedure first. They have no adjoints yet, so the sweep propagates
-/// none.
+/// The reverse sweep computes the ancillas of a procedure first. At that time they have no adjoints, so the sweep
+/// propagates none.
 #[test]
 fn ancillas_without_adjoints_propagate_none() {
     for (n, loops) in [(0, 1), (1, 1), (7, 1), (3, 2), (0, 2)] {
@@ -371,8 +371,8 @@ fn ancillas_without_adjoints_propagate_none() {
     }
 }
 
-/// Reals whose loops are unrolled aren't in memory, and if no partial derivative needs them, code without checks
-/// doesn't restore them.
+/// Reals whose loops are unrolled aren't in memory. Code without checks doesn't restore such a real if no partial
+/// derivative needs it.
 #[test]
 fn unrolled_reals_are_not_restored_without_checks() {
     for n in [0, 1, 9] {

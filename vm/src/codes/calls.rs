@@ -4,10 +4,10 @@ use reviver_isa::codes::{CodeAccount, CodeEvidence, programs, trial};
 
 pub static ARGUMENT_MOVED: CodeAccount = CodeAccount {
     title: "an argument refers to another cell at the end of a call than at its beginning",
-    meaning: "The index of an argument is evaluated when the call begins, and again when it ends: there a \
-              backward run enters the call. The procedure has changed the index, so a backward run would change \
-              another cell.",
-    cure: "Change the cells that index an argument outside of the call only.",
+    meaning: "The index of an argument is evaluated when the call begins, and again when the call ends, because a \
+              backward run enters the call at its end. The procedure has changed the index, so a backward run would \
+              change another cell.",
+    cure: "Change the cells that index an argument only outside of the call.",
     evidence: programs(
         trial(
             "run FILE",
@@ -36,7 +36,7 @@ pub static ARGUMENT_MOVED: CodeAccount = CodeAccount {
 
 pub static ARGUMENTS_OVERLAP: CodeAccount = CodeAccount {
     title: "two arguments are the same cell, and one of them may be changed",
-    meaning: "Parameters of a procedure must be different cells, unless it only reads them. Otherwise a \
+    meaning: "Parameters of a procedure must be different cells, unless the procedure only reads them. Otherwise a \
               target of an instruction could be one of its sources.",
     cure: "Pass different cells, or a copy in a `local`. Declare parameters that are only read as `in`.",
     evidence: programs(
@@ -65,10 +65,10 @@ pub static ARGUMENTS_OVERLAP: CodeAccount = CodeAccount {
 
 pub static TASKS_SHARE_CELLS: CodeAccount = CodeAccount {
     title: "two tasks of a `par` share cells, and one of them may change them",
-    meaning: "Tasks may run at the same time, so none may use a cell that another one changes. If an index \
-              selects the cells that a task is passed, they are checked when the `par` is reached, before any of \
-              its tasks begins.",
-    cure: "Pass each task separate cells, or call one after the other, without `par`.",
+    meaning: "Tasks may run at the same time, so no task may use a cell that another task changes. If an index \
+              selects the cells that a call passes to a task, the cells are compared during the run, before the first \
+              task of the `par` begins.",
+    cure: "Pass each task separate cells, or make the calls one after the other, without `par`.",
     evidence: programs(
         trial(
             "run FILE",
@@ -124,8 +124,8 @@ pub static SLICE_OUTSIDE: CodeAccount = CodeAccount {
 
 pub static CALLS_TOO_DEEP: CodeAccount = CodeAccount {
     title: "more calls are open than `.limit depth` allows",
-    meaning: "`.limit depth` limits the calls that are open at once. The limit belongs to the program, so it \
-              traps at the same step on every machine.",
+    meaning: "`.limit depth` limits the calls that are open at once. The limit belongs to the program, so the \
+              program traps at the same step on every machine.",
     cure: "End the recursion earlier, or raise `.limit depth` if the recursion must be deeper.",
     evidence: programs(
         trial(
@@ -159,7 +159,7 @@ pub static CALLS_TOO_DEEP: CodeAccount = CodeAccount {
 
 pub static FRAMES_TOO_LARGE: CodeAccount = CodeAccount {
     title: "the frames of open calls have too many cells",
-    meaning: "All globals and all frames that are open at once may have 268435456 cells of each class together.",
+    meaning: "All globals and all open frames together may have at most 268435456 cells of each class.",
     cure: "Declare smaller `.ancilla` arrays, pass one array on as a parameter, or open fewer calls at once.",
     evidence: programs(
         trial(

@@ -30,8 +30,8 @@ pub static JOIN_REFUSED: CodeAccount = CodeAccount {
     title: "where two paths meet, the condition doesn't match the path that was taken",
     meaning: "A `fi` must be true after the first body and false otherwise. The `from` of a loop must be true on \
               the first iteration and false on every other. The `from` of a pair must be true exactly when it is \
-              reached over its `br`. A backward run branches on this condition, and would go wrong. There, `if`, \
-              `until` and `br` are checked likewise.",
+              reached over its `br`. A backward run branches on this condition, so it would take the wrong path. A \
+              backward run checks the conditions of `if`, `until` and `br` in the same way.",
     cure: "Write a condition that is true after exactly one of the two paths, for all values. Often the body \
            has changed the cells of the `if` condition, so the `fi` can't repeat it.",
     evidence: programs(
@@ -110,7 +110,7 @@ pub static MODE_AS_IT_WAS: CodeAccount = CodeAccount {
 pub static COUNT_MISSED: CodeAccount = CodeAccount {
     title: "a `for` doesn't end at its end bound",
     meaning: "After the last iteration the counter of a `for` must equal the end exactly, and the bounds must be \
-              unchanged: a backward run begins there and counts down. The loop traps if its steps go past the \
+              unchanged: a backward run starts the counter at the end bound. The loop traps if its steps go past the \
               end, or if the body changes the counter or a bound.",
     cure: "Choose an end that is a whole number of steps away from the beginning. Change neither the counter \
            nor the bounds, also not through parameters and arrays; `from … until` has no such restriction.",

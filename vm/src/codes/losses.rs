@@ -100,10 +100,11 @@ pub static FREED_WITH_TANGENT: CodeAccount = CodeAccount {
 
 pub static ILL_CONDITIONED: CodeAccount = CodeAccount {
     title: "rounding errors change the loss too much",
-    meaning: "The reverse sweep finds each value of the forward sweep again, up to rounding. The differences, each times its \
-              adjoint, add up to an error of the loss (`loss_error`). Here that error is more than 1e-6 of the loss (with f32 \
-              4e-3). The gradient is computed once more with a history, so it is that of the forward sweep; but the forward \
-              sweep has rounding errors of the same size, so the loss has few right digits.",
+    meaning: "The reverse sweep restores each value of the forward sweep up to rounding. The differences, each times \
+              the adjoint of its cell, add up to an error of the loss (`loss_error`). At this point the error is more \
+              than 1e-6 of the loss (with f32 4e-3). The gradient is computed once more with a history, so it is the \
+              gradient of the forward sweep. But the forward sweep has rounding errors of the same size, so only few \
+              digits of the loss are correct.",
     cure: "Find a step that amplifies errors: a difference of nearly equal numbers, a division by a number \
            near 0, or small numbers added to a large one. Compute it another way, or scale the inputs.",
     evidence: programs(

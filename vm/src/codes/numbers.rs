@@ -59,7 +59,7 @@ pub static OUTSIDE_DOMAIN: CodeAccount = CodeAccount {
     title: "a function has no value at this argument",
     meaning: "In fixed point some functions are defined for some numbers only: a square root and a logarithm \
               for non-negative numbers, an arcsine from -1 to 1. `reviver isa sqrt` prints the domain. In \
-              floats the result isn't finite there, which is T05.",
+              floats such a function traps with T05, because its result isn't finite.",
     cure: "Find the origin of the argument with `why` in the debugger, or skip the statement by an `if` where \
            the argument is outside of the domain.",
     evidence: programs(
@@ -114,8 +114,8 @@ pub static OVERFLOW: CodeAccount = CodeAccount {
 
 pub static NOT_FINITE: CodeAccount = CodeAccount {
     title: "a float is infinite or NaN",
-    meaning: "A float outside of its range would be infinite, and no inverse step could recover its value. \
-              So the run stops at the first one.",
+    meaning: "A result outside of the range of floats would be infinite, and no inverse step could recover a value \
+              from it. So the run stops at the first result that is infinite or NaN.",
     cure: "Keep intermediate results small: add logarithms instead of multiplying, or divide before \
            multiplying. `.real f64` has a larger range than `.real f32`.",
     evidence: programs(
@@ -142,7 +142,7 @@ pub static NO_INTEGER: CodeAccount = CodeAccount {
     title: "a real is outside of the range of integers",
     meaning: "`toint` was given a real outside of the range of integers, which have the number of bits of \
               `.word`, by default 64.",
-    cure: "Choose wider integers by `.word`, or reduce the real to their range first.",
+    cure: "Choose wider integers by `.word`, or first reduce the real to the range of integers.",
     evidence: programs(
         trial(
             "run FILE",

@@ -33,8 +33,8 @@ pub static INDEX_OUTSIDE: CodeAccount = CodeAccount {
 pub static TARGET_AMONG_SOURCES: CodeAccount = CodeAccount {
     title: "an instruction's target is one of its sources in this run",
     meaning: "A backward step subtracts the value that was added, so the sources must still hold it. If the \
-              target is one of the sources, or an index, they don't. With computed indices this is found only \
-              while running.",
+              target is one of the sources, or an index, they don't. If indices are computed, only a run can find \
+              this mistake.",
     cure: "Copy the source into a `local` first, or make sure that the indices differ.",
     evidence: programs(
         trial(
@@ -148,8 +148,8 @@ pub static STACK_EMPTY: CodeAccount = CodeAccount {
 
 pub static STACK_FULL: CodeAccount = CodeAccount {
     title: "a stack is full",
-    meaning: "`.limit stack` limits the values on a stack. The limit belongs to the program, so it traps at \
-              the same step on every machine.",
+    meaning: "`.limit stack` limits the values on a stack. The limit belongs to the program, so the program traps \
+              at the same step on every machine.",
     cure: "Raise `.limit stack`, unless a loop pushes in each iteration and never ends.",
     evidence: programs(
         trial(
@@ -200,7 +200,7 @@ pub static TAPE_EMPTY: CodeAccount = CodeAccount {
 
 pub static TAPE_FULL: CodeAccount = CodeAccount {
     title: "a tape is full",
-    meaning: "`.limit tape` limits the values on a tape. The limit belongs to the program, so it traps at \
+    meaning: "`.limit tape` limits the values on a tape. The limit belongs to the program, so the program traps at \
               the same step on every machine.",
     cure: "Raise `.limit tape`, unless a loop writes in each iteration and never ends.",
     evidence: programs(

@@ -7,7 +7,8 @@
 //! input (*below* and *above* it along the direction), at halved distances, give two one-sided derivatives. If these
 //! differ, there is a kink, and no derivative.
 
-use super::matrices::{Hessian, Jacobian, JacobianProduct, Origin, Sweep, TangentRun};
+use super::matrices::{Hessian, Jacobian, JacobianProduct, Sweep, TangentRun};
+use super::origin::Origin;
 use super::pass::{Gradient, forward};
 use super::seeds::{SeededCell, SumSize, seeded_sum};
 use super::suspended::seeded_gradient;
@@ -86,8 +87,8 @@ pub struct Comparison {
     /// Index of the result among the differentiated results. A Hessian's results are the components of the gradient,
     /// followed by the loss.
     pub output: usize,
-    /// Index of the moved input in the list of inputs, which the reals of the input tape follow in the order of
-    /// reading. `None` if all inputs move at once.
+    /// Index of the moved input. The list consists of the inputs, followed by the reals of the input tape in the order
+    /// of reading. `None` if all inputs move at once.
     pub input: Option<usize>,
     /// The derivative to be verified, along the direction.
     pub derivative: f64,
@@ -470,7 +471,8 @@ struct Probe<'a> {
 struct Differences {
     /// Result at the start.
     here: SampledSum,
-    /// Largest magnitude of the result, at the start and nearby, divided by the distance that `Probe::reach` returns.
+    /// Largest magnitude of the result at the start and at nearby inputs, divided by the factor that `Probe::reach`
+    /// returns.
     scale: f64,
     /// Number of steps of the run from the start.
     steps: u64,
@@ -635,7 +637,8 @@ impl Probe<'_> {
     }
 
     /// Returns the results of a run whose inputs are moved by `step` times the direction, or `None` if that run fails.
-    /// A stop request or a refused memory request is returned as an error, because it says nothing about the results.
+    /// A stop request or a refused memory request is returned as an error, because it isn't a property of the moved
+    /// inputs.
     fn near(
         &self,
         sample: &dyn Fn(State) -> Result<Sample, DifferentiateError>,
@@ -661,9 +664,9 @@ impl Probe<'_> {
 /// eliminated one by one. The error is estimated from neighbouring extrapolations (Ridders, "Accurate computation of
 /// F'(x) and F'(x)F''(x)", 1982) and from the rounding of the values.
 struct Extrapolation {
-    /// The first number is the factor by which halving the step h divides the first error term. The second is the
-    /// quotient of this factor for two successive error terms. Both are 4 for central differences (terms in h², h⁴,
-    /// …), and 2 for one-sided differences (terms in h, h², …).
+    /// Halving the step h divides the first error term by the first number, and each further term by a factor that
+    /// grows by the second number. Both numbers are 4 for central differences (terms in h², h⁴, …), and 2 for one-sided
+    /// differences (terms in h, h², …).
     factors: [f64; 2],
     rows: Vec<Vec<f64>>,
     path: Option<PrimalPath>,

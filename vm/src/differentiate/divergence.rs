@@ -1,6 +1,6 @@
 //! Verification of reverse sweeps without a history. A sweep has *diverged* if it took other branches than the primal
-//! sweep, or returned to other numbers than rounding explains. This module knows the start and the end of a run, and
-//! no adjoint but those at the end.
+//! sweep, or if its restored numbers differ from the start by more than rounding explains. This module compares the
+//! start and the end of a run. It uses only the adjoints at the end.
 
 use std::fmt;
 
@@ -72,15 +72,17 @@ impl fmt::Display for Divergence {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Divergence::Path => write!(f, "a comparison had another result than in the primal sweep"),
-            Divergence::Trap(explanation) => write!(f, "it trapped: {}", explanation.message),
+            Divergence::Trap(explanation) => write!(f, "the reverse sweep trapped: {}", explanation.message),
             Divergence::Freed(freed) => {
-                write!(f, "a cell was freed that held {:e}, which is more than rounding", freed.value)
+                write!(f, "a freed cell held {:e}, which is more than rounding explains", freed.value)
             }
-            Divergence::Missed { name, by } => write!(f, "it restored `{name}` only to within {by:e}"),
+            Divergence::Missed { name, by } => {
+                write!(f, "the reverse sweep restored `{name}` only to within {by:e}")
+            }
             Divergence::Sensitive { loss_error, .. } => {
                 write!(f, "rounding errors may change the loss by {loss_error:e}")
             }
-            Divergence::Before => write!(f, "it had diverged before the command was stopped"),
+            Divergence::Before => write!(f, "the reverse sweep had diverged before the command was stopped"),
             Divergence::Changed { name } => write!(f, "`{name}` differs from the start"),
         }
     }

@@ -55,9 +55,9 @@ impl SweepEvidence {
         }
     }
 
-    /// Returns the error bound of a row's seeded sum, if the reverse sweep is verified. `None` doesn't mean that the
-    /// sweep has diverged: the largest number may be in memory, where code doesn't look for it. A machine decides then.
-    /// `start` has the reals at the start, and `adjoints` their adjoints after the sweep.
+    /// Returns the error bound of a row's seeded sum if the reverse sweep is verified, otherwise `None`. Then the sweep
+    /// may still be correct, because compiled code doesn't search memory for the largest number. So the caller repeats
+    /// the gradient with a machine. `start` has the reals at the start, and `adjoints` their adjoints after the sweep.
     pub fn verified(
         &self,
         program: &Program,

@@ -12,6 +12,7 @@ pub mod divergence;
 pub mod evidence;
 pub mod group;
 pub mod matrices;
+mod origin;
 pub mod pass;
 pub mod seeds;
 pub mod series_call;
@@ -40,7 +41,7 @@ use crate::state::values::plural;
 use crate::strategy::{MEMORY, Retention, Strategy, discards_information};
 
 pub use divergence::Divergence;
-pub use matrices::Origin;
+pub use origin::Origin;
 pub use pass::Gradient;
 pub use seeds::SeededCell;
 pub use shows::Shows;
@@ -57,8 +58,8 @@ pub struct Subject {
     /// True to record the bits that floats lose, so that the reverse sweep passes through exactly the same values.
     /// Programs that overwrite or erase need it too.
     pub exact: bool,
-    /// History kept for an exact reverse sweep. `None` means no history, or with `exact` the residues of steps
-    /// without a bound on memory.
+    /// History kept for an exact reverse sweep. If it is `None`, `exact` decides: without `exact` no history is kept, and
+    /// with it the residues of all steps, without a bound on memory.
     pub retention: Option<Retention>,
     /// Maximum size in bytes of the history with which a diverged reverse sweep is repeated. A run whose history would
     /// be larger keeps snapshots instead.
@@ -120,21 +121,27 @@ pub struct Variable {
 #[derive(Clone, Debug, PartialEq, Error)]
 #[expect(missing_docs, reason = "each message explains its variant and fields")]
 pub enum DifferentiateError {
-    #[error("the program switches gradient mode itself, so it can't be differentiated from outside")]
+    #[error(
+        "the program switches gradient mode itself: to differentiate it, remove `grad.on` and `grad.off`"
+    )]
     SwitchesMode,
-    #[error("the program reads gradient mode, which is off in the forward sweep and on in the reverse sweep")]
+    #[error(
+        "the program reads `mode`, which is 0 in the forward sweep and 1 in the reverse sweep: to differentiate it, remove `mode`"
+    )]
     ReadsMode,
     #[error(
-        "the program calls a procedure with a rule; only reverse sweeps support rules, and a Taylor series is computed by a forward sweep"
+        "the program calls a procedure with a derivative rule: a Taylor series is computed by a forward sweep, and only reverse sweeps support rules"
     )]
     Ruled,
     #[error(
-        "the second derivatives depend on the order in which they are taken: the rule of a procedure is no derivative of any function"
+        "the Hessian is not symmetric: the derivative rule of some procedure is not the derivative of a function"
     )]
     Asymmetric,
     #[error("`{name}` is an integer: only reals have a gradient")]
     NotReal { name: String },
-    #[error("`{name}` is a stack: the places of its values at the end aren't known before the run")]
+    #[error(
+        "`{name}` is a stack, whose values have no fixed cells: copy the value to a cell, and name that cell"
+    )]
     OnStack { name: String },
     #[error("the {} run trapped: {}", if *.backward { "backward" } else { "forward" }, .explanation.message)]
     Trap { backward: bool, explanation: Box<Explanation> },

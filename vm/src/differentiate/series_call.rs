@@ -7,12 +7,12 @@ use crate::allocation::{self, OutOfMemory};
 use crate::program::Program;
 use crate::state::State;
 
-use super::matrices::Origin;
+use super::origin::Origin;
 use super::seeds::SeededCell;
 use super::turning::TurningPoint;
 use super::{DifferentiateError, Subject, Variable};
 
-/// What a call on series computes.
+/// Goal of a call on series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SeriesGoal {
     /// The final values of the seeded cells as series, by a run to the end of the program.
@@ -42,7 +42,7 @@ pub struct SeriesCall<'c> {
     pub direction: &'c [u64],
     /// The seeded cells, each once.
     pub seeds: &'c [SeededCell],
-    /// What is computed.
+    /// The numbers that the call computes.
     pub goal: SeriesGoal,
     /// Upper bound on the steps of each sweep.
     pub most_steps: u64,
@@ -64,7 +64,7 @@ pub struct SeriesResult {
     pub loss_error: Option<f64>,
 }
 
-/// Upper bound on the steps of a sweep that an engine executes without a look at the interrupt flag.
+/// Upper bound on the steps of a sweep that an engine executes without reading the interrupt flag.
 const MOST_STEPS: u64 = 1 << 30;
 
 /// The independent variables of a subject, as engines other than the interpreter need them.

@@ -206,18 +206,20 @@ fn check(
     let in_rule = state.calls.iter().any(|call| call.part != Part::Whole);
     let is_watched = progress.is_some_and(|progress| progress.reports.watch().is_some());
     if progress.is_some_and(|progress| progress.start != digest(subject)) {
-        Err("it began with other inputs, or was differentiated with respect to others")
+        Err("the saved gradient began with other inputs, or is with respect to other inputs")
     } else if turn.is_some_and(|turn| turn.seeds != seeds) {
-        Err("it is in the reverse sweep of another loss, or with other seeds")
+        Err("the state is in the reverse sweep of another loss, or of other seeds")
     } else if turn.is_none() && (state.mode() || in_rule) {
         Err("gradient mode is on in the saved state, but the state doesn't record the loss")
     } else if state.own_steps() < subject.start.own_steps() {
-        Err("it is before the start")
+        Err("the state is before the start of the run")
     } else if history.retention().is_some_and(|wanted| !kept.serves(wanted)) {
         Err(match (subject.retention, kept.retention) {
-            (Some(_), _) => "it was begun with another strategy, or another `--memory`",
+            (Some(_), _) => {
+                "the gradient was begun with another strategy or another `--memory`: give the same ones"
+            }
             (None, Some(_)) => {
-                "it was begun with a strategy: give the same strategy instead of `--exact`, or neither"
+                "the gradient was begun with a strategy: give the same strategy instead of `--exact`, or neither"
             }
             (None, None) => "`--exact` needs the history of the run so far, but none was saved",
         })

@@ -33,12 +33,12 @@ impl Explainer<'_> {
             let numbers: Vec<String> = calls.iter().filter_map(|(_, call)| self.numbered(call)).collect();
             (
                 format!("`{name}` is {value}, and no procedure with that number takes these arguments"),
-                format!("of those that do {}", numbers.join(", ")),
+                format!("set `{name}` to the number of one of these procedures: {}", numbers.join(", ")),
             )
         } else {
             (
                 format!("`{name}` is {value} after the call, but had another value before"),
-                "the callee must not change the cell that selects it: a backward run selects by it"
+                "leave the cell that selects the callee unchanged in the call: a backward run selects by its value"
                     .to_owned(),
             )
         };

@@ -79,7 +79,7 @@ impl Explainer<'_> {
         let (step, distance) = (i128::from(counting.step), i128::from(end) - i128::from(begin));
         let misses = distance % step != 0;
         let words = self.renderer().words(block, 0);
-        let undone = if self.undoes(block) { "undone, " } else { "" };
+        let undone = if self.undoes(block) { "in reverse, " } else { "" };
         let message = format!("{undone}`{words}` ends with {name} = {value}, not at {said}");
         let why = if misses {
             format!("steps of {step} from {begin} miss {end}")
@@ -94,7 +94,9 @@ impl Explainer<'_> {
                 near + step * distance.signum()
             )
         } else {
-            format!("the body must not change {name} and the bounds, also not through parameters and arrays")
+            format!(
+                "change neither {name} nor the bounds in the body, also not through parameters and arrays"
+            )
         };
         Some(ExplanationText {
             message,
@@ -114,7 +116,9 @@ impl Explainer<'_> {
         Some(ExplanationText {
             message: format!("the bound {expression} of `{words}` {was}: the body has changed {names}"),
             label: format!("{expression} {was}"),
-            help: Some(format!("a backward run needs the value of {names} from the start of the loop")),
+            help: Some(format!(
+                "leave {names} unchanged in the body: a backward run needs the value from the start of the loop"
+            )),
             values,
             ..ExplanationText::default()
         })
@@ -133,7 +137,8 @@ impl Explainer<'_> {
             label: "the body has changed the counter or a bound".to_owned(),
             values,
             help: Some(
-                "the body must not change the counter and the bounds, also not through parameters".to_owned(),
+                "change neither the counter nor the bounds in the body, also not through parameters"
+                    .to_owned(),
             ),
             ..ExplanationText::default()
         }

@@ -28,7 +28,7 @@ impl Explainer<'_> {
             Cause::TasksShare { first, second } => self.tasks_share(first, second),
             Cause::SliceBounds { argument, from, to, length } => {
                 let said = self.argument_text(argument);
-                let message = format!("{said} takes {from}..{to} of {length} elements");
+                let message = format!("{said} is the slice {from}..{to} of an array with {length} elements");
                 let help = "the bounds of a slice must satisfy 0 <= from <= to <= length".to_owned();
                 ExplanationText {
                     message,
@@ -40,7 +40,7 @@ impl Explainer<'_> {
             Cause::ReferenceChanged { argument } => {
                 let said = self.argument_text(argument);
                 let message = format!("{said} refers to another cell than when the call was entered");
-                let help = "the callee must not change what the index of an argument is computed from";
+                let help = "change the cells that index an argument only outside of the call";
                 ExplanationText { message, help: Some(help.to_owned()), ..ExplanationText::default() }
             }
             Cause::AssertFailed => self.assertion(),
@@ -96,8 +96,8 @@ impl Explainer<'_> {
         let mut others = Vec::new();
         if let Link::Partner(partner) = self.instruction(at).link {
             let before = if self.is_backward() { at + 1 } else { at.saturating_sub(1) };
-            notes.push(format!("its partner is {}", self.place_of(partner)));
-            notes.push(format!("it was reached from {} instead", self.place_of(before)));
+            notes.push(format!("the partner is {}", self.place_of(partner)));
+            notes.push(format!("control came from {} instead", self.place_of(before)));
             others.extend(self.other_at(partner, "its partner"));
         }
         let condition = self.condition_text(at, true);
@@ -307,12 +307,12 @@ impl Explainer<'_> {
         let (message, help): (String, Option<&str>) = match self.trap.cause {
             Cause::Alias { .. } => (
                 "a target is also a source or an index of the instruction".into(),
-                Some("the instruction couldn't be undone: use different cells"),
+                Some("use different cells, because the instruction couldn't be undone"),
             ),
             Cause::StackEmpty { class } => (
-                format!("the {} is empty: `{words}` finds nothing", self.stack(class)),
+                format!("the {} is empty: `{words}` finds no value", self.stack(class)),
                 Some(
-                    "every `pop` takes a value of an earlier `push` of the same class, or one that was given to the stack",
+                    "write an earlier `push` of the same class for each `pop`, or give the stack initial values",
                 ),
             ),
             Cause::StackFull { limit } => (
@@ -321,11 +321,11 @@ impl Explainer<'_> {
             ),
             Cause::DepthExceeded { limit } => (
                 format!("more than {limit} call{} open", plural(limit.into(), " is", "s are")),
-                Some("does the recursion end? `.limit depth` raises the limit"),
+                Some("end the recursion earlier, or raise the limit by `.limit depth`"),
             ),
             Cause::FramesFull => (
                 format!(
-                    "the frames of open calls take more cells than a program may have, {MAX_CELLS} a class"
+                    "the frames of open calls take more cells than a program may have: at most {MAX_CELLS} of each class"
                 ),
                 None,
             ),
@@ -341,16 +341,16 @@ impl Explainer<'_> {
                 Some("`.limit tape` raises the limit"),
             ),
             Cause::TapeEmpty { output } => (
-                format!("the {} tape is empty: `{words}` finds nothing", tape_word(output)),
+                format!("the {} tape is empty: `{words}` finds no value", tape_word(output)),
                 (!output).then_some("`--tape 1,2,3` gives the values that are read"),
             ),
             Cause::TapeClass { output, wanted } => (self.tape_class(output, wanted), None),
             Cause::Irreversible => (
                 format!("`{words}` can't be undone without a history: it has lost information"),
                 (self.travel() == Travel::Forward).then_some(
-                    "the program undoes it itself, and keeps no history: write it so that nothing is lost (`push` what \
-                     would be overwritten; `reviver bennett` rewrites a whole program), or differentiate from outside: \
-                     `reviver grad` keeps a history where one is needed",
+                    "the program itself undoes the statement, and keeps no history: `push` what would be lost, rewrite the \
+                     whole program by `reviver bennett`, or remove the gradient mode: then `reviver grad` keeps a history \
+                     where one is needed",
                 ),
             ),
             Cause::ModeIs { on: true } => ("gradient mode is on already".into(), None),
@@ -396,7 +396,7 @@ fn allocation_words(purpose: AllocationPurpose) -> &'static str {
         AllocationPurpose::Tape => "another value on the tape",
         AllocationPurpose::History => "the history of this step",
         AllocationPurpose::Adjoints => "an adjoint for each real",
-        AllocationPurpose::Tasks => "a comparison of what the tasks touch",
+        AllocationPurpose::Tasks => "the comparison of the cells that tasks use",
         AllocationPurpose::Copy => "a copy of the state, from which the backward run starts",
     }
 }
@@ -404,13 +404,23 @@ fn allocation_words(purpose: AllocationPurpose) -> &'static str {
 /// Returns advice on how to reduce the memory use.
 fn allocation_cure(purpose: AllocationPurpose) -> &'static str {
     match purpose {
-        AllocationPurpose::Frame => "a smaller `.limit depth` stops a recursion before memory runs out",
-        AllocationPurpose::Stack => "a smaller `.limit stack` stops the program before memory runs out",
-        AllocationPurpose::Tape => "a smaller `.limit tape` stops the program before memory runs out",
-        AllocationPurpose::History => "without `--exact` nothing is kept; `--max-steps` ends a run earlier",
-        AllocationPurpose::Tasks => "fewer tasks, or parts of arrays in place of the whole, take less",
-        AllocationPurpose::Adjoints => "gradient mode takes as much memory again as the reals do",
-        AllocationPurpose::Copy => "smaller arrays take less: an integer or a real takes 8 bytes",
+        AllocationPurpose::Frame => {
+            "set a smaller `.limit depth`, which stops a recursion before memory runs out"
+        }
+        AllocationPurpose::Stack => {
+            "set a smaller `.limit stack`, which stops the program before memory runs out"
+        }
+        AllocationPurpose::Tape => {
+            "set a smaller `.limit tape`, which stops the program before memory runs out"
+        }
+        AllocationPurpose::History => {
+            "leave `--exact` out, so that no history is kept, or end the run earlier by `--max-steps`"
+        }
+        AllocationPurpose::Tasks => "start fewer tasks, or pass them parts of arrays instead of whole arrays",
+        AllocationPurpose::Adjoints => {
+            "declare smaller arrays: in gradient mode each real takes twice the memory"
+        }
+        AllocationPurpose::Copy => "declare smaller arrays: an integer or a real takes 8 bytes",
     }
 }
 

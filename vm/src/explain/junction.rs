@@ -11,7 +11,7 @@ use crate::trap::Cause;
 
 /// The advice if `uncompute`, or `undo` of a macro, finds other values than expected.
 const UNDONE: &str =
-    "the undone part must find the values that it left: a statement in between has changed one";
+    "restore the values that the undone part left: a statement in between has changed one of them";
 
 impl Explainer<'_> {
     /// Explains a trap at one of the block's seams; returns `None` if the cause isn't one of the block's conditions.
@@ -138,7 +138,7 @@ impl Explainer<'_> {
                 "`fi` must be true after the first body and false after the second: a backward run tests it to decide which to undo"
             }
             (true, _) if block.undone => UNDONE,
-            (true, _) => "no forward run leaves these values: `if` and `fi` disagree about which body ran",
+            (true, _) => "no forward run ends with these values: `if` and `fi` disagree about which body ran",
         };
         help.to_owned()
     }
@@ -149,7 +149,7 @@ impl Explainer<'_> {
                 "`from` must be true when the loop is entered and false after every iteration: a backward run tests it to decide where to stop"
             }
             true if block.undone => UNDONE,
-            true => "no forward run leaves these values: `until` is true after the last iteration only",
+            true => "no forward run ends with these values: `until` is true only after the last iteration",
         };
         help.to_owned()
     }

@@ -15,7 +15,7 @@ impl Explainer<'_> {
                 self.task_text(first)
             ),
             false => format!(
-                "{} and {} share cells, and one of them may change them",
+                "{} and {} share cells, and one of the tasks may change these cells",
                 self.task_text(first),
                 self.task_text(second)
             ),
@@ -27,10 +27,11 @@ impl Explainer<'_> {
         });
         ExplanationText {
             message,
-            label: "none of these has begun".to_owned(),
+            label: "none of these tasks has begun".to_owned(),
             others: others.collect(),
             help: Some(
-                "pass each task separate cells, or call one after the other, without `par`".to_owned(),
+                "pass each task separate cells, or make the calls one after the other, without `par`"
+                    .to_owned(),
             ),
             ..ExplanationText::default()
         }

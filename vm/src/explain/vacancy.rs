@@ -56,7 +56,7 @@ impl Explainer<'_> {
             label: format!("{name} {found}"),
             others: declared.into_iter().collect(),
             values,
-            help: Some(format!("`local` and `delocal` must name the value that {name} has there")),
+            help: Some(format!("write the value that {name} has at this place after the `=`")),
             ..ExplanationText::default()
         })
     }
@@ -65,13 +65,16 @@ impl Explainer<'_> {
     fn ended_as_nothing(&self, block: &Block, variable: u32, words: &str, value: String) -> ExplanationText {
         let name = self.renderer().name(Base::Frame(variable));
         ExplanationText {
-            message: format!("{}`{words}`, but {name} is {value} and must be 0", backward_prefix(block)),
+            message: format!(
+                "{}`{words}` needs {name} to be 0, but {name} is {value}",
+                backward_prefix(block)
+            ),
             words: Some(words.to_owned()),
             label: format!("{name} is {value}"),
             others: self.declared(variable).into_iter().collect(),
             values: vec![(name.to_owned(), value)],
             help: Some(format!(
-                "undo what was added to {name}, or name the value that it has there: `{words} = …`"
+                "undo what was added to {name}, or write the value that {name} has at this place: `{words} = …`"
             )),
             ..ExplanationText::default()
         }
@@ -119,7 +122,7 @@ impl Explainer<'_> {
                 format!("was {before} and is {value}")
             }
             _ => format!(
-                "is {}, and was another number by {}",
+                "is {}, and differed from that by {} before",
                 self.program.text(now),
                 self.value(class, cell)
             ),
@@ -198,8 +201,8 @@ impl Explainer<'_> {
             }
             Update::Pop => ("and `pop` moves a value into a cell that is 0", "pop into a cell that is 0"),
             _ => (
-                "and a value can only come into a cell that is 0",
-                "clear the cell before, or use another one",
+                "and a value can move only into a cell that is 0",
+                "clear the cell first, or use another cell",
             ),
         };
         ExplanationText {
@@ -223,5 +226,5 @@ pub(super) struct ChangedValue {
 
 /// Returns the prefix for blocks that are executed backward, where a `local` ends the variable's lifetime.
 fn backward_prefix(block: &Block) -> &'static str {
-    if matches!(block.kind, BlockKind::Local) != block.undone { "going back to " } else { "" }
+    if matches!(block.kind, BlockKind::Local) != block.undone { "when undone, " } else { "" }
 }

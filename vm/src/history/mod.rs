@@ -70,8 +70,8 @@ pub enum KeptSlot {
     Adjoint,
     /// The deferred adjoint of a real cell, which was set aside while a task accumulated the task's share.
     Deferred,
-    /// The adjoint of a value that left a stack or a tape without its adjoint. Undoing that step restores the entry
-    /// with it.
+    /// The adjoint of a value that left a stack or a tape without this adjoint. Undoing the step puts the value back
+    /// together with the adjoint.
     Entry,
 }
 
@@ -91,8 +91,8 @@ pub struct Kept<B = u64> {
     pub cost: Cost,
 }
 
-/// The counter increments caused by losing a cell's content. They are negative in a record made by `Kept::replaced`:
-/// restoring the lost content has subtracted them, and undoing that adds them again.
+/// The counter increments caused by losing a cell's content. In a record made by `Kept::replaced` they are negative,
+/// because the restoration of the lost content has subtracted them. Undoing the restoration adds them again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cost {
     /// Bits that the program erased explicitly.
@@ -140,8 +140,8 @@ impl<B> Cells<'_, B> {
 }
 
 impl<B: Lanes> Kept<B> {
-    /// Returns a record of the current content of the cell, to be made before the old content is restored. With it, the
-    /// restoration can be undone.
+    /// Returns a record of the current content of the cell, from which the restoration of the old content can be undone.
+    /// Callers make this record before the restoration.
     pub(crate) fn replaced(&self, cells: &Cells<B>, gradient: bool) -> Kept<B> {
         let cell = self.cell as usize;
         let bits = match self.slot {
@@ -152,7 +152,7 @@ impl<B: Lanes> Kept<B> {
         Kept { bits: bits.unwrap_or_default(), gradient, cost: self.cost.reversed(), ..*self }
     }
 
-    /// Restores the old content and subtracts what was counted.
+    /// Restores the old content of the cell, and subtracts the record's cost from the counters.
     pub(crate) fn restore(&self, cells: &mut Cells<B>, counters: &mut Counters) {
         let (cell, bits) = (self.cell as usize, self.bits);
         match self.slot {
@@ -161,8 +161,8 @@ impl<B: Lanes> Kept<B> {
             KeptSlot::Int => cells.ints.get_mut(cell).into_iter().for_each(|int| *int = bits.word() as i64),
             KeptSlot::Real => cells.reals.get_mut(cell).into_iter().for_each(|real| *real = bits),
             KeptSlot::Adjoint => cells.adjoints.get_mut(cell).into_iter().for_each(|adjoint| *adjoint = bits),
-            // The move or the call that is undone has taken these records before. So one that is left comes from a file
-            // with wrong contents, and changes nothing.
+            // Undoing a move or a call has already removed these records. So a remaining one comes from a file with
+            // wrong contents, and is ignored.
             KeptSlot::Entry | KeptSlot::Deferred => {}
         }
         self.cost.refund(counters);

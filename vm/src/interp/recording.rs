@@ -72,9 +72,9 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Recording<'_
         }
     }
 
-    /// Reports points at which a dual-valued run can't find derivatives. These are kinks, if kinks are reported, and
-    /// functions without a derivative with respect to a source that depends on the inputs, although all tangents of the
-    /// source are 0 here.
+    /// Reports a point at which a dual-valued run can't find derivatives: a kink, if kinks are reported, or a hidden
+    /// derivative. A derivative is hidden if the function has no derivative with respect to a source that depends on
+    /// the inputs, and all tangents of the source are 0 at this point.
     fn report_point(&mut self, operation: Operation, [a, b]: [usize; 2]) {
         let reals = self.numbers.reals;
         let sources = [a, if operation.function.arity() > 1 { b } else { a }];

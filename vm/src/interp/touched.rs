@@ -91,8 +91,8 @@ impl TouchedByTasks {
         }))
     }
 
-    /// Returns each range of read-only cells once, together with a second task that reads the same range, if
-    /// there is one.
+    /// Returns each range of cells that tasks only read, with the first task that reads the range, and a second such
+    /// task if there is one.
     fn readers(&self) -> Vec<(CellsOfTask, Option<TaskArgument>)> {
         let mut numbers: HashMap<(Class, Reference), usize> = HashMap::new();
         let mut readers: Vec<(CellsOfTask, Option<TaskArgument>)> = Vec::new();

@@ -170,14 +170,14 @@ fn check_saved_run(program: &Program, saved_run: &SavedRun, state: &State, has_h
     if fits {
         Ok(())
     } else {
-        Err("the states that its strategy keeps don't belong to the run that led to it")
+        Err("the snapshots of its strategy don't belong to the run that led to this state")
     }
 }
 
 fn check_shape(program: &Program, state: &State) -> Fitness {
     let (frames, procedure) = walk_calls(program, state)?;
     if (state.ints.len(), state.reals.len()) != frames {
-        return Err("the cells don't match its memory layout");
+        return Err("the cells don't match the program's memory layout");
     }
     check_pools(program, state)?;
     check_adjoints(state)?;
@@ -193,7 +193,7 @@ fn check_counts(state: &State) -> Fitness {
     let ShownMark { step, rule_step } = shown;
     let steps = [state.step, state.rule_steps, step, rule_step, calls].map(i64::unsigned_abs);
     if steps.into_iter().chain([erased_bits, discarded_bits, drops]).any(|count| count > FURTHEST) {
-        return Err("no run is so long");
+        return Err("a step number or a counter exceeds the longest possible run");
     }
     Ok(())
 }
@@ -204,13 +204,13 @@ fn check_limits(program: &Program, state: &State) -> Fitness {
         return Err("too many open calls");
     }
     if state.int_stack.len().max(state.real_stack.len()) > stack as usize {
-        return Err("a stack has more entries than it may");
+        return Err("a stack has more entries than its limit allows");
     }
     if state.input.len().max(state.output.len()) > tape as usize {
-        return Err("a tape has more entries than it may");
+        return Err("a tape has more entries than its limit allows");
     }
     if state.ints.len().max(state.reals.len()) as u64 > MAX_CELLS {
-        return Err("it has more cells than a program may");
+        return Err("the state has more cells than a program may have");
     }
     Ok(())
 }
@@ -237,7 +237,7 @@ fn walk_calls(program: &Program, state: &State) -> Result<((usize, usize), usize
         reals += program.layout().frame_reals[procedure] as usize;
         references += site.arguments.len();
         if ints.max(reals) as u64 > MAX_CELLS {
-            return Err("it has more cells than a program may");
+            return Err("the state has more cells than a program may have");
         }
         if call.rule.is_none() && record.part != Part::Whole {
             return Err("a call record names a rule that doesn't exist");
@@ -258,7 +258,7 @@ fn check_parts(state: &State) -> Fitness {
     match state.calls.iter().filter(|record| record.part != Part::Whole).count() {
         0 => Ok(()),
         1 if !state.mode() => Ok(()),
-        _ => Err("a call with a rule is open where there can be none"),
+        _ => Err("two calls with a rule are open, or one is open in gradient mode"),
     }
 }
 
@@ -276,7 +276,7 @@ fn check_references(program: &Program, state: &State) -> Fitness {
             check_reference(program, parameter, *reference, frame.start(parameter.class))?;
             let passed = known.map(|known| known.of(record.frame, &state.references));
             if passed.is_some_and(|passed| passed != Some(*reference)) {
-                return Err("a reference isn't what its call passes");
+                return Err("a reference isn't the argument that its call passes");
             }
         }
     }
@@ -349,7 +349,7 @@ fn check_numbers(program: &Program, state: &State) -> Fitness {
     let tapes = || state.input.iter().chain(&state.output);
     let entries = tapes().filter_map(|entry| if let TapeEntry::Int(v) = entry { Some(v) } else { None });
     if !state.ints.iter().chain(&state.int_stack).chain(entries).all(|value| word.contains(value)) {
-        return Err("an integer is wider than its words");
+        return Err("an integer doesn't fit into the program's words");
     }
     let entries = tapes().filter_map(|entry| if let TapeEntry::Real(v) = entry { Some(v) } else { None });
     let adjoints = state.adjoints.iter().flat_map(|adjoints| adjoints.all());
@@ -406,7 +406,7 @@ fn check_kept(program: &Program, kept: &Kept) -> Fitness {
     }
     match slot {
         KeptSlot::Int if !program.module().word.range().contains(&(bits as i64)) => {
-            Err("an integer is wider than its words")
+            Err("an integer doesn't fit into the program's words")
         }
         KeptSlot::Int => Ok(()),
         KeptSlot::Real | KeptSlot::Adjoint | KeptSlot::Deferred | KeptSlot::Entry => {

@@ -238,18 +238,18 @@ impl Program {
     }
 }
 
-/// Returns the declaration that lets the stack of a class hold values at the end that the run reached.
+/// Returns advice to declare the stack of a class, so that it may hold values at the end that the run reached.
 fn cure(class: Class, declared: Option<&Global>, arrived: Travel) -> String {
     // A stack that is declared has a role at the other end, so it now needs one that covers both.
     let is_declared = declared.is_some_and(|global| global.role != Role::Private);
     let (directive, end) = match arrived {
         _ if is_declared => (Role::InOut.directive(), "begin and end with values"),
-        Travel::Forward => (Role::Garbage.directive(), "end with them"),
-        Travel::Backward => (Role::In.directive(), "begin with them"),
+        Travel::Forward => (Role::Garbage.directive(), "end with values"),
+        Travel::Backward => (Role::In.directive(), "begin with values"),
     };
     let name = declared.map_or("NAME", |global| &global.name);
     let class = if class == Class::Real { ": real" } else { "" };
-    format!("`{directive} {name}[]{class}` declares that the program may {end}")
+    format!("declare the stack by `{directive} {name}[]{class}`, so that the program may {end}")
 }
 
 /// Returns true if a global may hold any value at the end that a run reaches.

@@ -69,8 +69,8 @@ impl Program {
         }
     }
 
-    /// Returns true if a run in this direction needs all its inputs. Backward, a missing result would be one
-    /// that the program never produced. The inverse program also takes results as inputs.
+    /// Returns true if a run in this direction needs all its inputs. That holds for a backward run, because a default
+    /// may be a result that no forward run produces. It also holds for an inverse program, whose inputs are results.
     pub fn needs_everything(&self, travel: Travel) -> bool {
         travel == Travel::Backward || self.module().inverse
     }

@@ -35,8 +35,8 @@ impl ShownMark {
         }
     }
 
-    /// Returns the mark after the next step, if that step is a `show` beyond the mark. A backward run shows nothing
-    /// except in rules: only gradient mode executes their steps, so the backward direction comes first.
+    /// Returns the mark after the next step, if that step is a `show` beyond the mark. A backward run shows only values
+    /// of derivative rules: only a reverse sweep executes rules, so it is the first run over their steps.
     pub(crate) fn after(
         self,
         travel: Travel,

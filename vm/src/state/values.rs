@@ -54,7 +54,7 @@ pub enum ValueError {
     NotAReal { text: String, system: RealSystem },
     #[error("`{name}` takes {cells} value{}, and {given} {} given", plural(*cells, "", "s"), plural(*given as u64, "was", "were"))]
     Length { name: String, cells: u64, given: usize },
-    #[error("`{name}` is given {given} values, and the program's stacks hold at most {limit}")]
+    #[error("`{name}` is given {given} values, but the program's stacks hold at most {limit}")]
     Stack { name: String, limit: u32, given: usize },
     #[error("{0} for the values of the stack")]
     NoMemory(OutOfMemory),

@@ -95,9 +95,9 @@ impl<B: Copy + Default + PartialEq> Checkpoints<B> {
         checkpoints
     }
 
-    /// Releases the snapshots in a lossless segment, which is never repeated, except for the last one: later steps are
-    /// repeated from it. Thinning out the list may remove that one. So an earlier snapshot stays, too, if thinning
-    /// would remove it after all later snapshots.
+    /// Releases the snapshots in a lossless segment, because the segment is never repeated. The last snapshot of the
+    /// segment stays, because later steps are repeated from it. Doubling the spacing may remove that snapshot. So an
+    /// earlier snapshot stays, too, if doubling would remove it later than all snapshots after it.
     pub fn give_back(&mut self, segment: RangeInclusive<u64>) {
         let spacing = self.states.spacing();
         let states = self.states.iter_mut().filter(|(at, state)| segment.contains(at) && state.is_some());

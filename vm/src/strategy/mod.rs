@@ -192,13 +192,13 @@ impl fmt::Display for UsedStrategy {
         match self.why {
             StrategyReason::Asked => Ok(()),
             StrategyReason::NothingIsLost => {
-                f.write_str(", which keeps nothing here: no step loses anything")
+                f.write_str(", which keeps nothing in this run: no step loses anything")
             }
             StrategyReason::Fits { bytes, memory } => {
-                write!(f, ": what it keeps takes {bytes} byte{} at most, of {memory}", s(bytes))
+                write!(f, ": its history takes at most {bytes} byte{}, and {memory} are allowed", s(bytes))
             }
             StrategyReason::Exceeds { step, memory } => {
-                write!(f, ": a history might take more than {memory} byte{} from step {step} on", s(memory))
+                write!(f, ": from step {step} on, a history might take more than {memory} byte{}", s(memory))
             }
         }
     }

@@ -26,8 +26,8 @@ pub fn chosen(kept: &[u64], leaves: u64, slots: u64) -> Vec<usize> {
     chosen
 }
 
-/// For each snapshot, and each number of snapshots in use up to it: the least cost of going back from the end to this
-/// snapshot, as the number of leaves to advance over.
+/// Table of the least costs of going back from the end of the run to a snapshot. The cost is the number of leaves to
+/// advance over. It depends on the snapshot, and on the number of snapshots in use up to this one.
 struct ChoiceTable {
     /// The choices, indexed by the snapshot and by the number in use.
     best: Vec<Vec<Choice>>,

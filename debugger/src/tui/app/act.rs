@@ -1,6 +1,6 @@
-//! Executes lines in the application. A line for the session is sent to the session. So a key has the same
-//! effect as its command, and the command is recorded in the session's transcript. A line for the screen is
-//! executed here.
+//! Executes command lines in the application. A line for the session is sent to the session. So a key has the same
+//! effect as its command, and the session's transcript records the command. This file executes lines for the
+//! screen.
 
 use ratatui::buffer::Buffer;
 use reviver_vm::Travel;
@@ -103,8 +103,8 @@ impl App {
         None
     }
 
-    /// Opens the item under the cursor: executes the line that the item leads to, or else the line that its
-    /// pane has for opening items.
+    /// Opens the item under the cursor. If the item leads to a destination, executes the line of the destination.
+    /// Otherwise executes the line that its pane defines for opening items.
     fn open(&mut self) -> Option<Effect> {
         let kind = self.panes.focus();
         match self.spot(kind) {
@@ -133,7 +133,7 @@ impl App {
         let shows = self.session().is_some_and(view::cells::shows_adjoints);
         self.choices.adjoint = adjoint && shows;
         if adjoint && !shows {
-            self.say(Tone::Note, "there are no adjoints yet: `gradient LOSS` begins to propagate them");
+            self.say(Tone::Note, "there are no adjoints yet: begin a gradient with `gradient LOSS`");
         }
     }
 
@@ -151,7 +151,11 @@ impl App {
 
     fn toggle_mouse(&mut self) -> Option<Effect> {
         self.mouse = !self.mouse;
-        let text = if self.mouse { "the mouse is on: it no longer selects text" } else { "the mouse is off" };
+        let text = if self.mouse {
+            "the mouse is on: the terminal no longer selects text"
+        } else {
+            "the mouse is off"
+        };
         self.say(Tone::Note, text);
         Some(Effect::Mouse(self.mouse))
     }
@@ -222,7 +226,7 @@ impl App {
     /// continues with the first. Searches the focused pane, or the code pane if the focused one has no text.
     pub(super) fn search(&mut self, further: bool) {
         let Some(wanted) = self.choices.search.clone() else {
-            return self.say(Tone::Note, "nothing was searched yet");
+            return self.say(Tone::Note, "there was no search yet: begin one with `search TEXT`");
         };
         if let Some(overlay) = &mut self.overlay {
             if !overlay.search(&wanted, further, self.messages.lines(), &self.theme) {

@@ -119,8 +119,8 @@ impl Arrangement {
         self.front(slot)
     }
 
-    /// Scrolls a pane by `rows` rows. The pane is described by the numbers of its items, of its columns and
-    /// of its visible rows. The cursor moves only if it would become invisible.
+    /// Scrolls a pane by `rows` rows. The other parameters are the numbers of the pane's items, columns and visible
+    /// rows. The cursor moves only if it would become invisible.
     pub fn scroll_view(
         &mut self,
         kind: PaneKind,

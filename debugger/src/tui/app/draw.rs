@@ -168,7 +168,7 @@ impl App {
         (!area.is_empty() && x < area.right()).then_some(Position { x, y: area.y })
     }
 
-    /// Draws the frame from before the session was sent away, and below it the progress of the running task.
+    /// Draws the last frame from before the background task took the session, and below it the task's progress.
     fn draw_busy(&self, area: Rect, buffer: &mut Buffer) {
         let SessionPlace::Busy(away) = &self.engine else { return };
         // If the screen size has changed since, the frame is cropped, or leaves a part of the screen empty.
@@ -199,13 +199,13 @@ impl App {
         let quit = self.keys.keys("leave").next();
         let is_kept = matches!(&self.engine, SessionPlace::Busy(away) if away.is_kept);
         match (self.waiting.len(), quit) {
-            _ if self.waits_to_quit() && is_kept => "asks as soon as this has stopped".into(),
-            _ if self.waits_to_quit() => "ends as soon as this has stopped".into(),
-            (0, Some(quit)) if is_kept => format!("Ctrl-C stops it   {quit} stops it and asks"),
-            (0, Some(quit)) => format!("Ctrl-C stops it   {quit} stops it and ends the session"),
-            (0, None) => "Ctrl-C stops it".into(),
-            (1, _) => "Ctrl-C stops it   1 key waits until then".into(),
-            (n, _) => format!("Ctrl-C stops it   {n} keys wait until then"),
+            _ if self.waits_to_quit() && is_kept => "the debugger asks as soon as the run has stopped".into(),
+            _ if self.waits_to_quit() => "the session ends as soon as the run has stopped".into(),
+            (0, Some(quit)) if is_kept => format!("Ctrl-C stops the run   {quit} stops the run and asks"),
+            (0, Some(quit)) => format!("Ctrl-C stops the run   {quit} stops the run and ends the session"),
+            (0, None) => "Ctrl-C stops the run".into(),
+            (1, _) => "Ctrl-C stops the run   1 key waits for its end".into(),
+            (n, _) => format!("Ctrl-C stops the run   {n} keys wait for its end"),
         }
     }
 }
@@ -222,9 +222,9 @@ fn skipped(text: &str, columns: usize) -> String {
     text.chars().skip_while(hides).collect()
 }
 
-/// Removes control characters, which a terminal would execute. Texts in panes have been escaped already
-/// (`Pen`). Other control characters, for example those that change the writing direction, can get into a
-/// cell of the buffer in combination with a letter. The letter is kept.
+/// Removes control characters, which a terminal would execute. `Pen` has escaped most of them in the panes' texts.
+/// Other ones, for example characters that change the writing direction, may be in a cell of the buffer together
+/// with a letter. The letter is kept.
 fn remove_unprintable(buffer: &mut Buffer) {
     for cell in &mut buffer.content {
         let symbol = cell.symbol();

@@ -1,5 +1,5 @@
-//! The appearance of a screen without its session, from which pictures are drawn. A script has no screen, so
-//! its pictures show a freshly opened screen.
+//! The appearance of a screen, without the screen's session. Pictures are drawn with this appearance. A script has no
+//! screen, so its pictures show a freshly opened screen.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect, Size};

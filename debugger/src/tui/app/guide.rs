@@ -29,7 +29,7 @@ impl App {
             }
             (None, TourTurn::Back | TourTurn::Leave) => {
                 let begin = self.keys.input_for("tour next");
-                return self.note_why(&format!("no tour is under way: {begin} begins one"));
+                return self.note_why(&format!("there is no tour at present: {begin} begins one"));
             }
             (Some(tour), TourTurn::Next) => tour.further(),
             (Some(tour), TourTurn::Back) => tour.back(),

@@ -10,8 +10,8 @@ use crate::command::table::ArgumentKind;
 use crate::tui::keys::Key;
 use crate::tui::panes::PaneKind;
 
-/// Groups of lines, the most relevant first. The keys of a group are shown together, with the words that the
-/// labels of its lines have in common.
+/// Groups of command lines, the most relevant group first. The keys of a group are shown together, with the words
+/// that the labels of its lines have in common.
 type Hints = &'static [&'static [&'static str]];
 
 const PLAYING: Hints = &[&["play-pause"], &["faster", "slower"], &["reverse-play"], &["keys"]];
@@ -59,8 +59,8 @@ const ANYWHERE: Hints = &[
 ];
 
 impl App {
-    /// Returns the relevant keys that fit into `room` columns. They follow the state of the session if it is
-    /// special, for example "TRAPPED: ". The first key for the selected cell also shows the cell's name.
+    /// Returns the relevant keys that fit into `room` columns. If the session is in a special state, the text begins
+    /// with this state, for example "TRAPPED: ". The first key for the selected cell also shows the cell's name.
     pub(super) fn hints(&self, room: usize) -> String {
         let (before, hints) = self.hints_now();
         let mut text = format!(" {before}");

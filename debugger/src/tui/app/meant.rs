@@ -34,7 +34,9 @@ impl App {
                 self.select_default();
                 self.selected_name()
             }
-            ArgumentKind::Place => self.cursor_place().ok_or_else(|| "there is no line here".to_owned()),
+            ArgumentKind::Place => {
+                self.cursor_place().ok_or_else(|| "no line is under the cursor".to_owned())
+            }
             ArgumentKind::Step => match self.step_under_cursor() {
                 Some(step) => Ok(step.to_string()),
                 None => Err("no step is under the cursor: choose one in the timeline".to_owned()),
@@ -106,7 +108,7 @@ impl App {
 }
 
 fn takes_nothing(row: &Command) -> String {
-    format!("`@` is a cell, a line, a step or a frame, and `{}` takes none", row.name)
+    format!("`@` is a cell, a line, a step or a frame, and `{}` takes none of these", row.name)
 }
 
 fn target(session: &Session, cell: &str) -> Option<Target> {

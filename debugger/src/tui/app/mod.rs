@@ -1,6 +1,6 @@
-//! The application: reacts to keys, mouse and time, and draws the screen. Events go in ([`App::handle`]),
-//! effects come out, and a frame is drawn from the current state ([`App::draw`]). The application depends on
-//! no terminal and no thread. Its host runs the background tasks, which own the session while they run.
+//! The application reacts to keys, mouse and time, and draws the screen. [`App::handle`] takes an event and
+//! returns an effect. [`App::draw`] draws a frame from the current state. The application depends on no terminal
+//! and no thread. Its host runs the background tasks, which own the session while they run.
 
 mod act;
 mod arrangement;
@@ -85,7 +85,7 @@ struct BusySession {
     is_kept: bool,
 }
 
-/// The debugger on a screen, without the terminal: events go in, effects and frames come out.
+/// The debugger on a screen, without the terminal. It converts events to effects and frames.
 #[derive(Debug)]
 pub struct App {
     engine: SessionPlace,
@@ -294,8 +294,8 @@ impl App {
         effects
     }
 
-    /// Returns true if a key suspends the process. It does so even during a background task, unless the key
-    /// is typed as text.
+    /// Returns true if a key suspends the process. A key suspends the process even during a background task, but not
+    /// if it is typed as text.
     fn suspends(&self, key: Key) -> bool {
         let is_typed = self.prompt.is_some() && !key.ctrl && !key.alt;
         !is_typed && self.asked_by(key) == Some(ScreenAction::Suspend)
@@ -326,8 +326,8 @@ impl App {
         self.is_stale = true;
     }
 
-    /// Interrupts the running task, or else pauses playback, or else closes the prompt or the overlay. Never
-    /// ends the session.
+    /// Reacts to Ctrl-C: interrupts the running task. Without a task, pauses playback. Without playback, closes the
+    /// prompt or the overlay. Never ends the session.
     fn interrupt(&mut self) -> Option<Effect> {
         self.is_stale = true;
         let was_playing = std::mem::take(&mut self.player.is_playing);
@@ -410,7 +410,7 @@ impl App {
             Some(_) if is_answered && self.asked_by(key) == Some(ScreenAction::Leave) => self.leave(true),
             Some(line) => self.run(&line),
             None => self.note_why(&format!(
-                "{key} does nothing; {} shows which ones do",
+                "{key} does nothing; {} shows the keys that have an effect",
                 self.keys.input_for("keys")
             )),
         }
@@ -470,7 +470,7 @@ impl App {
             Task::Command { line, .. } => line.clone(),
             Task::Look => String::new(),
             Task::Sample { .. } => "sampling the plotted cells".to_owned(),
-            Task::Ask { .. } => "looking further".to_owned(),
+            Task::Ask { .. } => "searching further back".to_owned(),
         };
         let is_optional = matches!(task, Task::Sample { .. });
         let span = self.session()?.timeline().span();

@@ -19,7 +19,7 @@ pub struct Player {
 /// Largest exponent: about a million steps per second.
 const FASTEST: u32 = 20;
 
-/// Time between two ticks during playback. If a tick is late by more than four of these, the excess is
+/// Time between two ticks during playback. If a tick is late by more than four times this time, the excess is
 /// ignored.
 pub const TICK: Duration = Duration::from_millis(33);
 

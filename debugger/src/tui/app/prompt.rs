@@ -22,7 +22,8 @@ pub struct Prompt {
     pub hint: String,
     /// Candidates for completion, each with the completed line. The candidate that is inserted next is first.
     round: VecDeque<(String, Input)>,
-    /// If an earlier line is recalled: its number, counted from the latest, and the text typed before that.
+    /// The recalled earlier line: its number, counted from the latest line, and the text that was typed before the
+    /// recall. `None` if no line is recalled.
     recalled: Option<(usize, String)>,
 }
 

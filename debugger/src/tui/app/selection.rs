@@ -31,8 +31,10 @@ impl App {
         let lost = self.panes.latest(&KINDS).and_then(|kind| self.choices.lost(kind));
         match (self.selected_cell(), lost) {
             (Some(cell), _) => Ok(cell),
-            (None, Some(name)) => Err(format!("`{name}` is selected, but isn't visible here")),
-            (None, None) => Err("no cell is selected: choose one in the cells or the arrays".to_owned()),
+            (None, Some(name)) => Err(format!("`{name}` is selected, but isn't visible in this frame")),
+            (None, None) => {
+                Err("no cell is selected: choose one in the cells pane or the arrays pane".to_owned())
+            }
         }
     }
 

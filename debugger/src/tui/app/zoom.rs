@@ -23,7 +23,7 @@ impl App {
         let part = (wanted.0.max(whole.0), wanted.1.min(whole.1));
         if part.0 >= part.1 {
             let why = match zoom {
-                TimeZoom::In => "there is nothing smaller to show than one step".to_owned(),
+                TimeZoom::In => "the time bar can't show less than one step".to_owned(),
                 _ => format!(
                     "the time bar has no steps {}..{}: it goes from {} to {}",
                     wanted.0, wanted.1, whole.0, whole.1
@@ -35,7 +35,7 @@ impl App {
         None
     }
 
-    /// Shows a smaller or a larger part of the branch, around the step of a column of the bar.
+    /// Shows a smaller (`closer`) or a larger part of the branch, around the step of a column of the bar.
     pub(super) fn zoom_at(&mut self, column: usize, closer: bool) -> Option<Effect> {
         let context = self.context(PaneKind::Timeline)?;
         let (shown, columns) = (self.choices.shown(context.session), timeline::columns(context.area));

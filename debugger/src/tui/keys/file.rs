@@ -72,7 +72,7 @@ fn read(text: &str, preset: Option<Preset>) -> Result<KeyMap, Mistake> {
             "preset" => named = Some(read_preset(value)?),
             "keys" => keys = Some(table_of(value)?),
             other => {
-                let message = format!("`{other}` is not known here: `preset` and `[keys]` are");
+                let message = format!("`{other}` is not known in a key file: write `preset` or `[keys]`");
                 return Err((name.span().start, message));
             }
         }
@@ -91,12 +91,15 @@ fn read_preset(value: &Spanned<DeValue<'_>>) -> Result<Preset, Mistake> {
 }
 
 fn table_of<'a, 'i>(value: &'a Spanned<DeValue<'i>>) -> Result<&'a DeTable<'i>, Mistake> {
-    value.get_ref().as_table().ok_or_else(|| (value.span().start, "`keys` is a table of keys".to_owned()))
+    value
+        .get_ref()
+        .as_table()
+        .ok_or_else(|| (value.span().start, "`keys` is a table: write `[keys]`".to_owned()))
 }
 
 fn string<'a>(value: &'a Spanned<DeValue<'_>>) -> Result<&'a str, Mistake> {
     let text = value.get_ref().as_str();
-    text.ok_or_else(|| (value.span().start, "a text in quotes is expected here".to_owned()))
+    text.ok_or_else(|| (value.span().start, "write a text in quotes".to_owned()))
 }
 
 /// Applies the bindings of a file to a key map. Binding one key twice, even in different spellings such as
@@ -122,7 +125,7 @@ fn change(map: &mut KeyMap, keys: &DeTable<'_>) -> Result<(), Mistake> {
 fn binding(text: &str) -> Result<String, String> {
     let line = text.strip_prefix(':').unwrap_or(text).trim();
     if line.is_empty() {
-        return Err("a command is expected here, or `none`".to_owned());
+        return Err("write a command, or `none`".to_owned());
     }
     let reported = |error: CommandError| match error.help() {
         Some(help) => format!("{error}: {help}"),
@@ -160,11 +163,11 @@ mod tests {
             ("\nkeys = 3", 2, "`keys` is a table"),
             ("[keys]\n\"s\" = \"stap\"", 2, "did you mean `step`?"),
             ("[keys]\nx = \"focus\"", 2, "`focus` takes a pane"),
-            ("[keys]\nx = \"\"", 2, "a command is expected"),
+            ("[keys]\nx = \"\"", 2, "write a command"),
             ("[keys]\ns = \"step\"\nss = \"next\"", 3, "`ss` is not a key"),
             ("[keys]\nS = \"step\"\nx = \"step\"\nShift-s = \"next\"", 4, "S is bound twice"),
             ("[keys]\n\n\"Ctrl-I\" = \"step\"", 3, "can't tell it from Tab"),
-            ("[keys]\nx = 3", 2, "a text in quotes"),
+            ("[keys]\nx = 3", 2, "write a text in quotes"),
             ("[keys]\nx = \"step\"\nx = \"next\"", 3, "duplicate key"),
             ("[keys]\nx == 3", 2, ""),
             ("[colours]", 1, "`colours` is not known"),

@@ -24,22 +24,22 @@ pub enum HelpLine {
 
 /// Keys that edit a command line; they can't be bound.
 const TYPING: &[(&str, &str)] = &[
-    ("Enter", "carry it out"),
-    ("Esc", "leave it"),
-    ("Up Down", "lines typed before"),
+    ("Enter", "execute the command, or search for the text"),
+    ("Esc", "close the prompt"),
+    ("Up Down", "recall a line that was typed earlier"),
     ("Tab", "complete a word"),
-    ("Left Right Home End", "move"),
+    ("Left Right Home End", "move the cursor"),
     ("Backspace Delete", "delete a character"),
-    ("Ctrl-W Ctrl-U", "delete a word, or everything before"),
+    ("Ctrl-W Ctrl-U", "delete a word, or everything before the cursor"),
 ];
 
 /// Description of Ctrl-C, which can't be bound.
-const INTERRUPT: (&str, &str) = ("Ctrl-C", "stop a long run; never ends the session");
+const INTERRUPT: (&str, &str) = ("Ctrl-C", "stop a long run; the session continues");
 
 /// Description of the placeholder `@`.
 const SELECTED: (&str, &str) = (
     "@",
-    "what is selected: the cell, the line under the cursor, the step in the timeline, the frame in the calls",
+    "the selected item: the cell, the line under the cursor, the step in the timeline, the frame in the calls",
 );
 
 /// Returns the help of a key map: every bound line with its keys.
@@ -111,10 +111,12 @@ pub fn document() -> String {
     let mut text = String::from(
         "# Keys of the debugger\n\
          \n\
-         Written from the key map; `UPDATE_KEYS=1 cargo test -p reviver-debugger --test tui` writes it anew.\n\
+         This page is generated from the key map.\n\
+         `UPDATE_KEYS=1 cargo test -p reviver-debugger --test tui` rewrites it.\n\
          \n\
          A key executes a command line, which can also be typed after `:`. Every action is a command.\n\
-         A small letter goes forward, its capital backward; a function key goes forward, with Shift backward.\n\
+         For travel, a small letter goes forward and its capital letter backward. A function key goes forward, and\n\
+         backward with Shift.\n\
          An `@` in a command line is replaced by the selected item: the cell, the source line under the cursor,\n\
          the step in the timeline, or the frame in the calls.\n",
     );
@@ -124,7 +126,10 @@ pub fn document() -> String {
     for group in CommandGroup::ALL {
         let mut of_group = bound.iter().filter(|(row, _)| row.group == group).peekable();
         if of_group.peek().is_some() {
-            text += &format!("\n## {}\n\n| line | {names} | |\n|---|---|---|---|---|---|\n", group.title());
+            text += &format!(
+                "\n## {}\n\n| command line | {names} | effect |\n|---|---|---|---|---|---|\n",
+                group.title()
+            );
         }
         for (row, line) in of_group {
             let keys = maps.each_ref().map(|map| marked(map, line)).join(" | ");
@@ -133,7 +138,7 @@ pub fn document() -> String {
     }
     text += "\n## Always\n\n";
     text += &format!("`{}`: {}.\n", INTERRUPT.0, INTERRUPT.1);
-    text += "\n## While typing\n\n| keys | |\n|---|---|\n";
+    text += "\n## While typing\n\n| keys | effect |\n|---|---|\n";
     for (keys, help) in TYPING {
         let keys: Vec<String> = keys.split(' ').map(|key| format!("`{key}`")).collect();
         text += &format!("| {} | {help} |\n", keys.join(" "));
@@ -150,7 +155,7 @@ fn marked(map: &KeyMap, line: &str) -> String {
 const FILE: &str = r#"
 ## A key file
 
-A key file is named by `--keys FILE`. Without the option it is `reviver/keys.toml` in the platform's folder for
+`--keys FILE` names a key file. Without the option, the file is `reviver/keys.toml` in the platform's folder for
 configuration (`~/.config` on Linux). An example:
 
 ```toml
@@ -160,12 +165,12 @@ preset = "vi"            # gdb, vi, vscode or arrows
 F2 = "continue"          # a command
 Shift-F2 = "goto 50%"    # with its arguments
 F3 = "watch @ any"       # of the selected cell
-F12 = "ask print /x"     # to be typed to its end
-s = "none"               # nothing
-"'" = "focus code"       # quotes around what TOML doesn't take for a name
+F12 = "ask print /x"     # opens the prompt with this beginning of a command
+s = "none"               # no command
+"'" = "focus code"       # TOML needs quotes around such a key
 ```
 
 Keys are written as above: `s`, `S`, `F5`, `Shift-F5`, `Ctrl-L`, `Alt-Left`, `Space`. Keys that a terminal can't
-tell from others are refused: Ctrl-I is Tab, Ctrl-M, Ctrl-J and Shift-Enter are Enter, Ctrl-H is Backspace, Ctrl-[ is
+tell from others are rejected: Ctrl-I is Tab, Ctrl-M, Ctrl-J and Shift-Enter are Enter, Ctrl-H is Backspace, Ctrl-[ is
 Esc, Shift-Space is Space.
 "#;

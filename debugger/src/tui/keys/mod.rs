@@ -1,5 +1,5 @@
 //! The key map as data: the command line of each key, key files, and the generated help. This module doesn't
-//! depend on the terminal, and the command lines are executed elsewhere.
+//! depend on the terminal, and doesn't execute the command lines.
 
 pub mod file;
 pub mod help;

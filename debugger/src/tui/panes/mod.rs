@@ -200,7 +200,7 @@ pub trait Pane {
         None
     }
 
-    /// Returns the line that is executed when an item is opened, unless the item leads elsewhere.
+    /// Returns the line that is executed when an item is opened, unless the item leads to a destination.
     fn opens(&self) -> Option<&'static str> {
         None
     }

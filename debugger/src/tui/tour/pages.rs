@@ -1,6 +1,6 @@
-//! The pages of the tour as data. Each has words, the commands with which the user tries them out, and
-//! possibly a feature that the program must have. Command lines in braces are shown as the keys that they are
-//! bound to.
+//! The pages of the tour as data. A page has words, and the commands with which the user tries the page out. It
+//! may also require a feature of the program. Command lines in braces are shown as the keys to which they are
+//! bound.
 
 use reviver_isa::instruction::Link;
 use reviver_vm::Program;
@@ -72,25 +72,25 @@ pub const PAGES: &[TourPage] = &[
     page(
         "one step forward",
         &["step"],
-        "{step} executes the instruction at ►. A sentence here then says what it did, and the cells that it changed are \
-         marked. Make a few steps.",
+        "{step} executes the instruction at ►. The text below then describes the step, and the changed cells are marked. \
+         Make a few steps.",
     ),
     page(
         "one step backward",
         &["reverse-step"],
-        "{reverse-step} undoes the last instruction by executing its inverse. Nothing was recorded for that, unless the \
+        "{reverse-step} undoes the last instruction by executing its inverse. This needs no history, unless the \
          instruction loses bits. Go forward and backward, and compare.",
     ),
     page(
         "to the end",
         &["continue", "end"],
-        "{continue} runs until something stops the run. Without breakpoints that is the end, or a failure of the program. \
-         Then the time bar is full, and the cells hold the results.",
+        "{continue} runs to a breakpoint, to a failure of the program, or to the end. At the end, the time bar is full, \
+         and the cells hold the results.",
     ),
     page(
         "back to the start",
         &["reverse-continue", "start"],
-        "{reverse-continue} runs backward to the start. There every cell has its initial value again, bit for bit.",
+        "{reverse-continue} runs backward to the start. At the start, every cell has its initial value again, bit for bit.",
     ),
     page(
         "any step",
@@ -107,8 +107,8 @@ pub const PAGES: &[TourPage] = &[
     page(
         "where does it come from?",
         &["why"],
-        "{end} goes to the end. There {why @} shows the statement that computed the selected cell's value, and the values \
-         that it used. {cursor down} moves in the answer; {open} goes to that step, {close} closes the answer.",
+        "{end} goes to the end. Then {why @} shows the statement that computed the selected cell's value, and the values \
+         that it used. {cursor down} moves in the answer; {open} goes to the row's step, {close} closes the answer.",
     ),
     page(
         "which write changed it?",
@@ -120,13 +120,13 @@ pub const PAGES: &[TourPage] = &[
         "stopping at a line",
         &["break"],
         "{focus code} goes to the program. {toggle break @} sets a breakpoint at the line under the cursor, or removes it. \
-         {continue} and {reverse-continue} stop there.",
+         {continue} and {reverse-continue} stop at a breakpoint.",
     ),
     page(
         "stopping where a value changes",
         &["watch"],
         "{focus cells} goes to the cells, and {toggle watch @} watches the selected one. Then {continue} stops after each \
-         change of it, and {reverse-continue} before. The same key removes the watchpoint.",
+         change of the cell, and {reverse-continue} before it. The same key removes the watchpoint.",
     ),
     page_of(
         TourNeed::Calls,
@@ -139,7 +139,7 @@ pub const PAGES: &[TourPage] = &[
         "what if?",
         &["set"],
         "{ask set @ =} asks for a new value of the selected cell: type it, and press Enter. This begins a branch, another \
-         history from here on. The program's own is unchanged: {timeline up} returns to it.",
+         history from here on. The program's own branch stays unchanged: {timeline up} returns to it.",
     ),
     page(
         "playing",
@@ -152,7 +152,7 @@ pub const PAGES: &[TourPage] = &[
         "a gradient",
         &["gradient"],
         "At the end ({end}) {gradient} sets the derivative of the result to 1; for several results, type {ask} and \
-         `gradient NAME`. Then {reverse-continue}: running backward computes the derivatives, which the cells show.",
+         `gradient NAME`. Then press {reverse-continue}: running backward computes the derivatives, which the cells show.",
     ),
 ];
 

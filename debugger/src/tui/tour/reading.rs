@@ -1,5 +1,5 @@
-//! The user's position in the tour. That includes the pages for a program, the current page, whether it was
-//! tried, and the description of the last step.
+//! The user's position in the tour: the pages for a program, the current page, a flag if the user has tried this
+//! page, and the description of the last step.
 
 use reviver_vm::Program;
 

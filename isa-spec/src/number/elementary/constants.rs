@@ -41,15 +41,16 @@ pub struct ExpConstants {
     pub rest: &'static [f64],
     /// The lower limit of arguments of e^x - 1: the result is -1 below it.
     pub least_m1: f64,
-    /// (e^x - 1 - x - x²/2)/x³ where |x| is less than `near`.
+    /// The bound of |x| below which e^x - 1 is computed from `near_rest`: (e^x - 1 - x - x²/2)/x³ as a
+    /// polynomial of x.
     pub near: f64,
     pub near_rest: &'static [f64],
     /// (sinh x - x)/x³ as a polynomial of x², for x up to 1.
     pub sinh: &'static [f64],
-    /// (tanh x - x)/x³ as a polynomial of x², where x is less than `tanh_near`.
+    /// The bound of x below which tanh x is computed from `tanh`: (tanh x - x)/x³ as a polynomial of x².
     pub tanh_near: f64,
     pub tanh: &'static [f64],
-    /// The double of the argument above which the hyperbolic tangent is 1.
+    /// Twice the argument above which the hyperbolic tangent is 1.
     pub greatest_tanh: f64,
 }
 
@@ -91,12 +92,12 @@ pub struct RootsConstants {
 }
 
 /// Constants of `special.rs`. Functions are approximated around centers with a distance of 1/8, by
-/// polynomials. The table row of a center contains the value and the slope there, each in two parts. The
-/// coefficients from the second power on follow.
+/// polynomials. The table row of a center contains the value and the slope at the center, each in two parts,
+/// followed by the coefficients from the second power on.
 pub struct SpecialConstants {
     /// log₂ of the length of a row.
     pub row_bits: i64,
-    /// erf x/x - 1 as a polynomial of x², where x is less than `erf_near`.
+    /// The bound of x below which erf x is computed from `erf_rest`: erf x/x - 1 as a polynomial of x².
     pub erf_near: f64,
     pub erf_rest: &'static [f64],
     /// The argument from which erf is 1.
@@ -134,33 +135,34 @@ pub struct TrigConstants {
     pub half_pi: [f64; 2],
     /// The bits of 2/π, after a word of zeros.
     pub inverse: &'static [i64],
-    /// (sin r - r)/r³ and (cos r - 1 + r²/2)/r⁴ as polynomials of r², where |r| is at most π/4.
+    /// (sin r - r)/r³ as a polynomial of r², where |r| is at most π/4. `cosine` is (cos r - 1 + r²/2)/r⁴.
     pub sine: &'static [f64],
     pub cosine: &'static [f64],
-    /// The same polynomials, to somewhat more than half of the digits.
+    /// The same polynomials as `sine` and `cosine`, but accurate to somewhat more than half of the digits.
     pub sine_about: &'static [f64],
     pub cosine_about: &'static [f64],
-    /// (tan x - x)/x³ as a polynomial of x², where |x| is less than `tangent_near`.
+    /// The bound of |x| below which tan x is computed from `tangent`: (tan x - x)/x³ as a polynomial of x².
     pub tangent_near: f64,
     pub tangent: &'static [f64],
 }
 
 /// Constants of `inverse_trig.rs`: atan q = atan c + atan t.
 pub struct InverseTrigConstants {
-    /// (asin x - x)/x³ as a polynomial of x² up to 1/4: the first coefficients, and the following ones.
+    /// The first coefficients of (asin x - x)/x³ as a polynomial of x², for x² up to 1/4. `arcsine_beyond`
+    /// has the following coefficients.
     pub arcsine: &'static [f64],
     pub arcsine_beyond: &'static [f64],
     /// The bits of the least quotient for which c isn't 0.
     pub least: i64,
     /// The number of low bits of a quotient that don't affect its c.
     pub index_shift: i64,
-    /// The quotient below which c is finite, and the table index for quotients from there on.
+    /// The quotient from which c is infinite. `beyond` is the table index for such quotients.
     pub greatest: f64,
     pub beyond: i64,
     /// The bits of 1, minus a correction: subtracting the bits of two numbers estimates their quotient, and
     /// the estimate is too great.
     pub unit: i64,
-    /// The values of c, which have few digits, and of atan c in two parts.
+    /// The values of c, which have few digits. `arcs` and `arcs_low` are the two parts of atan c.
     pub centers: &'static [i64],
     pub arcs: &'static [i64],
     pub arcs_low: &'static [i64],

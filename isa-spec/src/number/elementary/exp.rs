@@ -25,7 +25,7 @@ fn reduce<S: FloatOps>(s: &S, x: S::Float) -> InSteps<S> {
     InSteps { n, r: s.sub(r, s.mul(whole, s.float(c.step[1]))) }
 }
 
-/// Returns the exponent of 2 in n steps, and 2 to the power of the remaining steps in two parts.
+/// Returns m and 2^(j/steps), where n = steps·m + j. The power has two parts.
 #[inline(always)]
 fn power<S: FloatOps>(s: &S, n: S::Word) -> (S::Word, Twofold<S>) {
     let c = &S::Format::EXP;
@@ -67,7 +67,7 @@ pub fn exp<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     exp_of_pair(s, (x, s.float(0.0)))
 }
 
-/// Returns e^(high + low), where the low part is less than 1/2 step.
+/// Returns e^(high + low), where the low part is less than half a step of the table.
 #[inline(always)]
 pub fn exp_of_pair<S: FloatOps>(s: &S, x: Twofold<S>) -> S::Float {
     let reduced = reduce(s, limited(s, x.0));

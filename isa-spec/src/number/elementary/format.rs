@@ -1,4 +1,4 @@
-//! The two formats of floats: their parameters and their constants. Knows no operation.
+//! The two formats of floats: their parameters and their constants. This module defines no operations.
 
 use super::constants::{
     ExpConstants, InverseTrigConstants, LogConstants, RootsConstants, SpecialConstants, TrigConstants, exp,

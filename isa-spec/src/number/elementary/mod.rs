@@ -5,7 +5,8 @@
 //!
 //! Each file is one family of functions. A family uses operations ([`ops`]), numbers of two floats
 //! ([`pair`]), and the constants of a format. `constants/` contains computed tables and polynomials, which
-//! `tests/elementary/constants` derives again. Nothing here knows a row, a number system or an engine.
+//! `tests/elementary/constants` derives again. This module is independent of rows, number systems and
+//! engines.
 //!
 //! A family file has a module doc that names the algorithm and its source. Its functions are generic over `S:
 //! FloatOps`, take `&S`, and read constants of `S::Format`. There is no `if` on a value: [`FloatOps::select`]

@@ -1,5 +1,5 @@
 //! The operations that an engine implements for the elementary functions, on one format of floats, with
-//! operations derived from them. Knows no function and no engine.
+//! operations derived from them. The trait is independent of functions and engines.
 
 use super::format::Format;
 

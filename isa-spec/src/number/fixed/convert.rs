@@ -1,7 +1,7 @@
 //! Conversions between fixed point, integers and floats, and rounding to integers.
 //!
 //! Floats are decomposed and composed as bit patterns. No float arithmetic is involved, so results don't
-//! depend on a platform's rounding. This module knows nothing of the operands' meaning.
+//! depend on a platform's rounding. This module is independent of the meaning of operands.
 
 use super::arithmetic::round_product;
 use super::machine::{NativeWide, eval};

@@ -1,5 +1,5 @@
 //! The exponential function and the natural logarithm, and their wide forms for powers and hyperbolic
-//! functions. This module knows no operands and no other number system.
+//! functions. This module is independent of operands and of other number systems.
 
 use super::constants::{LN_2, LN_TABLE, LOG2_E, STEPS, inverse_factorials, inverse_odds};
 use super::ops::{FixedOutcome, WideOps};

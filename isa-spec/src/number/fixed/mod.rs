@@ -5,8 +5,8 @@
 //! *ulp* is `2^-frac`.
 //!
 //! Guarantees of every function:
-//! - The result is less than 1 ulp off the real value, usually at most 0.5 ulp and a small fraction: see each
-//!   function. It has the same bits on every platform.
+//! - The result is less than 1 ulp off the real value, usually hardly more than 0.5 ulp; each function states its
+//!   bound. The result has the same bits on every platform.
 //! - A result out of range is [`Fault::Overflow`](crate::fault::Fault::Overflow): no function wraps,
 //!   saturates or panics, for any `i64`.
 //! - Functions that can't fail return a plain `i64`.
@@ -16,8 +16,8 @@
 //! language. They branch only by [`WideOps::pick`] and [`WideOps::select`]. A function that may fail returns
 //! the number of its fault in a second word.
 //!
-//! These functions know neither the program's number system, nor operands, nor how results are undone. Only
-//! [`rot`] and [`irot`] are exact inverses of each other.
+//! These functions are independent of the program's number system, of operands, and of undoing. Only [`rot`]
+//! and [`irot`] are exact inverses of each other.
 
 pub mod arc;
 mod arithmetic;

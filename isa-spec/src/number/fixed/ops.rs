@@ -1,5 +1,5 @@
 //! The operations that an engine implements for the fixed-point functions, on 128-bit words, with operations
-//! derived from them. Knows no function and no engine.
+//! derived from them. The trait is independent of functions and engines.
 
 use crate::fault::Fault;
 

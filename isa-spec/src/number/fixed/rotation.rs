@@ -13,8 +13,8 @@
 //! steps", 1998.)
 //!
 //! Undoing computes the same intermediate values in reverse order. All of them were in range before, so
-//! undoing a successful rotation never traps. This module knows neither the meaning of the coordinates nor
-//! their operands.
+//! undoing a successful rotation never traps. This module is independent of the meaning of the coordinates,
+//! and of operands.
 
 use super::ops::WideOps;
 use super::trig::Reduced;

@@ -1,6 +1,6 @@
 //! The error function, the logarithm of the gamma function, and the derivatives of both. The series have
-//! terms of one sign, or terms that alternate and vanish quickly. This module knows no operands and no other
-//! number system.
+//! terms of one sign, or terms that alternate and vanish quickly. This module is independent of operands and
+//! of other number systems.
 
 use super::constants::{ERF_SLOPE, HALF_LN_TAU};
 use super::exp_log::{Exponential, wide_log};

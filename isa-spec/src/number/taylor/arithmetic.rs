@@ -9,7 +9,7 @@ use crate::number::Reals;
 pub trait CoefficientArithmetic: Copy {
     /// A coefficient. The default is 0. `==` is true only if two coefficients are known to be equal.
     type Cell: Copy + Default + PartialEq;
-    /// An integer exponent.
+    /// An integer that is the exponent of a power.
     type Exponent: Copy;
 
     /// Rounds an f64 to the number system.
@@ -19,15 +19,15 @@ pub trait CoefficientArithmetic: Copy {
     /// Returns the nearest f64. Faults if the coefficient isn't known yet.
     fn known(&self, a: Self::Cell) -> Eval<f64>;
 
-    /// Adds two coefficients.
+    /// Adds `a` and `b`, as [`Reals::add`] does.
     fn add(&self, a: Self::Cell, b: Self::Cell) -> Eval<Self::Cell>;
     /// Subtracts `b` from `a`.
     fn sub(&self, a: Self::Cell, b: Self::Cell) -> Eval<Self::Cell>;
-    /// Multiplies two coefficients.
+    /// Multiplies `a` and `b`, rounded to nearest.
     fn mul(&self, a: Self::Cell, b: Self::Cell) -> Eval<Self::Cell>;
     /// Divides `a` by `b`.
     fn div(&self, a: Self::Cell, b: Self::Cell) -> Eval<Self::Cell>;
-    /// Negates a coefficient.
+    /// Returns the coefficient with the other sign.
     fn neg(&self, a: Self::Cell) -> Eval<Self::Cell>;
     /// Raises `a` to a real power.
     fn pow(&self, a: Self::Cell, b: Self::Cell) -> Eval<Self::Cell>;

@@ -93,7 +93,7 @@ impl<C: Copy + Default + PartialEq, const N: usize> Coefficients<C, N> {
 }
 
 impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
-    /// Adds two series.
+    /// Adds two series, coefficient by coefficient.
     #[inline]
     pub fn sum(&self, a: Jet<R, N>, b: Jet<R, N>) -> Eval<Jet<R, N>> {
         a.joined(b, |a, b| self.plain.add(a, b))
@@ -105,7 +105,7 @@ impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
         a.joined(b, |a, b| self.plain.sub(a, b))
     }
 
-    /// Negates a series.
+    /// Negates each coefficient of a series.
     #[inline]
     pub fn negated(&self, a: Jet<R, N>) -> Eval<Jet<R, N>> {
         a.lanewise(|lane| self.plain.neg(lane))
@@ -137,7 +137,7 @@ impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
         if a == R::Cell::default() { Ok(a) } else { self.plain.div(a, b) }
     }
 
-    /// Multiplies two series.
+    /// Multiplies two series, up to the last coefficient.
     #[inline]
     pub fn product(&self, a: &Jet<R, N>, b: &Jet<R, N>) -> Eval<Jet<R, N>> {
         let primal = self.plain.mul(a.primal(), b.primal())?;

@@ -12,14 +12,14 @@ pub enum ArrowRefused {
     Type { name: String, found: Box<DataType> },
     /// Lists nested deeper than two levels; arrays of a program have one or two dimensions.
     #[error(
-        "the column `{name}` has lists in lists in lists: a vector is one list in each lane, a matrix a list of its rows"
+        "the column `{name}` has lists in lists in lists: write a vector as one list in each lane, a matrix as a list of its rows"
     )]
     Deep { name: String },
     /// A null number; `lane` is the row in the record batch.
-    #[error("`{name}`, in lane {lane}, is null: fill in the number that is meant, or leave such lanes out")]
+    #[error("`{name}` is null in lane {lane}: fill in a number, or leave the lane out")]
     Null { name: String, lane: usize },
     #[error(
-        "`{name}` has {value}, which no f64 represents exactly: write a CSV file, which has all digits, or take the bits from the library"
+        "`{name}` has {value}, which no f64 represents exactly: write a CSV file, which has all digits, or read the bits with `LaneResults::bits`"
     )]
     Inexact { name: String, value: String },
     /// An error of the Arrow library itself.
@@ -33,7 +33,7 @@ fn cure(found: &DataType) -> &'static str {
         DataType::List(_) | DataType::LargeList(_) | DataType::ListView(_) | DataType::LargeListView(_) => {
             "cast it to lists of a fixed size, such as `pyarrow.list_(pyarrow.float64(), 3)`"
         }
-        DataType::FixedSizeList(..) => "its lists have no elements; leave it out",
+        DataType::FixedSizeList(..) => "leave the column out, because its lists have no elements",
         DataType::Dictionary(..) | DataType::RunEndEncoded(..) => {
             "decode it (in pyarrow `dictionary_decode`, or a cast to the type of its values)"
         }

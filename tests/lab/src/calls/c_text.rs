@@ -1,5 +1,5 @@
-//! Engine that translates programs to C text. All programs are compiled once, in one file, and their public functions
-//! are called.
+//! Engine that translates programs to C text. All programs are compiled together, in one file. A call runs a program's
+//! public C function.
 
 use std::rc::Rc;
 
@@ -117,7 +117,8 @@ impl CTextReady<'_> {
     }
 }
 
-/// Status of a function, as defined in the header of the C text.
+/// Statuses of C functions, as the header of the C text defines them. This one means that a cell isn't cleared at the
+/// end.
 const NOT_CLEAR: i64 = 10;
 const UNVERIFIED_FIRST: i64 = 11;
 const UNVERIFIED_LAST: i64 = 15;
@@ -126,7 +127,7 @@ const ON_WAY_BACK: i64 = 100;
 /// Returns the codes of all traps for which a C function returns this status.
 fn codes(status: i64) -> &'static [TrapCode] {
     match status {
-        // A reverse sweep can't undo `overwrite` or `erase`. C text has a condition there that never holds.
+        // A reverse sweep can't undo `overwrite` or `erase`: in their place, C text has a check that always fails.
         2 => &[
             TrapCode::AssertionFailed,
             TrapCode::JoinRefused,

@@ -35,7 +35,7 @@ pub struct CallCase<'c> {
 pub struct Compared {
     /// Number of calls that were compared.
     pub calls: usize,
-    /// Number of calls that are compared with the interpreter, and that complete there without a remark.
+    /// Number of compared calls that the interpreter completes without a remark.
     pub due: usize,
     /// Number of calls that the engine executed itself, without delegating them to another engine.
     pub own: usize,
@@ -110,7 +110,7 @@ fn as_interpreted(case: &CallCase) -> Result<Compared, String> {
 }
 
 /// Returns the inputs for calls of a kind. Backward calls start from the results of forward calls. If a forward call
-/// has no results, its inputs are used; most of them are results of no run.
+/// doesn't complete and all cells are both inputs and results, the backward call starts from the forward inputs.
 fn lanes_for(case: &CallCase, kind: CallKind) -> Vec<LaneWords> {
     if kind != CallKind::Backward {
         return case.lanes.to_vec();
@@ -146,8 +146,8 @@ fn lanes_are_independent(case: &CallCase) -> Result<Compared, String> {
     Ok(Compared::calls(calls))
 }
 
-/// Returns the inputs and the results of forward calls that complete without a remark. Returns none if a run may lose
-/// bits, or if the program uses stacks or tapes.
+/// Returns the inputs and the results of forward calls that complete without a remark. Both lists are empty if a run
+/// may lose bits, or if the program uses stacks or tapes.
 fn exact_runs(case: &CallCase) -> Result<(Vec<LaneWords>, Vec<LaneWords>), String> {
     let none = (Vec::new(), Vec::new());
     if !case.subject.is_exact() {
@@ -199,7 +199,7 @@ fn inverse_undoes(case: &CallCase) -> Result<Compared, String> {
     equal(&found, &lanes, "the inverse program finds other inputs")
 }
 
-/// Reorders the words of cells `from` for cells `to`, by their names.
+/// Reorders `words` from the order of the cells `from` to that of the cells `to`. Cells correspond by their names.
 fn by_name(words: &[u64], from: &[CallCell], to: &[CallCell]) -> Vec<u64> {
     let word = |cell: &CallCell| {
         let place = from.iter().position(|other| other.name == cell.name);
@@ -259,8 +259,8 @@ fn unchecked_calls_agree(case: &CallCase) -> Result<Compared, String> {
     Ok(Compared::calls(calls))
 }
 
-/// Returns two random inputs by which the confined gradient differentiates. The choice is the same for every program,
-/// so also for a shrunk one.
+/// Returns two random inputs to which the law of confined gradients restricts the derivatives. The random numbers are
+/// the same for every program, so a shrunk program violates the law with the same numbers.
 fn few(subject: &CallSubject) -> Vec<&CallCell> {
     let (mut rng, reals) = (Rng::new(1), subject.real_inputs().collect::<Vec<_>>());
     if reals.is_empty() { Vec::new() } else { (0..2).map(|_| *rng.pick(&reals)).collect() }
@@ -286,7 +286,7 @@ fn gradients(case: &CallCase) -> Result<Vec<(LaneWords, LaneWords)>, String> {
     Ok(arrived(&own)?.into_iter().zip(arrived(&others)?).collect())
 }
 
-/// Law: restricting the inputs to differentiate by doesn't change the derivatives by these inputs.
+/// Law: a gradient with respect to some inputs has the same derivatives as the gradient with respect to all inputs.
 fn same_derivatives(case: &CallCase) -> Result<Compared, String> {
     let (few, gradients) = (few(case.subject), gradients(case)?);
     let chosen: Vec<usize> = (1..)
@@ -320,7 +320,7 @@ fn doubled(subject: &CallSubject) -> Option<CallSubject> {
     (other.losses.len() == 1).then_some(other)
 }
 
-/// Tolerance for rounding in the reverse sweep, relative to the gradient's size.
+/// Tolerance for rounding in the reverse sweep, relative to the largest magnitude among the derivatives.
 const ROUNDING: f64 = 1e-5;
 
 /// Law: doubling the loss doubles the gradient.

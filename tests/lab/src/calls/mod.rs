@@ -1,5 +1,5 @@
-//! Calls of programs: from inputs to results, backward, and for derivatives. Each engine of this second list answers
-//! whole calls for many lanes at once, without access to intermediate states.
+//! Calls of programs: from inputs to results, backward, and for derivatives. The engines of this folder are separate
+//! from those of `engine.rs`: each executes whole calls for many lanes at once, without access to intermediate states.
 //!
 //! | file | subject |
 //! |---|---|
@@ -26,19 +26,19 @@ use subject::{CallKind, CallSubject, LaneWords};
 pub enum CallOutcome {
     Done(CallResult),
     Trap(TrapSeen),
-    /// Trap on an engine that can't report which one; the list has all codes that it may be.
+    /// Trap on an engine that doesn't report the trap's code; the list has all possible codes.
     TrapOf(&'static [TrapCode]),
     StepLimit,
     /// The call completed, but cells, stacks or tapes have leftovers.
     Leftovers,
-    /// The derivative doesn't exist, or the engine can't verify it.
+    /// The call has no derivative: it doesn't exist, or the engine can't verify it.
     NoDerivative,
 }
 
 /// Result of a completed call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallResult {
-    /// Bits, as a state stores them.
+    /// Bits of the results, as a state stores them: of the cells [`CallSubject::found`], or of losses and derivatives.
     pub words: LaneWords,
     /// Number of steps, if the engine reports it.
     pub steps: Option<u64>,
@@ -101,8 +101,8 @@ pub struct CallAnswers {
 pub trait CallEngine {
     fn name(&self) -> &'static str;
 
-    /// Prepares several programs at once, so that a C compiler runs only once. The entry is `None` for each program
-    /// that the engine refuses.
+    /// Prepares several programs at once, so that a C compiler runs only once. Returns an entry for each program, which
+    /// is `None` if the engine refuses the program.
     fn prepare<'s>(&self, subjects: &'s [CallSubject]) -> Vec<Option<Box<dyn ReadyCalls + 's>>>;
 }
 

@@ -78,12 +78,12 @@ impl CallSubject {
         })
     }
 
-    /// Returns the same program, to be executed without checks.
+    /// Returns the same program, prepared for execution without checks.
     pub fn unchecked(&self) -> CallSubject {
         CallSubject { level: CheckLevel::Unchecked, ..self.clone() }
     }
 
-    /// Returns the same program, prepared for derivatives by the given inputs only.
+    /// Returns the same program, prepared for derivatives with respect to the given inputs only.
     pub fn with_respect_to(&self, cells: &[&CallCell]) -> CallSubject {
         let ranges = cells.iter().map(|cell| cell.address as u32..cell.address as u32 + 1).collect();
         let independent = IndependentCells { cells: ranges, on_tape: true, ..IndependentCells::default() };
@@ -91,12 +91,12 @@ impl CallSubject {
         CallSubject { program, ..self.clone() }
     }
 
-    /// Returns the cells that a call of this kind is given.
+    /// Returns the cells whose values a call of this kind takes: the results for a backward call, otherwise the inputs.
     pub fn given(&self, kind: CallKind) -> &[CallCell] {
         if kind == CallKind::Backward { &self.results } else { &self.inputs }
     }
 
-    /// Returns the cells that a call of this kind computes.
+    /// Returns the cells that a call of this kind computes: the inputs for a backward call, otherwise the results.
     pub fn found(&self, kind: CallKind) -> &[CallCell] {
         if kind == CallKind::Backward { &self.inputs } else { &self.results }
     }
@@ -109,7 +109,7 @@ impl CallSubject {
         }
     }
 
-    /// Returns the inputs to differentiate by.
+    /// Returns the real inputs, with respect to which derivatives are computed.
     pub fn real_inputs(&self) -> impl Iterator<Item = &CallCell> {
         self.inputs.iter().filter(|cell| cell.class == Class::Real)
     }
@@ -180,7 +180,7 @@ impl CallSubject {
     }
 }
 
-/// Returns the cells of some roles, in declaration order.
+/// Returns the cells of the globals whose role satisfies `wanted`, in declaration order.
 fn cells(program: &Program, wanted: impl Fn(Role) -> bool) -> Vec<CallCell> {
     let globals = program.module().globals.iter().enumerate();
     let wanted = globals.filter(|(_, global)| wanted(global.role) && global.shape != Shape::Stack);

@@ -1,5 +1,5 @@
 //! Checks random programs against the laws of calls on one engine. For the first violation it reports a shrunk
-//! program. It counts comparisons, so that a law that compares nothing is noticed.
+//! program. It counts comparisons, so that a law that not a comparison is noticed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -43,7 +43,8 @@ pub fn verify_laws(engine: &dyn CallEngine, seeds: Range<u64>, each: usize) -> L
     tally
 }
 
-/// A law to check on a program: indices of the program and of the second one, if any, among those prepared together.
+/// Check of one law on one program. `subject` and `other` are indices into the list of programs that are prepared
+/// together; `other` is the law's second program, if it needs one.
 struct Trial {
     seed: u64,
     law: CallLaw,

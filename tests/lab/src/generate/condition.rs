@@ -114,8 +114,8 @@ impl Writer<'_> {
         Condition { text, uses: [first.uses, second.uses].concat() }
     }
 
-    /// Returns a condition with an array element in its last part. The element's index is out of bounds exactly if
-    /// the earlier parts prevent the last one from being evaluated.
+    /// Returns a condition with an array element in its last part. The element's index is out of bounds exactly if the
+    /// earlier parts already decide the condition, so that the last part isn't evaluated.
     pub fn guarded(&mut self) -> Option<Condition> {
         let arrays = self
             .scope

@@ -1,6 +1,6 @@
-//! Interval analysis of generated values. A function's interval is computed from those of its sources; it is `None`
-//! if the function might trap. For many functions the domain is built in, for others it is estimated by samples. This
-//! module knows no program text.
+//! Interval analysis of generated values. A function's interval is computed from those of its sources; it is `None` if
+//! the function might trap. For many functions the domain is built in, for others it is estimated by samples. Program
+//! texts are written elsewhere.
 
 use reviver_isa::fault::Eval;
 use reviver_isa::function::{Function, Signature};

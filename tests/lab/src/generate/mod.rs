@@ -1,8 +1,8 @@
-//! Generator of random programs, as text. Programs are valid by construction, and most run to their end. When a
-//! statement is written, its requirements are ensured: index bounds, exit conditions, vacant cells. Profiles with
-//! risk violate some of them.
+//! Generator of random programs, as text. Programs are valid by construction, and most run to their end. Each statement
+//! is written so that its requirements hold: index bounds, exit conditions, vacant cells. Profiles with risk violate
+//! some of these requirements.
 //!
-//! This module knows the language and the domains of functions, but neither assembler nor machine.
+//! The generator uses the definition of the language and the domains of functions, but neither assembler nor machine.
 
 mod block;
 mod condition;

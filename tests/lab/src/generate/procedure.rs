@@ -47,7 +47,7 @@ pub(super) struct Macro {
     class: Class,
 }
 
-/// Call as text, with the statements before and after it.
+/// Text of a call, with the statements that must precede and follow it.
 #[derive(Default)]
 pub(super) struct Call {
     pub before: Vec<String>,

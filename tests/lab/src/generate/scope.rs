@@ -1,5 +1,5 @@
-//! Variables in scope: their names, their intervals, and which of them must not change at present. This module knows
-//! no other text.
+//! Variables in scope: their names, their intervals, and which of them must not change at present. Statements are
+//! written elsewhere.
 
 use reviver_isa::instruction::Class;
 
@@ -115,7 +115,8 @@ impl Scope {
         self.touched.len()
     }
 
-    /// Forgets the variables named since a position, because the text from there on was discarded.
+    /// Removes the variables named since a position from the record, because the text after that position was
+    /// discarded.
     pub fn forget(&mut self, mark: usize) {
         self.touched.truncate(mark);
     }

@@ -62,8 +62,8 @@ fn accumulations(class: Class) -> Vec<Update> {
 }
 
 impl Writer<'_> {
-    /// Returns a function application that has a value; if the profile takes risks, it may have none. The sources
-    /// differ from the target.
+    /// Returns a function application whose sources differ from the target. The application certainly has a value,
+    /// unless the profile takes risks.
     pub fn applied(&mut self, class: Class, target: Option<&Operand>) -> Applied {
         let rows = rows(class);
         for _ in 0..12 {

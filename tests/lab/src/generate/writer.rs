@@ -86,7 +86,7 @@ impl<'p> Writer<'p> {
         format!("{prefix}{}", self.fresh)
     }
 
-    /// Returns true, at random, if the next statement may trap.
+    /// Decides at random if the next statement may trap, with the probability of the profile.
     pub fn dares(&mut self) -> bool {
         let risk = self.profile.risk;
         risk > 0 && self.rng.chance(risk)

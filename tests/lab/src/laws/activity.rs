@@ -1,5 +1,4 @@
-//! Laws of activity analysis: the choice of inputs to differentiate by doesn't change the derivatives by these
-//! inputs.
+//! Laws of activity analysis: a gradient with respect to some inputs equals these components of the full gradient.
 
 use reviver_vm::differentiate::gradient;
 
@@ -12,7 +11,7 @@ use crate::subject::Subject;
 const LOSSES: usize = 3;
 const NUMBERS: usize = 2;
 
-/// Law: a gradient by a few inputs has the same bits as these components of the full gradient.
+/// Law: a gradient with respect to a few inputs has the same bits as these components of the full gradient.
 pub fn confined(subject: &Subject) -> Result<(), String> {
     if !is_of_values_alone(subject) || !trace(subject, true).end.arrived() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Laws of the assembler's static findings: whatever it predicts happens in every run that gets there.
+//! Laws of the assembler's static findings: each prediction holds in every run that reaches the predicted place.
 
 use reviver_assembler::certain::{Finding, findings};
 use reviver_vm::values::Value;
@@ -7,7 +7,8 @@ use reviver_vm::{Machine, State, Travel};
 use crate::run::{End, LONGEST, travel};
 use crate::subject::Subject;
 
-/// Law: no run takes a path that must trap, and every run that completes ends as predicted.
+/// Law: no run passes a place where the assembler predicts a trap, and every run that completes ends with the predicted
+/// values.
 pub fn findings_are_correct(subject: &Subject) -> Result<(), String> {
     let findings = findings(subject.program.module());
     if findings.is_empty() {

@@ -85,7 +85,7 @@ fn erased_by(subject: &Subject, at: u32) -> u64 {
     if instruction.update.is_reversible() {
         return 0;
     }
-    // Forgetting a flag erases one bit.
+    // The update `Forget` erases a flag, which is one bit.
     if instruction.update == Update::Forget {
         return 1;
     }
@@ -97,7 +97,7 @@ fn erased_by(subject: &Subject, at: u32) -> u64 {
     }
 }
 
-/// Law: without a history, a backward run traps at the last erasure, and changes nothing there.
+/// Law: without a history, a backward run traps at the last erasure, and the trap changes nothing.
 pub fn erasures_are_final(subject: &Subject) -> Result<(), String> {
     if subject.is_reversible() || !subject.program.module().real.is_exact() && has_reals(subject) {
         return Ok(());

@@ -74,7 +74,7 @@ fn is_in_rule(state: &State) -> bool {
     state.calls.iter().any(|call| call.part == Part::Rule)
 }
 
-/// Law: a run in gradient mode has the values of the run without. A trap in it changes no value.
+/// Law: a run in gradient mode has the same values as the run without it. A trap in gradient mode changes no value.
 pub fn gradient_mode_keeps_values(subject: &Subject) -> Result<(), String> {
     if !is_of_values_alone(subject) {
         return Ok(());
@@ -100,8 +100,8 @@ pub fn gradient_mode_keeps_values(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Law: a round trip restores adjoints bit for bit. With a history this always holds; without one, in exact numbers
-/// if no adjoint was dropped.
+/// Law: a round trip restores adjoints bit for bit. With a history this always holds. Without a history it holds in
+/// exact number systems if no adjoint was dropped.
 pub fn adjoints_are_restored(subject: &Subject) -> Result<(), String> {
     if !is_of_values_alone(subject) {
         return Ok(());

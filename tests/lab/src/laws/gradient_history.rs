@@ -1,5 +1,5 @@
-//! Laws of gradients with and without a history. In floats, a gradient without a history equals that with one, despite
-//! lost bits. A gradient with an early turning point equals that from the end.
+//! Laws of gradients with and without a history. In floats, a gradient without a history equals the gradient with one,
+//! despite lost bits. A gradient with an early turning point equals the gradient that turns at the end.
 
 use reviver_isa::instruction::Class;
 use reviver_vm::differentiate::{
@@ -53,7 +53,7 @@ pub fn turning_point(subject: &Subject) -> Result<(), String> {
     })
 }
 
-/// Returns the variables that may be losses, which are cells.
+/// Returns the variables that can be losses: cells, but not entries of stacks.
 fn losses(reals: &[Variable]) -> impl Iterator<Item = &Variable> {
     reals.iter().filter(|real| matches!(real.origin, Origin::Cell(_)))
 }

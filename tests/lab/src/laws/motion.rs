@@ -68,7 +68,8 @@ pub fn any_motions(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Law: at every step, a clone of the machine continues like the original. So does a machine with the decoded state.
+/// Law: at every step, a clone of the machine continues like the original. So does a machine that resumes from the
+/// encoded and decoded state.
 pub fn resume_anywhere(subject: &Subject) -> Result<(), String> {
     let trace = trace(subject, true);
     let mut machine = subject.machine(true);

@@ -1,6 +1,6 @@
 //! Laws of unchecked code: if the checked run doesn't trap, the unchecked run has the same state at every step. Its
-//! gradients equal the verified ones. Programs of floats with `compute` are left out: unchecked code saves and
-//! restores cells there, while uncomputing them has rounding errors.
+//! gradients equal the verified ones. Programs of floats with `compute` are left out: unchecked code restores the cells
+//! of such a block from saved values, while uncomputing them has rounding errors.
 
 use reviver_isa::structure::BlockKind;
 use reviver_vm::differentiate::{Gradient, Subject as Differentiated, gradient};

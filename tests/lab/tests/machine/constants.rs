@@ -10,7 +10,7 @@ use reviver_lab::rng::Rng;
 use reviver_lab::run::{End, trace};
 use reviver_lab::subject::Subject;
 
-/// Functions of integers, as operators or names. `u-` is the unary minus. Below are those of reals.
+/// Functions of integers, as operators or names; `u-` is the unary minus. [`REALS`] has the functions of reals.
 const INTS: [&str; 22] = [
     "+", "-", "*", "/", "%", "<<", ">>", "&", "^", "|", "max", "min", "mod", "floordiv", "pow", "shr", "lt",
     "geu", "eq", "~", "u-", "abs",

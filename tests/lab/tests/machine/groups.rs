@@ -39,7 +39,7 @@ struct Trial {
     start: RunStart,
     given: Vec<InputCell>,
     losses: Vec<usize>,
-    /// Compiled function for each loss in a single lane; fewer entries if a loss needs a machine.
+    /// Compiled function for each loss, in a single lane. The list is shorter if a loss needs a machine.
     alone: Vec<GradientCall>,
     group: Option<GroupCall>,
     /// True if the group may be abandoned even though each of its lanes would complete alone.
@@ -110,7 +110,7 @@ impl Trial {
         let mut memory = group_call.memory(&self.start, self.seeds()).unwrap()?;
         lanes.iter().enumerate().for_each(|(n, bits)| memory.give(n, *bits));
         let mut found: Found = Vec::new();
-        // The second run uses the same memory, and must find the same.
+        // The second run uses the same memory, and must find the same results.
         let mut end = GroupEnd::GivenUp;
         for _ in 0..2 {
             found.clear();
@@ -345,7 +345,7 @@ fn addresses_may_differ_between_lanes() {
     }
 }
 
-/// Program in which the check of a real fails in a loop that then doesn't end.
+/// Program with a loop that doesn't end unless x < 0.1. For such an x, the check `vacate t` in the loop fails.
 const ENDLESS: &str = "\
 .inout x: real
 .out y: real
@@ -400,8 +400,8 @@ fn a_lane_without_a_value_ends_the_simd_group() {
     );
 }
 
-/// Program that leaves a rounding residue proportional to x. Compared with another lane's numbers, the residue of a
-/// large x would count as a divergence.
+/// Program that leaves a rounding residue proportional to x. The residue of a lane with a large x would count as a
+/// divergence if it were compared with the numbers of another lane.
 const UNEQUAL: &str = "\
 .inout x: real
 .out y: real

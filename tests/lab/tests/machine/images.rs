@@ -1,5 +1,5 @@
-//! Damaged images and state files. Damage is detected. After a repaired checksum there is an error or a verified
-//! program, but never a panic, an endless loop, or an impossible state.
+//! Damaged images and state files. The checksum detects damage. With a repaired checksum, decoding gives an error or a
+//! verified program, but never a panic, an endless loop, or an impossible state.
 
 use std::path::PathBuf;
 
@@ -36,7 +36,8 @@ fn image_of(path: &PathBuf) -> Vec<u8> {
     image::encode(&module).unwrap()
 }
 
-/// Returns the indices of the bits to flip, of `all` bits: each one, or a sample for a large image.
+/// Returns the indices of the bits to flip. `all` is the number of bits in the image. Small images give all indices,
+/// large ones a sample.
 fn places(all: usize) -> Vec<usize> {
     let mut rng = Rng::new(all as u64);
     let most = EVERY_BIT * 8;

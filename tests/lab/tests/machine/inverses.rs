@@ -152,7 +152,7 @@ fn finish(machine: &mut Machine) -> Result<(), String> {
     go(machine, Travel::Forward)
 }
 
-/// Runs to the end of the program. Garbage that is left there is an error.
+/// Runs to the end of the program. Garbage at the end is an error.
 fn go(machine: &mut Machine, travel: Travel) -> Result<(), String> {
     loop {
         match machine.run(travel, u64::MAX).map_err(|trap| format!("{trap:?}"))? {
@@ -165,8 +165,8 @@ fn go(machine: &mut Machine, travel: Travel) -> Result<(), String> {
     if garbage.is_empty() { Ok(()) } else { Err(format!("garbage: {garbage:?}")) }
 }
 
-/// Gives the results of a run to the other machine: one with the inverse program, or one at the program's end. The
-/// tape is copied as displayed.
+/// Copies the results of a run to another machine, which has the inverse program or is at the program's end. The tape
+/// is copied as displayed.
 fn hand_over(from: &Machine, to: &mut Machine, travel: Travel) {
     let program = Arc::clone(to.program());
     for (number, global) in program.module().globals.iter().enumerate() {

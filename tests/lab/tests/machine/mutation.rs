@@ -22,8 +22,8 @@ use reviver_lab::{campaign, corners};
 const PROGRAMS: u64 = 150;
 
 /// Returns true if some law can detect the mutant. The laws don't cover the value of `always`, because the machine
-/// recognizes `always` by its name and never evaluates it. They don't cover rows either that the oracle doesn't
-/// support yet. Separate tests of the rows cover both.
+/// recognizes `always` by its name and never evaluates it. The laws don't cover rows that the oracle doesn't support
+/// yet, either. Separate tests cover `always` and these rows.
 fn concerns_the_machine(mutant: Mutant) -> bool {
     match mutant {
         Mutant::Value(function, _) => function != Function::Always && !UNKNOWN.functions.contains(&function),

@@ -71,8 +71,8 @@ impl Run {
         run
     }
 
-    /// Checks that the runs end as the header says: `arrives`, or the class of a trap. After the word `back` it may
-    /// have the outcome of the backward run.
+    /// Checks that the runs end as the header says: with `arrives`, or with the class of a trap. The header may also
+    /// give the outcome of the backward run, after the word `back`.
     fn expect(&self, agreement: &Agreement) -> Result<(), String> {
         let round = if self.line.starts_with("back") { &agreement.backward } else { &agreement.forward };
         let expected: Vec<&str> = self.line.split("->").nth(1).unwrap_or("").split_whitespace().collect();
@@ -171,8 +171,8 @@ fn texts(folder: &str) -> Vec<PathBuf> {
     paths
 }
 
-/// Compares machine and oracle on the random programs of the campaign's seeds. `risk` is that of the profile, see
-/// [`Profile`].
+/// Compares machine and oracle on the random programs of the campaign's seeds. `risk` is the risk of their profile in
+/// percent, see [`Profile`].
 fn on_random_programs(risk: u32) {
     for &engine in ALL {
         let (mut tally, seeds) = (Tally::default(), engine.share(seeds(RANDOM)));

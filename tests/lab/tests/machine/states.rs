@@ -103,22 +103,24 @@ fn steps_and_counts_are_bounded() {
         |s| s.counters.calls = i64::MIN,
     ];
     for change in changes {
-        assert_eq!(refusal(change), "no run is so long");
+        assert_eq!(refusal(change), "a step number or a counter exceeds the longest possible run");
     }
 }
 
 #[test]
 fn stacks_tapes_and_calls_are_within_the_limits() {
-    assert_eq!(refusal(|s| s.int_stack = vec![0; 3]), "a stack has more entries than it may");
-    assert_eq!(refusal(|s| s.real_stack = vec![0; 3]), "a stack has more entries than it may");
-    assert_eq!(refusal(|s| s.input = vec![TapeEntry::Int(0); 4]), "a tape has more entries than it may");
-    assert_eq!(refusal(|s| s.output = vec![TapeEntry::Int(0); 4]), "a tape has more entries than it may");
+    let (stack, tape) =
+        ("a stack has more entries than its limit allows", "a tape has more entries than its limit allows");
+    assert_eq!(refusal(|s| s.int_stack = vec![0; 3]), stack);
+    assert_eq!(refusal(|s| s.real_stack = vec![0; 3]), stack);
+    assert_eq!(refusal(|s| s.input = vec![TapeEntry::Int(0); 4]), tape);
+    assert_eq!(refusal(|s| s.output = vec![TapeEntry::Int(0); 4]), tape);
     assert_eq!(refusal(|s| s.calls = vec![s.calls[0]; 4]), "too many open calls");
 }
 
 #[test]
 fn all_integers_fit_the_word() {
-    let wide = "an integer is wider than its words";
+    let wide = "an integer doesn't fit into the program's words";
     assert_eq!(refusal(|s| s.ints[MODE + 1] = 128), wide);
     assert_eq!(refusal(|s| s.int_stack[0] = -129), wide);
     assert_eq!(refusal(|s| s.input.push(TapeEntry::Int(128))), wide);
@@ -180,7 +182,7 @@ fn references_point_to_cells_of_the_state() {
         "a reference refers to the constants"
     );
     // This cell could be passed by another call, but isn't what this call passes.
-    assert_eq!(refusal(|s| s.references[1].base += 1), "a reference isn't what its call passes");
+    assert_eq!(refusal(|s| s.references[1].base += 1), "a reference isn't the argument that its call passes");
 }
 
 /// A matrix reference whose last row begins inside of the cells and ends outside is refused.
@@ -211,7 +213,7 @@ fn call_records_are_consecutive() {
     assert_eq!(refusal(|s| s.calls[0].site = u32::MAX), "a call record names no instruction");
     assert_eq!(refusal(|s| s.position = 1), "the position is outside of the procedure");
     assert_eq!(refusal(|s| s.position = u32::MAX), "the position is outside of the procedure");
-    assert_eq!(refusal(|s| s.ints.push(0)), "the cells don't match its memory layout");
+    assert_eq!(refusal(|s| s.ints.push(0)), "the cells don't match the program's memory layout");
 }
 
 /// Only the call of a procedure with a derivative rule has two parts. While one of them runs, gradient mode is off.
@@ -231,7 +233,7 @@ fn only_calls_with_a_rule_have_parts() {
     assert!(decode(&subject.program, &encode(&subject.program, &state, None).unwrap()).is_ok());
     state.ints[MODE] = 1;
     let why = refused(&subject.program, &state, None);
-    assert_eq!(why, "a call with a rule is open where there can be none");
+    assert_eq!(why, "two calls with a rule are open, or one is open in gradient mode");
 }
 
 /// The cells that call records claim are counted before memory is allocated for them.
@@ -247,10 +249,10 @@ fn frames_of_open_calls_are_within_the_limit_of_cells() {
         state.calls.push(CallRecord { site, inverted: false, frame: state.frame, part: Part::Whole });
         state.frame = Frame { ints: ints + n * 100_000_000, reals, references: 0 };
     }
-    assert_eq!(refused(program, &state, None), "it has more cells than a program may");
+    assert_eq!(refused(program, &state, None), "the state has more cells than a program may have");
     state.calls.pop();
     state.frame.ints -= 100_000_000;
-    assert_eq!(refused(program, &state, None), "the cells don't match its memory layout");
+    assert_eq!(refused(program, &state, None), "the cells don't match the program's memory layout");
 }
 
 /// Creates residues from their stored form, which may be impossible.
@@ -307,7 +309,10 @@ fn records_belong_to_cells_that_steps_change() {
 #[test]
 fn records_have_valid_numbers_and_costs() {
     let int = Kept { slot: KeptSlot::Int, cell: MODE as u32 + 1, bits: 1 << 20, ..KEPT };
-    assert_eq!(refused_records(vec![(0, int)], Vec::new()), "an integer is wider than its words");
+    assert_eq!(
+        refused_records(vec![(0, int)], Vec::new()),
+        "an integer doesn't fit into the program's words"
+    );
     let real = Kept { bits: f64::NAN.to_bits(), ..KEPT };
     let no_number = "a real isn't a number of the program's number system";
     assert_eq!(refused_records(vec![(0, real)], Vec::new()), no_number);

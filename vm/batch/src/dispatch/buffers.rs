@@ -1,6 +1,6 @@
 //! The buffers that a shader's bindings refer to, for one block of lanes at a time: sending inputs, submitting
-//! dispatches, reading results. Independent of the choice of the next dispatch, and of the position of the lanes in
-//! the batch.
+//! dispatches, reading results. This module is independent of the choice of the next dispatch, and of the block's
+//! position in the batch.
 
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -28,8 +28,8 @@ pub(super) struct Buffers {
     outputs: wgpu::Buffer,
     statuses: wgpu::Buffer,
     steps: wgpu::Buffer,
-    /// Staging buffer for results. It holds the number of unfinished lanes, the device's clock, then output words,
-    /// steps and statuses.
+    /// Staging buffer for results. It holds the number of unfinished lanes and the device's clock, and after them
+    /// output words, steps and statuses.
     read_back: wgpu::Buffer,
     clock: Option<DeviceClock>,
     of_first: wgpu::BindGroup,
@@ -51,7 +51,8 @@ pub(super) struct DispatchRequest {
     pub is_first: bool,
     pub dispatches: u32,
     pub iterations: u32,
-    /// True if the results are copied back. Otherwise only the number of unfinished lanes and the clock are.
+    /// True if the results are copied back. If false, only the number of unfinished lanes and the clock are copied
+    /// back.
     pub with_results: bool,
 }
 
@@ -74,12 +75,12 @@ struct PendingMapping {
 
 /// Offset of the parameters of a block's later dispatches, in bytes. No device requires a larger alignment.
 const OF_NEXT: usize = 256;
-/// The buffer of statuses is cleared to 0, which must mean that lanes begin.
+/// The buffer of statuses is cleared to 0, so 0 must be the status of a lane that begins.
 const _: () = assert!(status::BEGINS == 0);
 
 impl LaneSpan {
-    /// Returns the distance between consecutive words of a lane, in words: the number of lanes, rounded up to whole
-    /// workgroups.
+    /// Returns the distance between consecutive words of a lane, in words. It is the number of lanes, rounded up to
+    /// whole workgroups.
     fn stride(self) -> usize {
         self.lanes.next_multiple_of(WORKGROUP as usize)
     }
@@ -220,7 +221,7 @@ impl Buffers {
             (submission, map(&self.read_back, MapMode::Read, bytes))
         })?;
         if request.is_first && self.shape.inputs > 0 {
-            // The whole buffer is mapped, because the next block may have more lanes.
+            // The whole buffer is mapped, because the next block that uses it may have more lanes.
             let mapped = map(&self.send, MapMode::Write, self.shape.inputs * self.capacity * WORD);
             self.sent = Some(PendingMapping { submission: submission.clone(), mapped });
         }
@@ -233,7 +234,10 @@ impl Buffers {
         device.wait(&pending.answer.submission, &pending.answer.mapped, limit)?;
         let bytes = self.back_bytes(device, 0..STATUS)?;
         let count = bytemuck::pod_collect_to_vec::<u8, u32>(&bytes);
-        count.first().copied().ok_or_else(|| BatchError::Device("no count came back".to_owned()))
+        count
+            .first()
+            .copied()
+            .ok_or_else(|| BatchError::Device("it returned no number of unfinished lanes".to_owned()))
     }
 
     /// Returns the time that the device worked on a finished submission; `None` if the device has no clock, or the
@@ -347,8 +351,8 @@ impl Buffers {
     }
 }
 
-/// Requests a mapping of the first `bytes` bytes of a buffer. The request completes when the device no longer uses
-/// the buffer; the returned channel then receives the result.
+/// Requests a mapping of the first `bytes` bytes of a buffer. The request completes when the device no longer uses the
+/// buffer; then the returned channel receives the result.
 fn map(buffer: &wgpu::Buffer, mode: MapMode, bytes: usize) -> Receiver<Result<(), wgpu::BufferAsyncError>> {
     let (sender, receiver) = sync_channel(1);
     buffer.map_async(mode, 0..bytes as u64, move |result| {
@@ -358,7 +362,7 @@ fn map(buffer: &wgpu::Buffer, mode: MapMode, bytes: usize) -> Receiver<Result<()
     receiver
 }
 
-/// Returns the error for a column or batch with `are` elements that should have `should`.
+/// Returns the error for a column with `are` lanes that should have `should` lanes.
 pub(super) fn count(are: usize, should: usize) -> BatchError {
-    BatchError::Count { what: "lanes of a column".to_owned(), are, should }
+    BatchError::Count { what: "lanes in a column".to_owned(), are, should }
 }

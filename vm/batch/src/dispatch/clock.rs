@@ -1,4 +1,4 @@
-//! Measures how long a device works on a submission, by the device's own clock. Independent of lanes.
+//! Measures how long a device works on a submission, by the device's own clock. This module is independent of lanes.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ const NOTES: u32 = 2;
 pub(super) const CLOCK_BYTES: usize = 16;
 
 impl DeviceClock {
-    /// Creates the timestamp queries; None if the device has no clock.
+    /// Creates the timestamp queries; `None` if the device has no clock.
     pub fn of(device: &BatchDevice) -> Option<Self> {
         let wgpu = device.wgpu();
         wgpu.features().contains(wgpu::Features::TIMESTAMP_QUERY).then(|| Self {
@@ -38,8 +38,8 @@ impl DeviceClock {
         })
     }
 
-    /// Returns the timestamps that a dispatch must write: the beginning if it is the first one of its submission, the
-    /// end if it is the last one. Returns `None` for other dispatches.
+    /// Returns the timestamps that a dispatch must write. The first dispatch of a submission writes the beginning, and
+    /// the last one writes the end. Returns `None` for other dispatches.
     pub fn notes(&self, is_first: bool, is_last: bool) -> Option<wgpu::ComputePassTimestampWrites<'_>> {
         (is_first || is_last).then(|| wgpu::ComputePassTimestampWrites {
             query_set: &self.noted,

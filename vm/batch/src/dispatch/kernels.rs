@@ -77,11 +77,11 @@ impl Kernels {
     }
 }
 
-/// Input column of the warm-up lane; its results are dropped.
+/// Input column of the lane with which a kernel is warmed up. The results of this lane are dropped.
 const NOTHING: [u64; 1] = [0];
 
 /// Compiles a kernel completely. Some drivers do part or all of the work at the first dispatch. So the kernel is
-/// dispatched once, for a lane that executes no steps; its results are discarded.
+/// dispatched once, for a lane that executes no steps, and the results of that lane are discarded.
 fn compiled(
     device: &BatchDevice,
     source: &Arc<ShaderSource>,
@@ -107,6 +107,7 @@ fn compiled(
 fn code(device: &BatchDevice, wgsl: &str, helper_iterations: u32) -> Result<(ShaderCode, u32), BatchError> {
     let code = ShaderCode::of(wgsl, device.lowering(), device.info().has_f64, helper_iterations)?;
     let iterations = device.probe().iterations_of_a_lane(code.uncounted_iterations);
-    let lacks = || device.info().lacks("loops of enough rounds", "use another device, or the processor");
+    let lacks =
+        || device.info().lacks("loops with enough iterations", "use another device, or the processor");
     Ok((code, iterations.ok_or_else(lacks)?))
 }

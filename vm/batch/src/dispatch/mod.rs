@@ -1,5 +1,5 @@
-//! Execution of lanes on a device: a shader with its memory, and batches in blocks that fit it. Independent of SSA
-//! functions and programs.
+//! Execution of lanes on a device: a shader with its memory, and batches in blocks that fit it. This module is
+//! independent of SSA functions and programs.
 //!
 //! | module | contents |
 //! |---|---|
@@ -54,10 +54,9 @@ pub struct LanesRun {
     pub statuses: Vec<LaneStatus>,
     /// The number of steps of each lane; empty if the request doesn't ask for it. Undefined for a failed lane.
     pub steps: Vec<u64>,
-    /// Compile time of the resumable kernel, if this batch was the first to need it.
+    /// Compile time of the resumable kernel, if this batch was the first one that needed the kernel.
     pub compile: Duration,
-    /// Time for laying out words for the device and sending them. The device may execute other lanes at the same
-    /// time.
+    /// Time for laying out words for the device and sending them. Meanwhile the device may execute other lanes.
     pub upload: Duration,
     /// Time for fetching results from the device, and for laying them out in columns.
     pub download: Duration,
@@ -77,8 +76,8 @@ pub(crate) struct DeviceShader {
     pace: Mutex<Pace>,
 }
 
-/// Maximum number of lanes of a block, even if more would fit. While the device executes one block, the next one is
-/// sent, so blocks must not be too small.
+/// Maximum number of lanes of a block, even if more lanes would fit. With several blocks, the next one is sent while
+/// the device executes the previous one. But blocks must not be too small.
 const LANES_OF_A_BLOCK: usize = 1 << 18;
 /// Maximum number of blocks on the device at the same time: the one being executed, and the next one.
 const BLOCKS_AT_A_TIME: usize = 2;
@@ -155,18 +154,18 @@ impl DeviceShader {
 
     fn fits(&self, inputs: &[&[u64]], outputs: &[&mut [u64]], lanes: usize) -> Result<(), BatchError> {
         let columns = |what: &str, are: usize, should: usize| {
-            let error = || BatchError::Count { what: format!("columns of what lanes {what}"), are, should };
+            let error = || BatchError::Count { what: what.to_owned(), are, should };
             if are == should { Ok(()) } else { Err(error()) }
         };
-        columns("are given", inputs.len(), self.shape.inputs)?;
-        columns("find", outputs.len(), self.shape.outputs)?;
+        columns("input columns", inputs.len(), self.shape.inputs)?;
+        columns("output columns", outputs.len(), self.shape.outputs)?;
         let mut lengths =
             inputs.iter().map(|column| column.len()).chain(outputs.iter().map(|column| column.len()));
         lengths.find(|length| *length != lanes).map_or(Ok(()), |length| Err(buffers::count(length, lanes)))
     }
 
-    /// Returns idle or new buffers for a block of `wanted` lanes. If that many don't fit on the device, the buffers
-    /// are for fewer lanes.
+    /// Returns idle or new buffers for a block of `wanted` lanes. If buffers for that many lanes don't fit on the
+    /// device, returns buffers for fewer lanes.
     fn buffers(&self, wanted: usize) -> Result<Buffers, BatchError> {
         if let Some(buffers) = self.idle_buffers(wanted) {
             return Ok(buffers);
@@ -271,7 +270,7 @@ impl<'a> Batch<'a, '_> {
         if of_a_block < lanes {
             match self.shader.buffers(of_a_block) {
                 Ok(second) if second.capacity() >= of_a_block => self.free.push(second),
-                // With buffers for one block only, sending doesn't overlap with execution.
+                // With buffers for one block only, the next block is sent after the previous one was executed.
                 Ok(_) | Err(BatchError::Memory { .. }) => (),
                 Err(error) => return Err(error),
             }
@@ -279,8 +278,8 @@ impl<'a> Batch<'a, '_> {
         Ok(of_a_block)
     }
 
-    /// Sends the inputs of the next block, and submits its first dispatch. `begin` is the block's first lane; it is
-    /// set to the first lane of the following block.
+    /// Sends the inputs of the next block, and submits its first dispatch. `begin` is the block's first lane, and
+    /// becomes the first lane of the following block.
     fn submit(&mut self, begin: &mut usize, of_a_block: usize) -> Result<Submission, BatchError> {
         self.is_wanted()?;
         let range = *begin..(*begin + of_a_block).min(self.statuses.len());
@@ -345,7 +344,7 @@ impl<'a> Batch<'a, '_> {
         Ok(pipeline)
     }
 
-    /// Chooses the next dispatch of a block. The previous one permitted `iterations` iterations, took the time
+    /// Chooses the next dispatch of a block. The previous dispatch permitted `iterations` iterations, took the time
     /// `took`, and left `left` lanes unfinished.
     fn next(
         &mut self,
@@ -398,7 +397,7 @@ impl<'a> Batch<'a, '_> {
 
 /// Translates the statuses of lanes that have ended. Returns an error if a lane hasn't.
 fn ended(statuses: &[u32]) -> Result<Vec<LaneStatus>, BatchError> {
-    // The common case, which is quick to check.
+    // Fast path for the common case.
     if statuses.iter().all(|status| *status == status::FINISHED) {
         return Ok(vec![LaneStatus::Finished; statuses.len()]);
     }
@@ -407,9 +406,9 @@ fn ended(statuses: &[u32]) -> Result<Vec<LaneStatus>, BatchError> {
         status::FAILED => Ok(LaneStatus::Failed),
         status::OUT_OF_STEPS => Ok(LaneStatus::OutOfSteps),
         status::BEGINS | status::SUSPENDED => {
-            Err(BatchError::Device(format!("lane {lane} isn't counted, but hasn't ended")))
+            Err(BatchError::Device(format!("lane {lane} hasn't ended, but isn't counted as unfinished")))
         }
-        status => Err(BatchError::Device(format!("lane {lane} has the status {status}, which isn't one"))),
+        status => Err(BatchError::Device(format!("lane {lane} has the unknown status {status}"))),
     };
     statuses.iter().enumerate().map(ended).collect()
 }

@@ -1,15 +1,15 @@
 //! Chooses how many iterations and dispatches are submitted at once, so that a device answers about ten times a second.
-//! Independent of devices.
+//! This module is independent of devices.
 
 use std::time::Duration;
 
 use crate::shader::KernelKind;
 
-/// Maximum target for the time of one submission. Driver watchdogs and interrupts wait until a submission ends.
+/// Maximum target for the time of one submission. Driver watchdogs and interrupts can't act until a submission ends.
 const LONG: Duration = Duration::from_millis(100);
-/// Minimum target for that time. If a submission is faster, the next one contains more work.
+/// Minimum target for the time of one submission. After a faster submission, the next one contains more work.
 const SHORT: Duration = Duration::from_millis(20);
-/// Maximum number of iterations of a lane in its first dispatch, when the lane's length is unknown.
+/// Maximum number of iterations of a lane in its first dispatch. At that time, the length of the lane's run is unknown.
 const ITERATIONS_AT_FIRST: u32 = 256;
 /// Maximum growth factor of the iterations in the next non-resumable dispatch, which repeats the work of the previous
 /// one.
@@ -54,9 +54,9 @@ impl Pace {
         }
     }
 
-    /// Returns the maximum number of iterations with the non-resumable kernel; `None` if that is 0. It is one less
-    /// than with the resumable kernel, because a lane that exhausts its iterations still executes the code after its
-    /// loops.
+    /// Returns the maximum number of iterations with the non-resumable kernel; `None` if the maximum is 0. It is one
+    /// less than with the resumable kernel, because a lane that exhausts its iterations still executes the code after
+    /// its loops.
     fn most_non_resumable(most_iterations: u32) -> Option<u32> {
         most_iterations.checked_sub(1).filter(|&most| most > 0)
     }
@@ -69,10 +69,9 @@ impl Pace {
         }
     }
 
-    /// Returns the maximum number of iterations for another dispatch of the non-resumable kernel. The previous one
+    /// Returns the maximum number of iterations for another dispatch of the non-resumable kernel. The previous dispatch
     /// had `iterations`, took the time `took`, and left `left` of `lanes` lanes unfinished. Returns `None` if the
-    /// remaining lanes should use the resumable kernel, because more iterations aren't possible or would take too
-    /// long.
+    /// remaining lanes should use the resumable kernel, because more iterations aren't possible or would take too long.
     pub fn begin_again(&mut self, iterations: u32, took: Duration, left: usize, lanes: usize) -> Option<u32> {
         let most = Self::most_non_resumable(self.most_iterations)?;
         let growth = LONG.as_micros() / took.as_micros().max(1);
@@ -83,8 +82,8 @@ impl Pace {
             self.single = self.single.map(|single| single.max(more));
             return Some(more);
         }
-        // Compared with long lanes, short lanes waste little work. If most lanes are long, the non-resumable kernel
-        // gains nothing for the others.
+        // Repeating the work of short lanes costs little in comparison with long lanes. If most lanes are long, the
+        // non-resumable kernel gains nothing for later blocks.
         if left > lanes / 2 {
             self.single = None;
         }
@@ -149,7 +148,7 @@ mod tests {
         assert_eq!(pace.begin_again(256, Duration::from_millis(20), 100, 100), Some(1280));
         assert_eq!(pace.begin_again(1280, Duration::ZERO, 100, 100), Some(7999));
         assert_eq!(pace.begin(), (KernelKind::NonResumable, 7999));
-        // After a dispatch with fewer iterations, the growth depends on the time of that dispatch.
+        // After a dispatch with fewer iterations, the growth depends on the time that this dispatch took.
         assert_eq!(pace.begin_again(256, Duration::from_millis(20), 100, 100), Some(1280));
         assert_eq!(pace.begin(), (KernelKind::NonResumable, 7999));
         // If at most half of the lanes are longer, later blocks still begin with the non-resumable kernel.

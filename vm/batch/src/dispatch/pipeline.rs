@@ -1,4 +1,4 @@
-//! A compiled kernel of a shader, and the layout of its bindings. Independent of lanes.
+//! A compiled kernel of a shader, and the layout of its bindings. This module is independent of lanes.
 
 use wgpu::util::DeviceExt;
 
@@ -90,8 +90,8 @@ impl ShaderBindings {
         })
     }
 
-    /// Binds a shader to its parameters, which begin at offset `at` of their buffer, and to the five buffers from
-    /// inputs to steps.
+    /// Binds a shader to its parameters and to five other buffers: those from inputs to steps. The parameters begin at
+    /// offset `at` of their buffer.
     pub fn bind(
         &self,
         device: &BatchDevice,

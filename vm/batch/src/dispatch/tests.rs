@@ -8,8 +8,8 @@ use super::*;
 use crate::probe::text::{lane_shader, with_main};
 use crate::testing::{device, separate_device};
 
-/// Body of a shader's `main`. A lane's input is its number of iterations, and its output is the state of a random
-/// series after them. Input [`FAILS`] makes the lane fail.
+/// Body of a shader's `main`. A lane's input is its number of iterations. Its output is the state of a random series
+/// after that number of iterations. Input [`FAILS`] makes the lane fail.
 const ROUNDS: &str = "
     let goal = inputs[lane];
     let most = u64(parameters.most_steps_low) | (u64(parameters.most_steps_high) << 32u);
@@ -37,7 +37,7 @@ const ROUNDS: &str = "
     if end == 1u { atomicAdd(&statuses[stride], 1u); }
 ";
 const FAILS: u64 = u64::MAX;
-/// An input with more iterations than any test waits for.
+/// An input with so large a number of iterations that no test waits for all of them.
 const ENDLESS: u64 = 1 << 60;
 
 fn shader_of_iterations() -> LaneShader {
@@ -87,7 +87,7 @@ fn a_long_lane_continues_with_short_ones() {
     goals[78] = 0;
     goals[150] = 65_536;
     assert_iterations(&shader, &goals);
-    // The lanes of one workgroup, which leave the loop in different iterations.
+    // The lanes of one workgroup leave the loop in different iterations.
     assert_iterations(&shader, &(0..64).map(|lane| 5_000 + 1_000 * (lane % 8)).collect::<Vec<_>>());
 }
 

@@ -1,5 +1,5 @@
-//! Accesses to words of a lane's memory: cells at literal or computed addresses, and runs of words. Independent of
-//! other operations.
+//! Accesses to words of a lane's memory: cells at literal or computed addresses, and runs of words. This module is
+//! independent of other operations.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -110,13 +110,13 @@ impl Writer<'_> {
         self.line(match place {
             WordPlace::Variable(word) => format!("m{word} = {bits};"),
             WordPlace::Memory(place) => format!("hold({place}, {bits});"),
-            // Start values are never stored to, so this code isn't reached.
+            // Start values are never stored to, so this code isn't emitted.
             WordPlace::Start(_) => "failed = true;".to_owned(),
         });
     }
 
     /// Returns the location of the cell that an operation loads or stores; `None` if there is no such cell, so that a
-    /// check has already failed. After a failed check the address may be arbitrary, so the emitted code replaces an
+    /// check has already failed. After a failed check the address may be arbitrary. The emitted code replaces an
     /// address outside of its derived range.
     pub(super) fn accessed(&mut self, value: SsaValue, space: Space, op: &SsaOp) -> Option<WordPlace> {
         let function = &self.text.lane_run.function;
@@ -136,8 +136,8 @@ impl Writer<'_> {
         Some(WordPlace::Memory(format!("{}u + {at}", self.memory_at() + run.word)))
     }
 
-    /// Emits the distance of an address from the first of some cells, and returns its name. Other addresses become that
-    /// of the first cell.
+    /// Emits the distance of an address from the first of some cells, and returns the distance's name. An address
+    /// outside of these cells is replaced by that of the first cell.
     fn offset(&mut self, value: SsaValue, address: SsaValue, cells: Range<u32>) -> String {
         let (name, address) = (format!("at{}", value.0), self.value(address));
         let from = match cells.start {
@@ -161,10 +161,10 @@ impl Writer<'_> {
         text
     }
 
-    /// Emits code that processes `count` words of a source one after the other, each together with the word of memory
-    /// at the same offset from each start in `places`. `each` emits the lines for one word: its arguments are the
-    /// source word and the offset. The lines should be short, because the compile time of a shader grows with the
-    /// square of the size of a function.
+    /// Emits code that processes `count` words of a source one after the other. Each word is processed together with
+    /// the words of memory at the same offset from each start in `places`. `each` emits the lines for one word; its
+    /// arguments are the source word and the offset. The lines should be short, because the compile time of a shader
+    /// grows with the square of the size of a function.
     pub(super) fn through(
         &mut self,
         (source, count): (WordSource, u32),
@@ -191,7 +191,7 @@ impl Writer<'_> {
                 }
                 self.close();
             }
-            // The word at `end`, if any, is in a variable. It is processed here, too.
+            // If there is a word at `end`, it is in a variable. It is processed here, too.
             let behind = (end + 1).min(count);
             for n in begin + whole..behind {
                 each(self, &source(WordOffset::Known(n)), WordOffset::Known(n));
@@ -200,8 +200,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns the number of iterations of the loop that [`Writer::through`] emits for `count` words, or an upper
-    /// bound.
+    /// Returns the number of loop iterations that [`Writer::through`] emits for `count` words, or an upper bound.
     pub(super) fn iterations_over(count: u32) -> u32 {
         if count <= UNROLLED { 0 } else { count / UNROLLED }
     }
@@ -213,8 +212,8 @@ fn start_function((space, first, end): CellRange) -> String {
     format!("start_{class}_{first}_{end}")
 }
 
-/// Emits a function body that returns word number `at` of some runs. A balanced tree of comparisons finds the word's
-/// run.
+/// Emits a function body that returns word number `at` of some runs. A balanced tree of comparisons finds the run of
+/// the word.
 fn choose_run(runs: &[WordRun], depth: usize, lines: &mut Vec<String>) {
     let indent = "    ".repeat(depth);
     match runs {

@@ -1,4 +1,5 @@
-//! Emits statements: blocks, arguments of jumps, and the points where a lane is suspended. Independent of operations.
+//! Emits statements: blocks, arguments of jumps, and the points where a lane is suspended. This module is independent
+//! of operations.
 
 use reviver_compile::call::region::Region;
 use reviver_compile::emit_plan::followed;
@@ -104,7 +105,7 @@ impl Writer<'_> {
         self.region = self.region_of(head);
         let is_back = self.leads_back();
         self.line("rounds = rounds + 1u;");
-        // If the reverse sweep has more steps than the forward sweep, the sweeps have diverged.
+        // If the reverse sweep has more steps than the primal sweep, the sweeps have diverged.
         if is_back {
             self.line("failed = failed | (clock < 0li);");
         }
@@ -144,14 +145,15 @@ impl Writer<'_> {
         self.line("return;");
     }
 
-    /// Returns the sweep that the loop with this head belongs to. If the head is a switch, all entries belong to one
-    /// sweep.
+    /// Returns the sweep that the loop with this head belongs to. If the head is a switch, all of its entries belong to
+    /// the same sweep.
     fn region_of(&self, head: u32) -> Region {
         let entry = self.reducible.dispatch_nodes.get(&head).and_then(|switch| switch.entries.first());
         self.text.lane_run.region(*entry.unwrap_or(&head))
     }
 
-    /// Returns true in the reverse sweep of a gradient and after that sweep. The step counter counts down there.
+    /// Returns true in the reverse sweep of a gradient and after that sweep. In this region, the step counter counts
+    /// down.
     pub(super) fn leads_back(&self) -> bool {
         match self.region {
             Region::Reverse | Region::Verification => true,
@@ -166,8 +168,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Emits the assignment of a jump's arguments to the target's parameters. All arguments are read before a
-    /// parameter that they refer to is assigned. Switches have no parameters.
+    /// Emits the assignment of a jump's arguments to the target's parameters. Each argument is read before a parameter
+    /// to which it refers is assigned. Switches have no parameters.
     fn pass_arguments(&mut self, from: u32, arm: usize) {
         let function = &self.text.lane_run.function;
         let Some(block) = function.blocks.get(from as usize) else { return };

@@ -1,6 +1,6 @@
-//! Emits the turning point of a gradient, and the end of a lane with its outputs and checks. The checks ensure that
-//! the CPU would accept the results without a warning or recomputation. The bounds are explained in
-//! `reviver_vm::differentiate::divergence` and `reviver_vm::watch`. In doubt, a check fails the lane.
+//! Emits the turning point of a gradient, and the end of a lane with its outputs and checks. The checks ensure that the
+//! CPU would accept the results without a warning or recomputation. `reviver_vm::differentiate::divergence` and
+//! `reviver_vm::watch` explain the bounds. In doubt, a check fails the lane.
 
 use reviver_compile::op::SsaOp;
 use reviver_isa::instruction::Class;
@@ -38,7 +38,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Emits the output of a loss, which the shader reads at the turning point.
+    /// Emits the output of a loss, which is read at the turning point.
     pub(super) fn store_result(&mut self, op: &SsaOp, operands: &[&str]) {
         let (Some(gradient), &[_, loss]) = (&self.text.gradient, operands) else { return };
         let result = literal(&self.text.lane_run.function, op)
@@ -60,7 +60,7 @@ impl Writer<'_> {
     }
 
     /// Emits the end of the reverse sweep. A check fails if the branches taken differ from those of the primal sweep.
-    /// The largest number determines the largest difference that rounding explains (`most`).
+    /// `most` is the largest difference that rounding explains; it is computed from the largest number.
     pub(super) fn arrived(&mut self) {
         let Some(gradient) = self.text.gradient.as_ref().filter(|_| self.text.is_watched()) else { return };
         for &(first, count) in &gradient.inputs {
@@ -74,7 +74,7 @@ impl Writer<'_> {
         self.fail("path != 0lu", None);
     }
 
-    /// Emits the comparison of a real at the start with the number that the reverse sweep restored. The first row also
+    /// Emits the comparison of a real at the start with the number that the reverse sweep restored. Only the first row
     /// checks the size of the difference.
     pub(super) fn missed(&mut self, row: u32, [start, found, adjoint]: [&str; 3]) {
         if start == found {
@@ -91,8 +91,8 @@ impl Writer<'_> {
     }
 
     /// Emits the bookkeeping for a number that was freed although its adjoint may not be 0. The number times the
-    /// adjoint is added to an error. If `row` is `None`, that is the error of row 0, and the size of the number is
-    /// recorded, too. Otherwise it is the error of row `row`.
+    /// adjoint is added to the error of a row. If `row` is `None`, that is row 0, and the size of the number is
+    /// recorded, too. Otherwise it is row `row`.
     pub(super) fn freed(&mut self, freed: &str, adjoint: &str, row: Option<u32>) {
         if row.is_none() {
             self.line(format!("freed = larger(freed, {freed});"));
@@ -164,8 +164,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Emits the end of a lane. A lane whose iterations are exhausted instead starts anew in another dispatch.
-    /// `is_over` is the condition that the step limit is exceeded, and `otherwise` the status if it is not.
+    /// Emits the end of a lane. A lane whose iterations are exhausted isn't ended: it starts anew in another dispatch.
+    /// `is_over` is the condition that the step limit is exceeded, and `otherwise` is the status if it isn't.
     pub(super) fn end_lane(&mut self, is_over: &str, otherwise: &str) {
         let is_spent = match self.pass {
             KernelKind::NonResumable if self.has_iterations() => "rounds > most_rounds",
@@ -174,9 +174,10 @@ impl Writer<'_> {
         self.line(format!("end_lane({is_spent}, {is_over}, {otherwise});"));
     }
 
-    /// Emits checks that fail if the errors that the reverse sweep found change a loss by more than rounding does.
+    /// Emits checks that fail if errors of the reverse sweep change a loss by more than rounding does.
     fn check_losses(&mut self, lane_end: &LaneEnd) {
-        // The CPU may add the same numbers in another order and with more precision, so the bounds here are tighter.
+        // The CPU may add the same numbers in another order and with more precision, so the shader's bounds are
+        // tighter.
         let less = if self.numbers.system == RealSystem::F32 { 0.99 } else { 1.0 - 1e-6 };
         let Rounding { of_loss, of_freed, part, few_ulps, .. } = Rounding::of(self.numbers.system);
         let few = self.near(few_ulps, true);
@@ -198,7 +199,7 @@ impl Writer<'_> {
                 "!(error{row} <= {of_loss} * {size}) | (!(freed <= few) & !(error{row} <= {of_freed} * {size}))"
             )
         };
-        // Usually the size of the loss alone is large enough, so the loss's terms are computed only if it isn't.
+        // The loss's terms are computed only if the size of the loss alone isn't large enough, which is rare.
         self.open(format!("if ({}) {{", exceeds(&format!("loss{row}"))));
         self.line(format!("var size = loss{row};"));
         for terms in &lane_end.terms {
@@ -262,8 +263,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns the functions that verify floats. They have less precision than the CPU's, and rather fail a correct
-    /// lane than accept a wrong one.
+    /// Returns the functions that verify floats. They compute with less precision than the CPU, so they fail some
+    /// correct lanes, but accept no wrong lane.
     pub(super) fn verifying(&self) -> String {
         if !self.has_reals {
             return String::new();
@@ -271,7 +272,7 @@ impl Writer<'_> {
         let real = self.real();
         let (above, least, bits, fraction, word) = match self.numbers.system {
             RealSystem::F64 => ("", "", "u64", "52", "lu"),
-            // If a sum or product were rounded down or underflowed, it could hide an error.
+            // If a sum or product were rounded down or underflowed, an error could stay undetected.
             RealSystem::F32 => (" * 1.0000004f", " + 1e-37f", "u32", "23", "u"),
             RealSystem::Fixed(_) => return String::new(),
         };

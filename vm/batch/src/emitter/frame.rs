@@ -11,8 +11,8 @@ use crate::statements::StatementLabel;
 use crate::words::WordRun;
 
 impl Writer<'_> {
-    /// Returns the parts of the text without the helper functions of operations. These are known only once all
-    /// operations are emitted.
+    /// Returns the parts of the text, without the helper functions of operations. The helper functions are known only
+    /// after all operations are emitted.
     pub(super) fn parts(&mut self) -> ShaderParts {
         self.begin();
         let statements = self.statements;
@@ -51,7 +51,7 @@ impl Writer<'_> {
         if self.has_reals {
             let _ = writeln!(
                 text,
-                "\n// Loaded like the zeros in sums, so that no compiler folds sums with it.\nvar<private> zero: {real};\n"
+                "\n// A zero that is loaded at run time, so that no compiler folds sums with it.\nvar<private> zero: {real};\n"
             );
         }
         let fails = self.has_reals.then(|| self.operations.fails(OpKind::RequireAdmitted, &["admitted"]));
@@ -77,7 +77,7 @@ impl Writer<'_> {
         );
         if self.has_iterations() {
             let extra = self.other_iterations();
-            // Iterations of loops over the lane's memory also count for the device's limit, so they are subtracted.
+            // Loops over the lane's memory count for the device's limit, too, so their iterations are subtracted.
             self.line(format!("let most_rounds = max(parameters.rounds, {}u) - {extra}u;", extra + 1));
         }
         self.declare();
@@ -100,8 +100,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns an upper bound on the iterations of loops that don't belong to the program: those over the lane's
-    /// memory.
+    /// Returns an upper bound on the iterations of loops over the lane's memory. These loops aren't loops of the
+    /// program.
     fn other_iterations(&self) -> u32 {
         let sum = |runs: &mut dyn Iterator<Item = &WordRun>| {
             runs.map(|run| Self::iterations_over(run.count)).fold(0_u32, u32::saturating_add)
@@ -110,7 +110,7 @@ impl Writer<'_> {
         // Each output word is copied from at most one memory word.
         let outputs = self.text.outputs / 16;
         let lane_ends = self.text.lane_ends.values().map(|lane_end| sum(&mut lane_end.runs())).max();
-        // Each input word is read once for the largest number, and once for the size of each loss.
+        // Each input word is read once for the largest number, and once more for the size of each loss.
         let times = 1 + u32::try_from(self.text.rows().len()).unwrap_or(u32::MAX - 1);
         let inputs = self.text.gradient.as_ref().map_or(0, |_| (self.text.inputs / 16).saturating_mul(times));
         [first, lane_ends.unwrap_or(0), outputs, inputs].into_iter().fold(1, u32::saturating_add)
@@ -170,7 +170,7 @@ impl Writer<'_> {
         if self.has_iterations() {
             self.line("var rounds: u32;");
         }
-        // `lead` is always declared, because jump targets have labels even without loops.
+        // `lead` is declared in any shader, because jump targets have labels even without loops.
         self.line("var lead: u32;");
         if !self.reducible.dispatch_nodes.is_empty() {
             self.line("var chosen: u32;");
@@ -242,8 +242,8 @@ pub(super) struct ShaderParts {
 }
 
 const ADMITTED: &str = "\
-// The sum of all numbers that must be finite: it isn't, if one of them isn't. If the sum itself is too large, the
-// processor finds out.";
+// The sum of all numbers that must be finite. If a number isn't finite, the sum isn't finite either. The CPU decides
+// whether only the sum is too large.";
 
 const LANE: &str = "\
 var<private> lane: u32;
@@ -251,7 +251,7 @@ var<private> stride: u32;
 // True if a check has failed; the place isn't recorded.
 var<private> failed: bool;
 
-// A word of the lane's memory: of its state, its inputs or its results.
+// Returns a word of the lane's saved state and memory.
 fn held(word: u32) -> u64 {
     return kept[word * stride + lane];
 }
@@ -271,8 +271,8 @@ fn set_output(word: u32, bits: u64) {
 ";
 
 const END_LANE: &str = "
-// A lane without remaining iterations begins again. A failed lane is left to the CPU, which first checks the step
-// limit.
+// Ends a lane, or lets it begin again if its iterations are exhausted. The CPU executes a failed lane again, and checks
+// the step limit first.
 fn end_lane(is_spent: bool, is_over: bool, otherwise: u32) {
     let ended = select(select(otherwise, OVER, is_over), FAILED, has_failed());
     let state = select(ended, BEGINS, is_spent);

@@ -1,5 +1,5 @@
-//! Liveness at loop heads, and the choice of values that must be variables, because they are used outside the scope
-//! of their declaration. Independent of the meaning of operations.
+//! Liveness at loop heads, and the choice of values that must be variables, because they are used outside the scope of
+//! their declaration. This module is independent of the meaning of operations.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -122,8 +122,8 @@ impl BlockValues {
         live
     }
 
-    /// Returns the values that must be variables of the whole function: parameters, values saved at loop heads, and
-    /// values used outside the scope of their block's declarations.
+    /// Returns the values that must be variables of the whole function. These are parameters, values saved at loop
+    /// heads, and values used outside the scope of their block's declarations.
     pub fn variables(
         &self,
         statements: &ShaderStatements,

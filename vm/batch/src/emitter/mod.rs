@@ -1,5 +1,5 @@
-//! Emitter of a lane's shader text: initialization, the run as statements, and the checks at its end. Independent of
-//! programs and devices.
+//! Emitter of a lane's shader text: initialization, the run as statements, and the checks at its end. This module is
+//! independent of programs and devices.
 
 mod accesses;
 mod body;
@@ -68,9 +68,9 @@ pub(crate) struct EmittedShader {
 /// the device's limit.
 pub(crate) const MOST_WORDS: u64 = 1 << 18;
 
-/// Exclusive upper bound on the number of cells of each space in a lane. Because of it, addresses fit 32 bits, and a
-/// bounds check needs only 32 bits. If the unsigned 32-bit sum of an index and an offset below this bound is less
-/// than an array's length, so is the 64-bit sum.
+/// Exclusive upper bound on the number of cells of each space in a lane. Because of this bound, addresses fit in 32
+/// bits, and a bounds check needs only 32 bits. If the unsigned 32-bit sum of an index and an offset is less than an
+/// array's length, so is the 64-bit sum, provided that the offset is below this bound.
 const MOST_CELLS: u64 = 1 << 30;
 
 impl LaneText {
@@ -127,8 +127,8 @@ impl LaneText {
         })
     }
 
-    /// Returns true if a real is computed, stored or returned. Otherwise the shader contains no float types, whatever
-    /// the program's number system. So devices without these types can execute it.
+    /// Returns true if a real is computed, stored or returned. If none is, the shader contains no float types in any
+    /// number system of the program. So devices without these types can execute it.
     fn has_reals(&self) -> bool {
         let function = &self.lane_run.function;
         let is_real = |value: SsaValue| function.class(value) == Some(Class::Real);
@@ -147,7 +147,8 @@ impl LaneText {
             || self.memory.runs.iter().any(|run| run.space.class() == Class::Real)
     }
 
-    /// Returns pairs of a block and a value that the emitter uses there, in addition to the SSA function's own uses.
+    /// Returns pairs of a block and a value that the emitter uses in the block, in addition to the SSA function's own
+    /// uses.
     fn others(&self) -> Vec<(u32, SsaValue)> {
         let lane_ends = self
             .lane_ends
@@ -281,7 +282,7 @@ impl LaneText {
     }
 
     /// Returns the names of the variables that verify the reverse sweep of a gradient: the largest number, the largest
-    /// freed one, the largest difference that rounding explains, and for each row the loss and the error in it.
+    /// freed number, and the largest difference that rounding explains. For each row, the loss and its error follow.
     fn evidence(&self) -> impl Iterator<Item = String> {
         let of_rows = self.rows().flat_map(|row| [format!("loss{row}"), format!("error{row}")]);
         ["largest", "freed", "most"].map(str::to_owned).into_iter().chain(of_rows)
@@ -389,8 +390,8 @@ impl Writer<'_> {
         self.operations.type_of(Class::Real)
     }
 
-    /// Returns the literal of a real near `value`. It is at most `value` if `is_most` is true, otherwise at least
-    /// `value`.
+    /// Returns the literal of a real near `value`. The literal is at most `value` if `is_most` is true, otherwise at
+    /// least `value`.
     fn near(&self, value: f64, is_most: bool) -> String {
         let bits = match self.numbers.system {
             RealSystem::F64 => value.to_bits(),

@@ -114,8 +114,8 @@ impl Writer<'_> {
                 }
             }
             OpKind::Jumped => {
-                // The step counter already counts the step that jumped. So the step's number is `clock - 1` in a
-                // forward sweep, and `clock` in a reverse sweep, where the counter counts down.
+                // The step counter already includes the step that jumped. So the step's number is `clock - 1` in a
+                // forward sweep. In a reverse sweep, where the counter counts down, the number is `clock`.
                 self.line(match self.leads_back() {
                     false => "path = path + mark_of(bitcast<u64>(clock - 1li));",
                     true => "path = path - mark_of(bitcast<u64>(clock));",
@@ -130,7 +130,7 @@ impl Writer<'_> {
     }
 
     /// Adds a number that must be finite to a running sum, which takes one operation. The sum is finite only if all
-    /// its terms are; it is checked at the start of each iteration and at the end of the lane.
+    /// terms are finite. It is checked at the start of each iteration and at the end of the lane.
     fn require_admitted(&mut self, op: &SsaOp, operands: &[&str]) {
         let &[number] = operands else { return };
         if self.operations.fails(OpKind::RequireAdmitted, operands).is_none() {
@@ -143,9 +143,8 @@ impl Writer<'_> {
         self.line(format!("admitted = admitted + {counted};"));
     }
 
-    /// Returns the expressions of an operation's operands. If all of them are literals, they are given names.
-    /// Otherwise the driver's compiler would evaluate the operation for some kinds, with results that differ from the
-    /// CPU's.
+    /// Returns the expressions of an operation's operands. If all of them are literals, they are given names. Without
+    /// names, the driver's compiler would evaluate some kinds of operations, with results that differ from the CPU's.
     fn operands(&mut self, value: SsaValue, op: &SsaOp) -> Vec<String> {
         let function = &self.text.lane_run.function;
         let is_literal = |operand: &SsaValue| !has_name(function, self.plan.resolved(*operand));
@@ -163,7 +162,7 @@ impl Writer<'_> {
         named.collect()
     }
 
-    /// Emits the failure of a lane that accesses a cell that doesn't exist, and returns a literal as the cell's
+    /// Emits the failure of a lane that accesses a cell that doesn't exist. Returns a literal that replaces the cell's
     /// content.
     fn nowhere(&mut self, class: Class) -> String {
         self.line("failed = true;");
@@ -204,7 +203,7 @@ impl Writer<'_> {
 
     fn index(&mut self, value: SsaValue, op: &SsaOp, offset: i64, operands: &[&str]) {
         let ([index, _], &[_, length]) = (operands, op.operands.as_slice()) else { return };
-        // The index gets a name, because the driver's compiler would evaluate an expression of literals.
+        // The index gets a name, because the driver's compiler would evaluate an expression of literals itself.
         let name = format!("v{}", value.0);
         let of = self.operations.integers();
         let length = self.unsigned(length);

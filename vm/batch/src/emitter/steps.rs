@@ -1,5 +1,5 @@
-//! Finds the values that are numbers of steps. They have 64 bits, even if the program's integers have fewer.
-//! Independent of text.
+//! Finds the values that are numbers of steps. They have 64 bits, even if the program's integers have fewer. This
+//! module is independent of text.
 
 use std::collections::BTreeSet;
 
@@ -9,8 +9,8 @@ use reviver_compile::op::{OpKind, SsaOp, SsaValue};
 
 use crate::no_shader::NoShader;
 
-/// Returns the values that are read from the step counter, or computed from such values, or passed such values as
-/// parameters.
+/// Returns the values that are numbers of steps: those read from the step counter, those computed from them, and
+/// parameters that receive them.
 ///
 /// # Errors
 /// Returns [`NoShader::Steps`] if an operation other than `Place` uses them.

@@ -63,9 +63,9 @@ impl Lowering {
         all.into_iter().flat_map(both).flat_map(move |(integers, results)| with(integers, results))
     }
 
-    /// Returns this lowering with other implementations of 32-bit floats, the fastest first. They are for a device
-    /// with inexact operations. If results must be opaque, implementations with multiply-adds are left out, because
-    /// their intermediate results would have to be opaque, too.
+    /// Returns this lowering with other implementations of 32-bit floats, the fastest first. They are for a device with
+    /// inexact operations. If results must be opaque, implementations with multiply-adds are left out: their
+    /// intermediate results would have to be opaque, too.
     pub fn with_other_singles(self) -> impl Iterator<Item = Lowering> {
         let is_opaque = self.results == LoweredResults::Opaque;
         let fits = move |singles: &LoweredSingles| match singles {
@@ -90,8 +90,8 @@ impl Lowering {
             LoweredIntegers::Pairs => "i64 on pairs of 32-bit words",
         };
         let results = match self.results {
-            LoweredResults::Decorated => "decorated, so that the driver rewrites none",
-            LoweredResults::Opaque => "made opaque, so that the driver rewrites none",
+            LoweredResults::Decorated => "decorated, so that the driver can't rearrange them",
+            LoweredResults::Opaque => "made opaque, so that the driver can't rearrange them",
         };
         [
             ("integers", integers),

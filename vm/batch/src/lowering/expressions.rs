@@ -1,8 +1,8 @@
-//! Rewrites the expressions of a function. Independent of statements.
+//! Rewrites the expressions of a function. This module is independent of statements.
 //!
-//! Each expression is assigned to a name where naga evaluates it. So a load that precedes a store can't move after
-//! the store. Only a pointer has no name: its text is repeated at each use, and the expressions in it have names.
-//! Literals have names, too, because naga would otherwise fold them.
+//! Each expression is assigned to a name at the place where naga evaluates it. So a load that precedes a store can't
+//! move after the store. Only a pointer has no name: its text is repeated at each use, and the expressions in it have
+//! names. Literals have names, too, because naga would otherwise fold them.
 
 use std::collections::HashMap;
 
@@ -70,7 +70,7 @@ impl<'a> Expressions<'a> {
 
     fn expression(&self, handle: Handle<Expression>) -> Result<&'a Expression, BatchError> {
         let found = self.function.expressions.try_get(handle);
-        found.map_err(|_| refused("an expression that isn't there"))
+        found.map_err(|_| refused("an expression that doesn't exist"))
     }
 
     /// Returns the text that denotes an expression at its use.
@@ -85,9 +85,9 @@ impl<'a> Expressions<'a> {
             constant @ (Expression::Literal(_) | Expression::Constant(_) | Expression::ZeroValue(_)) => {
                 self.types.constant_of(constant)
             }
-            // naga doesn't emit these expressions if they consist only of literals, so they have no name.
+            // naga emits no statement for these expressions if they consist only of literals, so they have no name.
             Expression::Compose { .. } | Expression::Splat { .. } => self.made(handle),
-            other => Err(refused(&format!("{other:?}, used in front of where it is evaluated,"))),
+            other => Err(refused(&format!("{other:?}, used before it is evaluated,"))),
         }
     }
 
@@ -103,7 +103,7 @@ impl<'a> Expressions<'a> {
             }
             Expression::Access { base, index } => {
                 if self.scalar(base).is_some_and(|scalar| self.types.is_pair(scalar)) {
-                    return Err(refused("an index into a vector of integers of 64 bits"));
+                    return Err(refused("an index into a vector of 64-bit integers"));
                 }
                 Ok(format!("{}[{}]", self.text(base)?, self.text(index)?))
             }
@@ -168,7 +168,7 @@ impl<'a> Expressions<'a> {
                     if self.types.is_pair(scalar) { ["xy", "zw", "", ""] } else { ["x", "y", "z", "w"] };
                 match names.get(index as usize) {
                     Some(name) if !name.is_empty() => format!("{text}.{name}"),
-                    _ => return Err(refused("a component that isn't there")),
+                    _ => return Err(refused("a component that doesn't exist")),
                 }
             }
             ref other => return Err(refused(&format!("a part of {other:?}"))),
@@ -176,7 +176,9 @@ impl<'a> Expressions<'a> {
     }
 
     fn splat(&self, size: VectorSize, value: Handle<Expression>) -> Result<String, BatchError> {
-        let Some(scalar) = self.scalar(value) else { return Err(refused("a vector of what is no number")) };
+        let Some(scalar) = self.scalar(value) else {
+            return Err(refused("a vector whose components aren't numbers"));
+        };
         let of = self.types.plain(&TypeInner::Vector { size, scalar })?;
         let value = self.text(value)?;
         Ok(if self.types.is_pair(scalar) {
@@ -193,7 +195,7 @@ impl<'a> Expressions<'a> {
         pattern: [SwizzleComponent; 4],
     ) -> Result<String, BatchError> {
         if self.scalar(vector).is_some_and(|scalar| self.types.is_pair(scalar)) {
-            return Err(refused("an order of components of integers of 64 bits"));
+            return Err(refused("a swizzle of a vector of 64-bit integers"));
         }
         let names = pattern.iter().take(usize::from(size as u8)).map(|component| match component {
             SwizzleComponent::X => 'x',
@@ -213,7 +215,7 @@ impl<'a> Expressions<'a> {
         let a = self.text(of)?;
         if self.scalar(of).is_some_and(|scalar| self.types.is_pair(scalar)) {
             return match self.is_vector(of) && operator != UnaryOperator::BitwiseNot {
-                true => Err(refused(&format!("{operator:?} of vectors of integers of 64 bits"))),
+                true => Err(refused(&format!("{operator:?} of vectors of 64-bit integers"))),
                 false => integers::unary(operator, &a),
             };
         }
@@ -239,7 +241,7 @@ impl<'a> Expressions<'a> {
             };
         }
         let (a, b) = (self.operand(left, a), self.operand(right, b));
-        // A driver that assumes there is no NaN may fold an operation of a number with itself, such as `a == a`.
+        // A driver that assumes that NaN never occurs may fold an operation of a number with itself, such as `a == a`.
         let b = if left == right { self.hidden(right, b) } else { b };
         if self.is_single(left) {
             let singles = self.types.lowering.singles;
@@ -281,7 +283,7 @@ impl<'a> Expressions<'a> {
         let scalar = self.scalar(first);
         if let Some(scalar) = scalar.filter(|&scalar| self.types.is_pair(scalar)) {
             return match self.is_vector(first) {
-                true => Err(refused(&format!("{function:?} of vectors of integers of 64 bits"))),
+                true => Err(refused(&format!("{function:?} of vectors of 64-bit integers"))),
                 false => integers::math(function, scalar.kind, arguments),
             };
         }
@@ -314,7 +316,9 @@ impl<'a> Expressions<'a> {
         convert: Option<u8>,
     ) -> Result<String, BatchError> {
         let a = self.text(of)?;
-        let Some(from) = self.scalar(of) else { return Err(refused("a conversion of what is no number")) };
+        let Some(from) = self.scalar(of) else {
+            return Err(refused("a conversion of something other than a number"));
+        };
         let to = Scalar { kind, width: convert.unwrap_or(from.width) };
         let is_bits = convert.is_none();
         if self.types.has_pairs() && (is_wide_integer(from) || is_wide_integer(to)) {

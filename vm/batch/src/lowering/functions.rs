@@ -1,4 +1,5 @@
-//! Selects the helper functions that a text calls. Independent of the computations in shaders and helper functions.
+//! Selects the helper functions that a text calls. This module is independent of the computations in shaders and helper
+//! functions.
 
 use std::collections::BTreeSet;
 

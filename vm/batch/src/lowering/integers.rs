@@ -1,5 +1,5 @@
-//! Operations on 64-bit integers as expressions over pairs of 32-bit words. Independent of the helper functions'
-//! implementation.
+//! Operations on 64-bit integers as expressions over pairs of 32-bit words. This module is independent of the helper
+//! functions' implementation.
 
 use naga::{BinaryOperator, MathFunction, Scalar, ScalarKind, UnaryOperator};
 
@@ -37,7 +37,7 @@ pub(super) fn binary(
             bitwise(operator, a, b)?
         }
         BinaryOperator::LogicalAnd | BinaryOperator::LogicalOr => {
-            return Err(refused(&format!("{operator:?} of integers of 64 bits")));
+            return Err(refused(&format!("{operator:?} of 64-bit integers")));
         }
     })
 }
@@ -48,7 +48,7 @@ pub(super) fn bitwise(operator: BinaryOperator, a: &str, b: &str) -> Result<Stri
         BinaryOperator::And => Ok(format!("{a} & {b}")),
         BinaryOperator::ExclusiveOr => Ok(format!("{a} ^ {b}")),
         BinaryOperator::InclusiveOr => Ok(format!("{a} | {b}")),
-        other => Err(refused(&format!("{other:?} of vectors of integers of 64 bits"))),
+        other => Err(refused(&format!("{other:?} of vectors of 64-bit integers"))),
     }
 }
 
@@ -56,7 +56,7 @@ pub(super) fn unary(operator: UnaryOperator, a: &str) -> Result<String, BatchErr
     match operator {
         UnaryOperator::Negate => Ok(format!("pair_neg({a})")),
         UnaryOperator::BitwiseNot => Ok(format!("~{a}")),
-        UnaryOperator::LogicalNot => Err(refused("`!` of an integer of 64 bits")),
+        UnaryOperator::LogicalNot => Err(refused("`!` of a 64-bit integer")),
     }
 }
 
@@ -70,7 +70,7 @@ pub(super) fn math(
         (MathFunction::Max, _, [a, b]) => Ok(format!("pair_max_{}({a}, {b})", sign(kind))),
         (MathFunction::Abs, ScalarKind::Sint, [a]) => Ok(format!("pair_abs({a})")),
         (MathFunction::Abs, ScalarKind::Uint, [a]) => Ok(a.clone()),
-        _ => Err(refused(&format!("{function:?} of integers of 64 bits"))),
+        _ => Err(refused(&format!("{function:?} of 64-bit integers"))),
     }
 }
 

@@ -1,11 +1,11 @@
-//! Rewrites a shader for a device without 64-bit integers, or for a driver that may rearrange sums. The emitter
-//! writes each shader once, with `i64` and `u64`; only this module knows that some devices lack these types. It
-//! traverses the module that naga parsed, and writes WGSL again, which naga parses again. Independent of devices and
+//! Rewrites a shader for a device without 64-bit integers, or for a driver that may rearrange sums. The emitter writes
+//! each shader once, with `i64` and `u64`; only this module deals with devices that lack these types. It traverses the
+//! module that naga parsed, and writes WGSL again, which naga parses again. This module is independent of devices and
 //! of what a shader computes.
 //!
 //! - 64-bit integers become `vec2<u32>`, the low word first, so that buffers have the same bytes. Operations on them
 //!   become calls.
-//! - Results that a driver may rearrange become opaque. Their bits pass through an exclusive or with a word of a
+//! - Results that a driver may rearrange become opaque: their bits pass through an exclusive or with a word of a
 //!   buffer. That word is 0, but no driver knows its value.
 //! - Quotients, square roots and comparisons of 32-bit floats become calls if the device's own operations are inexact.
 //!

@@ -1,5 +1,5 @@
 //! Helper functions of rewritten shaders: arithmetic on 64-bit integers as pairs of words, low word first, and opaque
-//! results. These functions have no loops and use no float arithmetic. Independent of shaders.
+//! results. These functions have no loops and use no float arithmetic. This module is independent of shaders.
 
 /// The name of the variable that is 0. No driver knows its value at compile time.
 pub(super) const OPAQUE_ZERO: &str = "opaque_zero";
@@ -63,7 +63,7 @@ fn pair_abs(a: vec2<u32>) -> vec2<u32> {
     (
         "pair_mul",
         "\
-/* The upper word of the product of the lower words, of products of their halves; what is left modulo 2^64. */
+/* Returns the product modulo 2^64. Products of halves give the upper word of the product of the lower words. */
 fn pair_mul(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
     let a0 = a.x & 0xffffu;
     let a1 = a.x >> 16u;
@@ -112,7 +112,7 @@ fn pair_lt_s(a: vec2<u32>, b: vec2<u32>) -> bool {
     (
         "pair_shl",
         "\
-/* By an amount modulo 64. */
+/* Shifts to the left by an amount modulo 64. */
 fn pair_shl(a: vec2<u32>, amount: u32) -> vec2<u32> {
     let within = amount & 31u;
     let low = a.x << within;
@@ -124,7 +124,7 @@ fn pair_shl(a: vec2<u32>, amount: u32) -> vec2<u32> {
     (
         "pair_shr_u",
         "\
-/* By an amount modulo 64. */
+/* Shifts to the right by an amount modulo 64. */
 fn pair_shr_u(a: vec2<u32>, amount: u32) -> vec2<u32> {
     let within = amount & 31u;
     let high = a.y >> within;
@@ -136,7 +136,7 @@ fn pair_shr_u(a: vec2<u32>, amount: u32) -> vec2<u32> {
     (
         "pair_shr_s",
         "\
-/* By an amount modulo 64, with copies of the sign. */
+/* Shifts to the right by an amount modulo 64, with copies of the sign bit. */
 fn pair_shr_s(a: vec2<u32>, amount: u32) -> vec2<u32> {
     let within = amount & 31u;
     let high = bitcast<u32>(bitcast<i32>(a.y) >> within);
@@ -149,8 +149,9 @@ fn pair_shr_s(a: vec2<u32>, amount: u32) -> vec2<u32> {
     (
         "pair_digit",
         "\
-/* The next 16 bits of a quotient, and what is left: of a rest that is less than the divisor, and the dividend's next 16 bits. The
-   divisor's first bit is set. Knuth, TAOCP volume 2, 4.3.1, algorithm D: the estimate is at most 2 too large. */
+/* Returns the next 16 bits of a quotient, and the new rest. The dividend is a rest, which must be less than the divisor,
+   followed by 16 bits. The highest bit of the divisor must be set.
+   Knuth, TAOCP volume 2, 4.3.1, algorithm D: the estimate is at most 2 too large. */
 fn pair_digit(rest: u32, next: u32, divisor: u32) -> vec2<u32> {
     let upper = divisor >> 16u;
     let lower = divisor & 0xffffu;
@@ -169,8 +170,9 @@ fn pair_digit(rest: u32, next: u32, divisor: u32) -> vec2<u32> {
     (
         "pair_divided",
         "\
-/* A quotient, and what is left in the upper half; by 0 it is that by 1. A divisor of one word: the quotient's upper word is found first. One of
-   two: the quotient by its upper 32 bits is at most 1 too large (H. Warren, Hacker's Delight, 9-5). Both take two digits of 16 bits. */
+/* Returns a quotient, and in the upper half the remainder. A divisor of 0 counts as 1. For a divisor of one word, the
+   upper word of the quotient is computed first. For a divisor of two words, the quotient by its upper 32 bits is at most 1 too
+   large (H. Warren, Hacker's Delight, 9-5). Both cases compute two digits of 16 bits. */
 fn pair_divided(a: vec2<u32>, b: vec2<u32>) -> vec4<u32> {
     let is_wide = b.y != 0u;
     let low_divisor = max(b.x, 1u);
@@ -197,7 +199,7 @@ fn pair_divided(a: vec2<u32>, b: vec2<u32>) -> vec4<u32> {
     (
         "pair_signed",
         "\
-/* A number, or its negative where the first bit of a word is set. */
+/* Returns a number, or its negative if the highest bit of `sign` is set. */
 fn pair_signed(a: vec2<u32>, sign: u32) -> vec2<u32> {
     return select(a, pair_neg(a), (sign >> 31u) == 1u);
 }
@@ -230,8 +232,8 @@ fn pair_rem_s(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
     (
         "pair_float_u",
         "\
-/* The nearest float, ties to even. A bit stands for all that are below the upper word. A mantissa that is rounded up to 2^24 makes the
-   exponent the next one. */
+/* Returns the nearest float, ties to even. The lowest bit of `upper` is set if any bit below the upper word is set. If the
+   mantissa is rounded up to 2^24, the addition increments the exponent. */
 fn pair_float_u(a: vec2<u32>) -> f32 {
     let zeros = select(countLeadingZeros(a.y), 32u + countLeadingZeros(a.x), a.y == 0u);
     let first = pair_shl(a, zeros);
@@ -255,7 +257,7 @@ fn pair_float_s(a: vec2<u32>) -> f32 {
     (
         "pair_of_float",
         "\
-/* Towards 0; the nearest one where there is none, and 0 of what is no number. */
+/* Rounds a float toward 0. Out of range, returns the nearest integer; for NaN, returns 0. */
 fn pair_of_float(a: f32) -> vec2<u32> {
     let bits = bitcast<u32>(a);
     let exponent = (bits >> 23u) & 0xffu;

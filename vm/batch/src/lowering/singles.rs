@@ -1,14 +1,14 @@
 //! Quotients, square roots and comparisons of 32-bit floats, for devices with inexact operations. Vulkan permits
-//! quotients to be 2.5 units in the last place (ulp) off, and subnormal numbers to be flushed to 0. Independent of
-//! shaders.
+//! quotients to be 2.5 units in the last place (ulp) off, and subnormal numbers to be flushed to 0. This module is
+//! independent of shaders.
 //!
 //! Comparisons check the bits of a difference, which is 0 only if both operands are equal. So no comparison takes a
 //! subnormal operand for 0. With a normal literal, the device's own comparison is used: it is right even if the
 //! device flushes a subnormal operand to 0. The probe tests these comparisons.
 //!
 //! There are two methods for correctly rounded quotients and roots. The first is integer arithmetic, digit by digit,
-//! which is exact on every device. The second is an approximation refined with fused multiply-adds. It is used if no
-//! exponent is near an end of the range; otherwise integer arithmetic is.
+//! which is exact on every device. The second is an approximation refined with fused multiply-adds; it is used if no
+//! exponent is near an end of the range.
 //!
 //! Source: P. Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", IBM J. Res. Dev.
 //! 34 (1990). Let `y` be the float nearest to 1/b, and `q` at most one ulp off a/b. Then the float nearest to `q + (a -
@@ -22,7 +22,7 @@ use naga::BinaryOperator;
 pub(crate) enum LoweredSingles {
     /// The device's own operations.
     Native,
-    /// Native division, and native comparison with normal literals. Square roots use fused multiply-adds, and other
+    /// Native division, and native comparison with normal literals. Square roots use fused multiply-adds. Other
     /// comparisons check the bits of differences.
     Compared,
     /// The same as `Compared`, but quotients use fused multiply-adds.
@@ -39,11 +39,11 @@ impl LoweredSingles {
     /// Describes the implementation in words for the user.
     pub(super) fn answer(self) -> &'static str {
         match self {
-            LoweredSingles::Native => "the device's",
-            LoweredSingles::Compared => "the device's, but for roots and comparisons",
-            LoweredSingles::Fused => "the device's, but for quotients, roots and comparisons",
+            LoweredSingles::Native => "the device's own",
+            LoweredSingles::Compared => "the device's own, except square roots and comparisons",
+            LoweredSingles::Fused => "the device's own, except quotients, square roots and comparisons",
             LoweredSingles::Whole => {
-                "the device's, but for quotients and roots by whole numbers, and comparisons"
+                "the device's own, except comparisons, and quotients and square roots in integer arithmetic"
             }
         }
     }
@@ -113,7 +113,7 @@ pub(super) const ALL: &[(&str, &str)] = &[
     (
         "single_both",
         "\
-/* Whether neither is what isn't a number. */
+/* Returns true if neither operand is NaN. */
 fn single_both(a: f32, b: f32) -> bool {
     return max(bitcast<u32>(a) & 0x7fffffffu, bitcast<u32>(b) & 0x7fffffffu) <= 0x7f800000u;
 }
@@ -122,7 +122,7 @@ fn single_both(a: f32, b: f32) -> bool {
     (
         "single_eq",
         "\
-/* Their difference is one of both zeros, or they are the same infinity. */
+/* Returns true if the difference is 0 or -0, or both operands are the same infinity. */
 fn single_eq(a: f32, b: f32) -> bool {
     let is_infinite = (bitcast<u32>(a) & 0x7fffffffu) == 0x7f800000u;
     return ((bitcast<u32>(a - b) << 1u) == 0u) | (is_infinite & (bitcast<u32>(a) == bitcast<u32>(b)));
@@ -132,7 +132,7 @@ fn single_eq(a: f32, b: f32) -> bool {
     (
         "single_lt",
         "\
-/* Whether the bits of their difference are behind those of -0, up to those of minus infinity. */
+/* Returns true if the difference is negative: its bits are above those of -0, and at most those of minus infinity. */
 fn single_lt(a: f32, b: f32) -> bool {
     return bitcast<u32>(a - b) - 0x80000001u < 0x7f800000u;
 }
@@ -145,7 +145,7 @@ fn single_lt(a: f32, b: f32) -> bool {
     (
         "single_quotient",
         "\
-/* Both fractions as whole numbers with 24 digits; a quotient of 26 digits, and one more where a rest is left. */
+/* Divides the fractions as integers of 24 bits. The quotient has 26 bits, and one more bit that is set if a rest is left. */
 fn single_quotient(a: f32, b: f32) -> f32 {
     let sign = (bitcast<u32>(a) ^ bitcast<u32>(b)) & 0x80000000u;
     let x = bitcast<u32>(a) & 0x7fffffffu;
@@ -192,7 +192,7 @@ fn single_quotient(a: f32, b: f32) -> f32 {
     (
         "single_lift",
         "\
-/* How far the fraction of a subnormal number is to be shifted, so that it has 24 digits. */
+/* Returns the left shift that gives the fraction of a subnormal number 24 bits; 0 for a normal number. */
 fn single_lift(bits: u32) -> u32 {
     return select(0u, countLeadingZeros(bits) - 8u, bits < 0x800000u);
 }
@@ -235,7 +235,7 @@ fn single_quotient_fused(a: f32, b: f32) -> f32 {
     (
         "single_root",
         "\
-/* Digit by digit, of a fraction from 1 on and below 4. */
+/* Computes the root bit by bit, for a fraction of at least 1 and below 4. */
 fn single_root(a: f32) -> f32 {
     let bits = bitcast<u32>(a);
     if bits == 0u || bits == 0x7f800000u || bits == 0x80000000u { return a; }
@@ -265,7 +265,7 @@ fn single_root(a: f32) -> f32 {
     (
         "single_rooted",
         "\
-/* A root's 24 digits, for half the exponent of what it is the root of. */
+/* Composes a root from its 24 bits and the biased exponent of the radicand, which is halved. */
 fn single_rooted(root: u32, exponent: i32) -> f32 {
     let half = (exponent + 255) / 2 - 64;
     return bitcast<f32>((bitcast<u32>(half) << 23u) + (root & 0x7fffffu));
@@ -275,7 +275,8 @@ fn single_rooted(root: u32, exponent: i32) -> f32 {
     (
         "single_root_fused",
         "\
-/* Of a fraction from 1 on and below 4: the root of none below 4 is nearest to 2. An approximation goes to its neighbour where what is left says so. */
+/* Computes the root for a fraction of at least 1 and below 4. No such root is rounded to 2. An approximation is replaced by a
+   neighbour if the rest shows that the neighbour is nearer. */
 fn single_root_fused(a: f32) -> f32 {
     let bits = bitcast<u32>(a);
     if bits < 0x800000u || bits >= 0x7f800000u { return single_root(a); }

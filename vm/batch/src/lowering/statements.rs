@@ -1,4 +1,4 @@
-//! Rewrites the statements of a function, in their order. Independent of operations.
+//! Rewrites the statements of a function, in their order. This module is independent of operations.
 
 use naga::valid::FunctionInfo;
 use naga::{AtomicFunction, Block, Expression, Function, Handle, Statement, SwitchCase, SwitchValue};
@@ -138,7 +138,7 @@ impl<'a> FunctionWriter<'a> {
 
     fn store(&mut self, pointer: Handle<Expression>, value: Handle<Expression>) -> Result<(), BatchError> {
         if self.expressions.is_part_of_pairs(pointer) {
-            return Err(refused("storing one of a vector of integers of 64 bits"));
+            return Err(refused("storing one component of a vector of 64-bit integers"));
         }
         let (place, value) = (self.expressions.text(pointer)?, self.expressions.text(value)?);
         self.line(&match self.expressions.is_atomic(pointer) {
@@ -175,10 +175,10 @@ impl<'a> FunctionWriter<'a> {
                 SwitchValue::U32(value) => format!("{value}u"),
                 SwitchValue::Default => "default".to_owned(),
             });
-            // Cases that share a body are written before it, with empty bodies.
+            // Cases that share a body are written before the case with the body. Their bodies are empty.
             match (case.fall_through, case.body.is_empty()) {
                 (true, true) => continue,
-                (true, false) => return Err(refused("a case that goes on with the next one")),
+                (true, false) => return Err(refused("a case that falls through to the next one")),
                 (false, _) => {}
             }
             self.line(&format!("case {}: {{", std::mem::take(&mut values).join(", ")));

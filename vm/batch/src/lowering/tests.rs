@@ -1,4 +1,4 @@
-//! Supported constructs are lowered to valid shaders. For all others, the error describes the construct.
+//! Supported constructs are lowered to valid shaders. For any other construct, the error describes it.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Types, literals and names of a rewritten shader. Independent of operations.
+//! Types, literals and names of a rewritten shader. This module is independent of operations.
 
 use naga::{
     ArraySize, Expression, Function, GlobalVariable, Handle, Literal, Module, Scalar, ScalarKind, Type,
@@ -51,7 +51,7 @@ impl<'a> LoweredTypes<'a> {
             TypeInner::Array { base, size, .. } => match size {
                 ArraySize::Constant(size) => format!("array<{}, {size}>", self.name(*base)?),
                 ArraySize::Dynamic => format!("array<{}>", self.name(*base)?),
-                ArraySize::Pending(_) => return Err(refused("an array whose size isn't known")),
+                ArraySize::Pending(_) => return Err(refused("an array of unknown size")),
             },
             plain => self.plain(plain)?,
         })
@@ -65,7 +65,7 @@ impl<'a> LoweredTypes<'a> {
                 Ok("vec4<u32>".to_owned())
             }
             TypeInner::Vector { scalar, .. } if self.is_pair(scalar) => {
-                Err(refused("a vector of more than two integers of 64 bits"))
+                Err(refused("a vector of more than two 64-bit integers"))
             }
             TypeInner::Vector { size, scalar } => {
                 Ok(format!("vec{}<{}>", u32::from(size as u8), self.scalar(scalar)?))

@@ -1,5 +1,5 @@
 //! Fixed-point operations that are computed exactly in 128-bit integers. A function that may fail also returns a
-//! failure flag. No function sums a series.
+//! failure flag. No function in this module sums a series.
 
 /// Returns the text of the helper function with this name; `None` if there is none.
 pub(super) fn text(name: &str) -> Option<String> {
@@ -10,7 +10,7 @@ const ALL: &[(&str, &str)] = &[
     (
         "rv_outcome",
         "\
-/* A number, which is anything where there is none. */
+/* The result of a function that may fail. If it fails, `value` is arbitrary. */
 struct rv_outcome {
     value: i64,
     fails: bool,
@@ -20,7 +20,7 @@ struct rv_outcome {
     (
         "rv_fixed_taken",
         "\
-/* Takes a number, if it fits. */
+/* Converts a number to 64 bits. Fails if the number doesn't fit. */
 fn rv_fixed_taken(a: vec2<u64>) -> rv_outcome {
     return rv_outcome(i64(a.x), !(a.y == u64(i64(a.x) >> 63u)));
 }
@@ -63,7 +63,7 @@ fn rv_fixed_magnitude(a: i64) -> u64 {
     (
         "rv_fixed_rounded",
         "\
-/* product / 2^shift, to nearest, ties to even; by a shift from 1 to 63. */
+/* Returns product / 2^shift, rounded to nearest, ties to even. The shift is 1 to 63. */
 fn rv_fixed_rounded(product: vec2<u64>, shift: u32) -> vec2<u64> {
     let up = ((1lu << (shift - 1u)) - 1lu) + ((product.x >> shift) & 1lu);
     let sum = rv_wide_add(product, vec2<u64>(up, 0lu));
@@ -82,7 +82,7 @@ fn rv_fixed_mul(a: i64, b: i64, fraction: u32) -> rv_outcome {
     (
         "rv_fixed_signed",
         "\
-/* A magnitude with its sign, if it fits. */
+/* Gives a magnitude its sign. Fails if the result doesn't fit in 64 bits. */
 fn rv_fixed_signed(magnitude: vec2<u64>, is_negative: bool) -> rv_outcome {
     let most = 0x7ffffffffffffffflu + select(0lu, 1lu, is_negative);
     let value = i64(magnitude.x);
@@ -98,7 +98,7 @@ fn rv_fixed_div(a: i64, b: i64, fraction: u32) -> rv_outcome {
     let divisor = vec2<u64>(rv_fixed_magnitude(b), 0lu);
     let whole = rv_wide_div(dividend, divisor);
     let rest = rv_wide_sub(dividend, rv_wide_mul(whole, divisor)).x;
-    /* Twice the rest may have 65 bits. */
+    /* The rest isn't doubled for the comparison, because twice the rest may have 65 bits. */
     let left = divisor.x - rest;
     let up = (rest > left) | ((rest == left) & ((whole.x & 1lu) == 1lu));
     let nearest = rv_wide_add(whole, vec2<u64>(select(0lu, 1lu, up), 0lu));
@@ -110,7 +110,7 @@ fn rv_fixed_div(a: i64, b: i64, fraction: u32) -> rv_outcome {
     (
         "rv_fixed_root",
         "\
-/* The square root, to nearest, if it fits: a tie is impossible. */
+/* Returns the square root, rounded to nearest. A tie is impossible. Fails if the root doesn't fit in 64 bits. */
 fn rv_fixed_root(square: vec2<u64>) -> rv_outcome {
     let root = rv_wide_root(square);
     let up = rv_wide_lt(root, rv_wide_sub(square, rv_wide_mul(root, root)));
@@ -164,7 +164,7 @@ fn rv_fixed_of_integer(a: i64, fraction: u32) -> rv_outcome {
     (
         "rv_fixed_integer",
         "\
-/* The whole part, towards 0. */
+/* Returns the integer part, rounded toward 0. */
 fn rv_fixed_integer(a: i64, fraction: u32) -> i64 {
     let below = (1li << fraction) - 1li;
     return (a + select(0li, below, a < 0li)) >> fraction;

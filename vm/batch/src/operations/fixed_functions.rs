@@ -23,8 +23,8 @@ pub(super) fn text(name: &str, tables: &Tables) -> Option<String> {
     function_text(function, name, frac, tables)
 }
 
-/// Returns an upper bound on the iterations of each loop of a function. Drivers may permit a lane only few
-/// iterations.
+/// Returns an upper bound on the iterations of each loop of a function. The bound matters, because drivers may permit a
+/// lane only few iterations.
 pub(super) fn iterations(function: RealFunction) -> u32 {
     match function {
         // The loop sums a series. Term n is at most (2·6.2²)^n/(1·3·…·(2n + 1)).
@@ -121,7 +121,7 @@ fn part<'t>(name: &str, tables: &'t Tables) -> Option<String> {
         "rv_wide_round_shift" => (wide::round_shift, ["value", "shift"]),
         _ => return None,
     };
-    // An estimate of a quotient in this function is at most 2 too large.
+    // In this function, an estimate of a quotient is at most 2 too large, so a loop has at most 2 iterations.
     let s = ShaderWords::called(tables, LoopTranslation::AtMost(2));
     let [a, b] = parameters.map(|name| s.argument(name));
     let made = read(&s, a, b);

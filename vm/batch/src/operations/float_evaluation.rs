@@ -1,5 +1,5 @@
-//! Symbolic evaluation of the elementary functions: the interpreter's own source is executed on WGSL variables
-//! instead of floats. Independent of the individual functions.
+//! Symbolic evaluation of the elementary functions: the interpreter's own source is executed on WGSL variables instead
+//! of floats. This module is independent of the individual functions.
 
 use std::marker::PhantomData;
 

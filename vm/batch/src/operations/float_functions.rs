@@ -97,8 +97,8 @@ fn powi_of_parts<F: Format>(float: FloatType, tables: &Tables) -> String {
     format!("fn rv_powi_of_parts_{of}(a: {of}, n: {of}, rest: {of}, is_odd: bool) -> {of} {{\n{body}}}\n")
 }
 
-/// Writes a power with an integer exponent. The exponent is passed as its nearest float, and the difference that
-/// remains. The nearest float may be 2⁶³.
+/// Writes a power with an integer exponent. The exponent is passed as its nearest float, which may be 2⁶³, and the
+/// remaining difference.
 fn powi(float: FloatType) -> String {
     let (of, end) = (float.name, float.float(9_223_372_036_854_775_808.0));
     format!(

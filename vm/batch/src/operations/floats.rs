@@ -1,4 +1,4 @@
-//! Operations on floats that need only a few built-in functions of WGSL. Contains no elementary function.
+//! Operations on floats that need only a few built-in functions of WGSL. This module has no elementary functions.
 
 use super::number_types::{DOUBLE, FloatType, SINGLE};
 
@@ -16,7 +16,7 @@ pub(super) fn text(name: &str) -> Option<String> {
         "rv_neg_" => format!(
             "fn rv_neg_{of}(a: {of}) -> {of} {{\n    return bitcast<{of}>(bitcast<{word}>(a) ^ {sign});\n}}\n"
         ),
-        // As unsigned integers, the bits of negative numbers are from those of -0 up to those of -∞.
+        // Viewed as unsigned integers, the bits of negative numbers range from those of -0 to those of -∞.
         "rv_magnitude_" => {
             let behind = float.word_literal(float.sign() + 1);
             format!(
@@ -24,9 +24,8 @@ pub(super) fn text(name: &str) -> Option<String> {
                 \x20   return bitcast<{of}>(select(bits, bits ^ {sign}, bits - {behind} < {exponent}));\n}}\n"
             )
         }
-        // The built-in `round` is unsafe: some drivers round ties and negative 64-bit floats wrongly, or lose the
-        // sign of 0. From `end` on all floats are integers, so a sum with `end` is rounded to an integer, ties to
-        // even.
+        // The built-in `round` is unsafe: some drivers round ties and negative 64-bit floats wrongly, or lose the sign
+        // of 0. From `end` on, all floats are integers. So adding `end` rounds a magnitude to an integer, ties to even.
         "rv_round_" => {
             let end = float.float(if float.width == 32 { 8_388_608.0 } else { 4_503_599_627_370_496.0 });
             format!(
@@ -55,7 +54,7 @@ pub(super) fn text(name: &str) -> Option<String> {
             "fn rv_integer_{of}(a: {of}) -> i64 {{\n\
             \x20   return select(0li, i64(a), rv_has_integer_{of}(a));\n}}\n"
         ),
-        // An unusual operand fails the lane, so the CPU executes the lane, and the value here is irrelevant.
+        // An unusual operand fails the lane, so the CPU executes the lane, and the value returned here is irrelevant.
         "rv_usual_" => format!(
             "fn rv_usual_{of}(is_usual: bool, a: {of}) -> {of} {{\n    failed = failed | !is_usual;\n    return a;\n}}\n"
         ),
@@ -70,7 +69,8 @@ pub(super) fn text(name: &str) -> Option<String> {
     })
 }
 
-/// Returns the greatest float of the format that is at most `tolerance`, which has 64 bits in every number system.
+/// Returns the greatest float of the format that is at most `tolerance`. The tolerance has 64 bits in every number
+/// system.
 pub(super) fn tolerance(float: FloatType, tolerance: f64) -> f64 {
     let nearest = tolerance as f32;
     match float.width {

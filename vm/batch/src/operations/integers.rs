@@ -1,4 +1,5 @@
-//! Operations on integers. Integers are words of the program, sign-extended to a WGSL type. Independent of reals.
+//! Operations on integers. Integers are words of the program, sign-extended to a WGSL type. This module is independent
+//! of reals.
 
 use reviver_compile::op::OpKind;
 use reviver_isa::arith::Order;
@@ -83,7 +84,7 @@ fn failing(text: String, fails: String) -> OperationText {
     OperationText { fails: Some(fails), ..OperationText::surely(text) }
 }
 
-/// Returns a comparison. For NaN only `!=` is true. It is written as a negated `==`, because WGSL's `!=` is false for
+/// Returns a comparison. For NaN, only `!=` is true; it is written as a negated `==`, because WGSL's `!=` is false for
 /// NaN.
 pub(super) fn holds(order: Order, a: &str, b: &str) -> String {
     match order {

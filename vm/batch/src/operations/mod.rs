@@ -1,5 +1,5 @@
-//! Writes each operation on values in WGSL, with the same bits as the interpreter's. Independent of blocks, of
-//! memory, and of the consequences of a failed check.
+//! Writes each operation on values in WGSL, with the same bits as the interpreter's. This module is independent of
+//! blocks, of memory, and of the consequences of a failed check.
 //!
 //! Integers are `i64`, or `i32` if words have at most 32 bits. Floats are `f64` or `f32`, as in the program. Fixed
 //! point is `i64`. So programs of `f32` and of fixed point need no `f64`. The texts use two names that the shader
@@ -76,8 +76,8 @@ impl Operations {
     }
 
     /// Writes an operation on values. Each operand must be a name, a literal or in parentheses, because the text may
-    /// contain it several times. Names that the lines declare begin with `name`. Returns `None` if the operation
-    /// involves more than values.
+    /// contain the operand several times. Names that the lines declare begin with `name`. Returns `None` if the
+    /// operation involves more than values.
     pub fn value(&mut self, kind: OpKind, name: &str, operands: &[&str]) -> Option<OperationText> {
         let written = self.written(kind, name, operands)?;
         let texts = written.lines.iter().chain([&written.text]).chain(&written.fails);
@@ -99,8 +99,8 @@ impl Operations {
         Some(text)
     }
 
-    /// Returns the helper functions that the operations written so far need, directly or indirectly. The lookup
-    /// tables of these functions must start at word `tables_at` of `constants`.
+    /// Returns the helper functions that the operations written so far need, directly or indirectly. The lookup tables
+    /// of these functions must start at index `tables_at` of `constants`.
     pub fn prelude(&self, tables_at: usize) -> String {
         let text = self.library.text();
         if self.library.tables().is_empty() {

@@ -1,4 +1,5 @@
-//! WGSL types and literals of numbers, and conversions between numbers and 64-bit words. Independent of operations.
+//! WGSL types and literals of numbers, and conversions between numbers and 64-bit words. This module is independent of
+//! operations.
 
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Word};
@@ -63,8 +64,8 @@ impl FloatType {
         }
     }
 
-    /// Returns the literal of the float with these bits. A zero is loaded from a variable instead, because drivers
-    /// fold sums with a literal zero, although -0 + 0 is 0.
+    /// Returns the literal of the float with these bits. A zero is loaded from a variable instead. Drivers fold sums
+    /// with a literal zero, although -0 + 0 is 0.
     pub fn literal(self, bits: u64) -> String {
         let (name, bits) = (self.name, if self.width == 32 { u64::from(bits as u32) } else { bits });
         let (is_finite, magnitude) = (bits & self.exponent() != self.exponent(), bits & !self.sign());
@@ -75,7 +76,7 @@ impl FloatType {
         if !is_finite || magnitude == 0 {
             return format!("bitcast<{name}>({})", self.word_literal(bits));
         }
-        // If Rust's shortest decimal text is parsed, the result has the same bits.
+        // Rust's shortest decimal text is parsed to the same bits.
         let text = match self.width {
             32 => format!("{:?}f", f32::from_bits(magnitude as u32)),
             _ => format!("{:?}lf", f64::from_bits(magnitude)),
@@ -84,10 +85,9 @@ impl FloatType {
     }
 }
 
-/// The WGSL type of a program's integers (words) and of addresses. `Narrow` is for words of at most 32 bits, with
-/// which devices compute several times faster. Such words are never computed in `Wide`, because of a fault in
-/// llvmpipe 22.3: if a loop counter is narrowed and widened again, a loop with known bounds executes only one
-/// iteration.
+/// The WGSL type of a program's integers (words) and of addresses. `Narrow` is for words of at most 32 bits; devices
+/// compute several times faster with it. Such words are never computed in `Wide`, because of a fault in llvmpipe 22.3:
+/// if a loop counter is narrowed and widened again, a loop with known bounds executes only one iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IntegerType {
     Narrow,

@@ -142,8 +142,8 @@ impl RealTexts {
         Some(outcome(call, name, fixed_functions::iterations(function)))
     }
 
-    /// Returns a condition that is true if a real must not be stored in a cell; `None` in fixed point, where every
-    /// number may be stored.
+    /// Returns a condition that is true if a real must not be stored in a cell. Returns `None` in fixed point, where
+    /// every number may be stored.
     pub fn not_admitted(&self, a: &str) -> Option<String> {
         FloatType::of(self.numbers.system).map(|float| format!("(!rv_is_finite_{}({a}))", float.name))
     }

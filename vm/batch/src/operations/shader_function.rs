@@ -1,5 +1,5 @@
-//! A WGSL function that is being generated: terms, the lines that define them, and elimination of unused lines.
-//! Independent of operations and number systems.
+//! A WGSL function that is being generated: terms, the lines that define them, and elimination of unused lines. This
+//! module is independent of operations and number systems.
 
 use std::cell::RefCell;
 

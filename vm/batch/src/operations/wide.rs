@@ -1,5 +1,5 @@
-//! Arithmetic on unsigned 128-bit words. A word is a vector of two 64-bit words, the low one first. The functions
-//! have no loops. Independent of fixed point.
+//! Arithmetic on unsigned 128-bit words. A word is a vector of two 64-bit words, the low one first. The functions have
+//! no loops. This module is independent of fixed point.
 
 /// The WGSL type of a 128-bit word.
 pub(super) const WORD: &str = "vec2<u64>";
@@ -93,7 +93,7 @@ fn rv_wide_sub(a: vec2<u64>, b: vec2<u64>) -> vec2<u64> {
     (
         "rv_wide_product",
         "\
-/* Of two words of 64 bits. */
+/* Returns the 128-bit product of two 64-bit words. */
 fn rv_wide_product(a: u64, b: u64) -> vec2<u64> {
     let a0 = a & 0xfffffffflu;
     let a1 = a >> 32u;
@@ -118,7 +118,7 @@ fn rv_wide_mul(a: vec2<u64>, b: vec2<u64>) -> vec2<u64> {
     (
         "rv_wide_shl",
         "\
-/* By an amount below 128. */
+/* Shifts to the left by an amount below 128. */
 fn rv_wide_shl(a: vec2<u64>, amount: u32) -> vec2<u64> {
     let within = amount & 63u;
     let up = (a.x >> 1u) >> (63u - within);
@@ -130,7 +130,7 @@ fn rv_wide_shl(a: vec2<u64>, amount: u32) -> vec2<u64> {
     (
         "rv_wide_shr",
         "\
-/* By an amount below 128. */
+/* Shifts to the right by an amount below 128. */
 fn rv_wide_shr(a: vec2<u64>, amount: u32) -> vec2<u64> {
     let within = amount & 63u;
     let down = (a.y << 1u) << (63u - within);
@@ -142,7 +142,7 @@ fn rv_wide_shr(a: vec2<u64>, amount: u32) -> vec2<u64> {
     (
         "rv_zeros",
         "\
-/* The zeros before the first bit that is set. */
+/* Returns the number of zeros before the first bit that is set. */
 fn rv_zeros(a: u64) -> u32 {
     let high = u32(a >> 32u);
     return select(countLeadingZeros(high), 32u + countLeadingZeros(u32(a & 0xfffffffflu)), high == 0u);
@@ -160,8 +160,9 @@ fn rv_wide_zeros(a: vec2<u64>) -> vec2<u64> {
     (
         "rv_wide_digit",
         "\
-/* The next 32 bits of a quotient, and what is left: of a rest that is less than the divisor, and the dividend's next 32 bits. The
-   divisor's first bit is set. Knuth, TAOCP volume 2, 4.3.1, algorithm D: the estimate is at most 2 too large. */
+/* Returns the next 32 bits of a quotient, and the new rest. The dividend is a rest, which must be less than the divisor,
+   followed by 32 bits. The highest bit of the divisor must be set.
+   Knuth, TAOCP volume 2, 4.3.1, algorithm D: the estimate is at most 2 too large. */
 fn rv_wide_digit(rest: u64, next: u64, divisor: u64) -> vec2<u64> {
     let upper = divisor >> 32u;
     let lower = divisor & 0xfffffffflu;
@@ -180,7 +181,8 @@ fn rv_wide_digit(rest: u64, next: u64, divisor: u64) -> vec2<u64> {
     (
         "rv_wide_limb",
         "\
-/* The quotient of 128 bits by 64, whose first bit is set and which are more than the upper 64; and what is left. */
+/* Returns the quotient and the remainder of a 128-bit number by a 64-bit divisor. The highest bit of the divisor must be set,
+   and the divisor must exceed the upper 64 bits of the dividend. */
 fn rv_wide_limb(dividend: vec2<u64>, divisor: u64) -> vec2<u64> {
     let high = rv_wide_digit(dividend.y, dividend.x >> 32u, divisor);
     let low = rv_wide_digit(high.y, dividend.x & 0xfffffffflu, divisor);
@@ -191,8 +193,8 @@ fn rv_wide_limb(dividend: vec2<u64>, divisor: u64) -> vec2<u64> {
     (
         "rv_wide_div",
         "\
-/* The quotient, rounded down; that by 0 is anything. By more than 64 bits: the quotient by the upper 64 of them is at most 1 too
-   large (H. Warren, Hacker's Delight, 9-5). */
+/* Returns the quotient, rounded down; arbitrary if the divisor is 0. For a divisor of more than 64 bits, the quotient by its
+   upper 64 bits is at most 1 too large (H. Warren, Hacker's Delight, 9-5). */
 fn rv_wide_div(a: vec2<u64>, b: vec2<u64>) -> vec2<u64> {
     if (b.y == 0lu) {
         let divisor = max(b.x, 1lu);
@@ -214,7 +216,8 @@ fn rv_wide_div(a: vec2<u64>, b: vec2<u64>) -> vec2<u64> {
     (
         "rv_root",
         "\
-/* The square root of a number from 2^62 on, at most 1 off: each step of Newton's doubles the digits (M. Dickinson's order). */
+/* Returns the square root of a number of at least 2^62, with an error of at most 1. Each step of Newton's method doubles the
+   number of correct digits (order of steps by M. Dickinson). */
 fn rv_root(a: u64) -> u64 {
     let one = 1lu + (a >> 62u);
     let two = (one << 1u) + (a >> 59u) / one;
@@ -227,14 +230,14 @@ fn rv_root(a: u64) -> u64 {
     (
         "rv_wide_root",
         "\
-/* The square root, rounded down. */
+/* Returns the square root, rounded down. */
 fn rv_wide_root(square: vec2<u64>) -> vec2<u64> {
     let shift = u32(rv_wide_zeros(square).x) & 126u;
     let a = rv_wide_shl(square, shift);
     let half = rv_root(a.y);
     let last = rv_wide_div(vec2<u64>((a.x >> 33u) | (a.y << 31u), a.y >> 33u), vec2<u64>(half, 0lu));
     let sum = rv_wide_add(vec2<u64>(half << 31u, half >> 33u), last);
-    /* It may be 2^64: the root of so great a number is less. */
+    /* The sum may be 2^64, but the root of a 128-bit number is less. */
     let most = select(sum.x, 0xfffffffffffffffflu, sum.y != 0lu);
     let is_large = rv_wide_lt(a, rv_wide_product(most, most));
     let root = select(most, most - 1lu, is_large) >> (shift >> 1u);

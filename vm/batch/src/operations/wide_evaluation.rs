@@ -1,5 +1,5 @@
-//! Symbolic evaluation of the fixed-point functions: the interpreter's own source is executed on WGSL variables
-//! instead of words. Independent of the individual functions.
+//! Symbolic evaluation of the fixed-point functions: the interpreter's own source is executed on WGSL variables instead
+//! of words. This module is independent of the individual functions.
 
 use reviver_isa::number::fixed::{WideOps, wide};
 

@@ -1,5 +1,5 @@
-//! Capability probe of a device. It tests whether arithmetic has the same bits as the CPU's, and how many iterations
-//! a loop executes before the device ends it. Independent of programs.
+//! Capability probe of a device. It tests whether arithmetic has the same bits as the CPU's, and how many iterations a
+//! loop executes before the device ends it. This module is independent of programs.
 //!
 //! | module | contents |
 //! |---|---|
@@ -28,12 +28,12 @@ pub struct Probe {
     pub f32_is_exact: bool,
     /// True if 64-bit integers have the same bits as the CPU's.
     pub i64_is_exact: bool,
-    /// The number of iterations after which the device silently ends the loops of lanes that execute in lockstep. If
-    /// the probe found no such limit, it is [`Probe::MOST_ITERATIONS`].
+    /// The number of iterations after which the device silently ends loops of lanes that execute in lockstep. If the
+    /// probe found no such limit, the number is [`Probe::MOST_ITERATIONS`].
     pub iterations: u32,
     /// The number of lanes that execute in lockstep and share the limit `iterations`.
     pub lanes_together: u32,
-    /// The name of the device and that of its driver.
+    /// The name of the device and the name of its driver.
     of: String,
     /// The lowering with which the shaders of the probe were executed.
     pub(crate) lowering: Lowering,
@@ -41,15 +41,15 @@ pub struct Probe {
     wrong: Vec<(String, String)>,
 }
 
-/// The first line of a probe's text. The version must change when the tested expressions change.
+/// The first line of a probe's text. The version must be incremented if the tested expressions change.
 const VERSION: &str = "reviver probe 3";
 
 impl Probe {
     /// The largest number of loop iterations that the probe tests.
     pub const MOST_ITERATIONS: u32 = 100_000;
 
-    /// Returns the probe of a device that isn't tested yet: no number type counts as exact. It suffices for executing
-    /// the probe's own shaders.
+    /// Returns the probe of a device that isn't tested yet: no number type counts as exact. Such a probe suffices for
+    /// executing the probe's own shaders.
     pub(crate) fn untested(info: &DeviceInfo, lowering: Lowering) -> Self {
         Self {
             f64_is_exact: false,
@@ -77,7 +77,7 @@ impl Probe {
         if self.iterations >= Self::MOST_ITERATIONS {
             return Some(Self::MOST_ITERATIONS);
         }
-        // A device may execute the iterations of lanes in lockstep one lane after the other, and count them together.
+        // A device may execute lanes in lockstep one after the other, and add up the iterations of all of them.
         let counted = self.iterations / uncounted.saturating_add(1);
         let of_a_lane = counted.saturating_sub(1) / self.lanes_together.max(1);
         if of_a_lane == 0 { None } else { Some(of_a_lane) }
@@ -90,13 +90,13 @@ impl Probe {
         format!("{numbers}: {}", all.join("; "))
     }
 
-    /// Describes the first wrong result of a number type. If there are others, their number is appended.
+    /// Describes the first wrong result of a number type. If there are other wrong results, their number is appended.
     pub(crate) fn first_wrong_of(&self, numbers: &str) -> String {
         let mut of_these = self.wrong.iter().filter(|(of, _)| of == numbers);
         let first = of_these.next().map_or("", |(_, what)| what.as_str());
         match of_these.count() {
             0 => format!("{numbers}: {first}"),
-            others => format!("{numbers}: {first}, and {others} more that `reviver devices` lists"),
+            others => format!("{numbers}: {first}; `reviver devices` lists {others} more"),
         }
     }
 
@@ -111,7 +111,7 @@ impl Probe {
         let iterations = match self.iterations {
             Self::MOST_ITERATIONS.. => format!("at least {}", Self::MOST_ITERATIONS),
             iterations => {
-                format!("{iterations}, of {} lanes together; longer ones are resumed", self.lanes_together)
+                format!("{iterations}, shared by {} lanes; longer loops are resumed", self.lanes_together)
             }
         };
         all.push(("rounds of loops".to_owned(), iterations));
@@ -123,7 +123,7 @@ impl Probe {
         match (is_exact, is_wrong) {
             (true, _) => "yes".to_owned(),
             (false, true) => format!("no: {}", self.wrong_of(numbers)),
-            (false, false) => "there is none".to_owned(),
+            (false, false) => "no: the device has no such numbers".to_owned(),
         }
     }
 

@@ -1,5 +1,5 @@
-//! Operand pairs for the probe: edge cases of arithmetic, and pseudorandom pairs. Independent of the tested
-//! expressions.
+//! Operand pairs for the probe: edge cases of arithmetic, and pseudorandom pairs. This module is independent of the
+//! tested expressions.
 
 /// The number of pseudorandom pairs, in addition to all pairs of edge cases.
 const BY_CHANCE: usize = 3000;
@@ -52,7 +52,8 @@ macro_rules! of_floats {
             ];
             let edges: Vec<$float> = positive.iter().flat_map(|edge| [*edge, -*edge]).collect();
             let mut chance = Chance(1);
-            // Two of three pairs have similar magnitudes, so that sums are rounded. The others have random bits.
+            // Two of three pairs consist of numbers with similar magnitudes, so that sums are rounded. The others have
+            // random bits.
             let near = |bits: u64| {
                 let exponent = $bias - 20 + (bits >> 48) % 40;
                 let bits = (bits as $bits) & ((1 << $mantissa) - 1) | (exponent as $bits) << $mantissa;

@@ -1,4 +1,4 @@
-//! The expressions that the probe tests, each with its evaluation on the CPU. Independent of devices.
+//! The expressions that the probe tests, each with its evaluation on the CPU. This module is independent of devices.
 
 use std::cmp::Ordering;
 
@@ -23,18 +23,18 @@ macro_rules! of_floats {
             Question { about: "square roots", wgsl: "sqrt(a)", cpu: |a, _| a.sqrt() },
             Question { about: "negation", wgsl: "-a", cpu: |a, _| -a },
             Question { about: "magnitudes", wgsl: "abs(a)", cpu: |a, _| a.abs() },
-            Question { about: "products that are added", wgsl: "a * b + a", cpu: |a, b| a * b + a },
+            Question { about: "sums with products", wgsl: "a * b + a", cpu: |a, b| a * b + a },
             Question {
-                about: "sums of which a part is taken away",
+                about: "differences of sums and their terms",
                 wgsl: "(a + b) - b",
                 cpu: |a, b| (a + b) - b,
             },
             Question {
-                about: "what sums lose",
+                about: "rounding errors of sums",
                 wgsl: "(a - ((a + b) - ((a + b) - a))) + (b - ((a + b) - a))",
                 cpu: |a, b| (a - ((a + b) - ((a + b) - a))) + (b - ((a + b) - a)),
             },
-            Question { about: "differences of one and the same", wgsl: "a - a", cpu: |a, _| a - a },
+            Question { about: "differences of equal numbers", wgsl: "a - a", cpu: |a, _| a - a },
             Question { about: "sums with zero", wgsl: "a + zero", cpu: |a, _| a + 0.0 },
             Question { about: "products with zero", wgsl: "a * zero", cpu: |a, _| a * 0.0 },
             Question { about: "quotients by zero", wgsl: "a / zero", cpu: |a, _| a / 0.0 },
@@ -58,12 +58,12 @@ macro_rules! of_floats {
                 cpu: |a, b| <$float>::from(u8::from(a > -3.0)) + <$float>::from(2 * u8::from(b >= 1e10)),
             },
             Question {
-                about: "numbers that equal themselves",
+                about: "comparisons of equal numbers",
                 wgsl: "select(zero, one, a == a)",
                 cpu: |a, _| <$float>::from(u8::from(!a.is_nan())),
             },
             Question {
-                about: "whole numbers from floats",
+                about: "conversions from floats to integers",
                 wgsl: concat!(
                     stringify!($float),
                     "(",
@@ -73,7 +73,7 @@ macro_rules! of_floats {
                 cpu: |a, _| if a.abs() < 1_000_000.0 { <$float>::trunc(a) + 0.0 } else { 0.0 },
             },
             Question {
-                about: "floats from whole numbers",
+                about: "conversions from integers to floats",
                 wgsl: concat!(stringify!($float), "(bitcast<", stringify!($integer), ">(a))"),
                 cpu: |a, _| a.to_bits() as $integer as $float,
             },
@@ -89,8 +89,7 @@ fn divisor(a: i64, b: i64) -> i64 {
     if b == 0 || (a == i64::MIN && b == -1) { 1 } else { b }
 }
 
-/// Tests of integers. In the expressions, `c` is `b` if `a` can be divided by `b`, otherwise 1; `n` is a valid shift
-/// distance.
+/// Tests of integers. In the expressions, `c` is `b` if `a / b` is defined, otherwise 1; `n` is a valid shift distance.
 pub(super) const OF_I64: &[Question<i64>] = &[
     Question { about: "sums", wgsl: "a + b", cpu: i64::wrapping_add },
     Question { about: "differences", wgsl: "a - b", cpu: i64::wrapping_sub },
@@ -98,23 +97,23 @@ pub(super) const OF_I64: &[Question<i64>] = &[
     Question { about: "quotients", wgsl: "a / c", cpu: |a, b| a / divisor(a, b) },
     Question { about: "remainders", wgsl: "a % c", cpu: |a, b| a % divisor(a, b) },
     Question {
-        about: "quotients without signs",
+        about: "unsigned quotients",
         wgsl: "bitcast<i64>(bitcast<u64>(a) / bitcast<u64>(c))",
         cpu: |a, b| (a as u64 / divisor(a, b) as u64) as i64,
     },
-    Question { about: "shifts to the left", wgsl: "a << n", cpu: |a, b| a << (b & 63) },
-    Question { about: "shifts to the right", wgsl: "a >> n", cpu: |a, b| a >> (b & 63) },
+    Question { about: "left shifts", wgsl: "a << n", cpu: |a, b| a << (b & 63) },
+    Question { about: "arithmetic right shifts", wgsl: "a >> n", cpu: |a, b| a >> (b & 63) },
     Question {
-        about: "shifts to the right without signs",
+        about: "logical right shifts",
         wgsl: "bitcast<i64>(bitcast<u64>(a) >> n)",
         cpu: |a, b| (a as u64 >> (b & 63)) as i64,
     },
-    Question { about: "common bits", wgsl: "a & b", cpu: |a, b| a & b },
-    Question { about: "joined bits", wgsl: "a | b", cpu: |a, b| a | b },
-    Question { about: "differing bits", wgsl: "a ^ b", cpu: |a, b| a ^ b },
+    Question { about: "bitwise and", wgsl: "a & b", cpu: |a, b| a & b },
+    Question { about: "bitwise or", wgsl: "a | b", cpu: |a, b| a | b },
+    Question { about: "bitwise exclusive or", wgsl: "a ^ b", cpu: |a, b| a ^ b },
     Question { about: "comparisons", wgsl: "select(zero, one, a < b)", cpu: |a, b| i64::from(a < b) },
     Question {
-        about: "comparisons without signs",
+        about: "unsigned comparisons",
         wgsl: "select(zero, one, bitcast<u64>(a) < bitcast<u64>(b))",
         cpu: |a, b| i64::from((a as u64) < b as u64),
     },

@@ -132,7 +132,9 @@ fn executed(
     let run = shader.run(inputs, &mut columns, lanes, u64::MAX, &AtomicBool::new(false))?;
     match run.statuses.iter().find(|status| **status != LaneStatus::Finished) {
         None => Ok(outputs),
-        Some(status) => Err(BatchError::Device(format!("a lane without checks ended as {status:?}"))),
+        Some(status) => {
+            Err(BatchError::Device(format!("a lane of the capability probe ended as {status:?}")))
+        }
     }
 }
 
@@ -141,8 +143,8 @@ fn series(state: u64) -> u64 {
     (state ^ (state >> 29)).wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1)
 }
 
-/// Returns the number of iterations that a loop of [`Probe::MOST_ITERATIONS`] iterations executes, derived from the
-/// final state of a series.
+/// Returns the number of iterations that the device executes of a loop of [`Probe::MOST_ITERATIONS`] iterations. The
+/// number is derived from the final state of a series.
 fn iterations_of_loops(device: &BatchDevice) -> Result<u32, BatchError> {
     let lines = format!(
         "    var state = inputs[lane];
@@ -162,5 +164,5 @@ fn iterations_of_loops(device: &BatchDevice) -> Result<u32, BatchError> {
         }
         state = series(state);
     }
-    Err(BatchError::Device("a loop reached a state that no number of iterations leads to".to_owned()))
+    Err(BatchError::Device("a loop of the capability probe computed a wrong result".to_owned()))
 }

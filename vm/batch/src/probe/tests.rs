@@ -21,7 +21,8 @@ fn texts_round_trip() {
     let text = probe().to_text();
     assert_eq!(Probe::from_text(&text), Some(probe()));
     for end in 0..text.len() {
-        // No proper prefix of the text is parsed as another probe, unless only the last line is incomplete.
+        // No proper prefix of the text is parsed as the text of another probe. A prefix that ends in the last line may
+        // be parsed.
         let part = Probe::from_text(&text[..end]);
         assert!(part.is_none_or(|part| part.of == probe().of && end > text.find("rounds").unwrap()));
     }
@@ -44,7 +45,7 @@ fn probe_results_name_faults() {
     let answers = probe().answers();
     assert_eq!(answers[0], ("f64 is exact".to_owned(), "yes".to_owned()));
     assert_eq!(answers[1].1, "no: f32: quotients (a / b: an example)");
-    assert!(answers[3].1.starts_with("65535, of 8 lanes"));
+    assert!(answers[3].1.starts_with("65535, shared by 8 lanes"));
 }
 
 #[test]
@@ -52,7 +53,7 @@ fn a_refusal_names_one_example() {
     let mut probe = probe();
     assert_eq!(probe.first_wrong_of("f32"), "f32: quotients (a / b: an example)");
     probe.wrong.push(("f32".to_owned(), "sums".to_owned()));
-    let of_two = "f32: quotients (a / b: an example), and 1 more that `reviver devices` lists";
+    let of_two = "f32: quotients (a / b: an example); `reviver devices` lists 1 more";
     assert_eq!(probe.first_wrong_of("f32"), of_two);
 }
 

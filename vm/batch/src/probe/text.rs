@@ -1,5 +1,5 @@
-//! Shaders without branches that compute one expression for each output word. The probe uses them. Independent of the
-//! tested expressions.
+//! Shaders of the probe. They have no branches, and compute one expression for each output word. This module is
+//! independent of the tested expressions.
 
 use crate::shader::{LaneShader, WORKGROUP};
 

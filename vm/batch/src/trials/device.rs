@@ -27,8 +27,9 @@ pub struct Budget {
 
 pub const PLENTY: Budget = Budget { iterations: 8000, most_steps: u64::MAX >> 1 };
 
-/// Maximum length, in bytes, of a shader that is tested with all lowerings. Outside of a campaign, a longer one is
-/// tested with the device's own lowering only. A software driver takes ten times as long to compile pairs of words.
+/// Maximum length, in bytes, of a shader that is tested with all lowerings. Longer shaders are tested with all
+/// lowerings only in a campaign, and otherwise with the device's own lowering. A software driver takes ten times as
+/// long to compile pairs of words.
 const SHORT: usize = 6 << 10;
 
 /// Validates the kernels of a shader with each lowering, even if there is no device. Both kernels must have the same
@@ -73,7 +74,8 @@ impl TrialPipeline {
         Some(TrialPipeline { shaders, found: shader.outputs as usize })
     }
 
-    /// Returns the run time of lanes. One lane is executed before, so that the driver's one-time work isn't included.
+    /// Returns the run time of lanes. One lane is executed first, so that the run time excludes the driver's one-time
+    /// work.
     pub fn time(&self, lanes: &[Vec<u64>], budget: Budget) -> Duration {
         self.run(&lanes[..1], budget);
         let begin = Instant::now();

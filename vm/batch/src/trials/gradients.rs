@@ -1,5 +1,5 @@
-//! Compares gradients of lanes with those of the CPU: they have the same bits, unless the lane fails. A lane must
-//! fail if the CPU recomputes the gradient with a history, or warns of it.
+//! Compares gradients of lanes with those of the CPU. They have the same bits, unless the lane fails. A lane must fail
+//! if the CPU recomputes the gradient with a history, or warns of the result.
 
 use std::sync::Arc;
 
@@ -44,12 +44,12 @@ fn expected(
     ExpectedOutcome::Finished { words: adjoints.chain(found.values).collect(), steps: found.steps }
 }
 
-/// Returns how many lanes finished, and how many should have.
+/// Returns the number of lanes that finished, and the number of lanes that should have finished.
 pub fn compared(what: &str, program: &Arc<Program>, loss: usize, count: usize) -> [usize; 2] {
     compared_sum(what, program, &[SeededCell::loss(program, loss)], count)
 }
 
-/// Returns how many lanes of a seeded sum arrived, and how many should have.
+/// Returns the number of lanes of a seeded sum that finished, and the number of lanes that should have finished.
 fn compared_sum(what: &str, program: &Arc<Program>, seeds: &[SeededCell], count: usize) -> [usize; 2] {
     let Ok(shader) = seeded(program, &[seeds.to_vec()], CheckLevel::Checked) else { return [0, 0] };
     if shader.wgsl.len() > LONGEST && std::env::var_os("REVIVER_CAMPAIGN").is_none() {
@@ -114,8 +114,8 @@ fn a_sum_in_a_loop_has_its_gradient() {
     assert!(device().is_none() || found[0] > 10, "{found:?}");
 }
 
-/// Maximum length, in bytes, of a tested shader with several rows. It is smaller, because each row is compiled
-/// separately, too.
+/// Maximum length, in bytes, of a tested shader with several rows. It is smaller than [`LONGEST`], because the shader
+/// of each row is compiled, too.
 const OF_ROWS: usize = LONGEST / 2;
 
 /// Returns up to three losses of a program that are final at the same position.
@@ -195,7 +195,7 @@ fn jacobian_rows_of_random_programs_are_gradients() {
 
 #[test]
 fn jacobian_rows_of_arrays_and_recursions_are_gradients() {
-    // Programs with adjoints at computed addresses; one of them has such an adjoint in the frame of a recursion.
+    // Programs with adjoints at computed addresses. In one of them, such an adjoint is in the frame of a recursion.
     let texts = [
         ".inout n default 3, k default 1\n.inout x[4]: real default {1.5, -2, 0.25, 3}\n.out y[2]: real\n\
          for i in 0..n\n    add.mul y[0], x[i], x[k]\n    add y[1], sin(x[i])\n    add x[k], x[3]\nrof\n",
@@ -246,7 +246,8 @@ fn seeded_sums_of_programs_have_the_bits_of_the_cpu() {
 
 #[test]
 fn seeded_sums_count_their_largest_seed() {
-    // Cells in memory, a cell that isn't changed, and a sum whose terms cancel: its size is that of the terms.
+    // Programs with cells in memory, a cell that isn't changed, and a sum whose terms cancel: its size is that of its
+    // terms.
     let body = ".inout n default 3, k default 1\n.inout x[4]: real default {1.5, -2, 0.25, 3}\n.out y[3]: real\n\
                 for i in 0..n\n    add.mul y[0], x[i], x[k]\n    add y[1], x[i] * x[k]\n    add x[k], x[3]\nrof\n\
                 for i in 0..n\n    sub x[k], x[3]\nrof\n";

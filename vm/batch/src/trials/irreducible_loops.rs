@@ -1,4 +1,4 @@
-//! Loops with several entries: a switch dispatches to their entries, they have the same bits as on the CPU, and their
+//! Loops with several entries: a switch dispatches to their entries, results have the same bits as on the CPU, and
 //! iterations are counted.
 
 use reviver_vm::{CheckLevel, Travel};
@@ -21,8 +21,8 @@ const STRUCTURED: &str = ".inout n, odd\n.out sum, j, k\n\
                           if odd != 1\n add sum, 7\n add j, 1\nfi j != 0\n add k, 1\n add sum, k\n\
                           for i in 1..n\n add sum, 7\n add j, 1\n add k, 1\n add sum, k\nrof\n";
 
-/// A loop that ends in its middle if k is m, and at its end if k isn't below n. In the backward direction it has two
-/// entries.
+/// A loop that ends in its middle if k equals m, and at its end if k isn't below n. In the backward direction, the loop
+/// has two entries.
 const LEFT_TWICE: &str = ".inout n default 3, m default 2\n.inout x: real default 1.5\n.out y: real, j, k\n\
                           again: from top, k > 0\n add k, 1\n add y, x * x\n\
                           mid: br out, k == m\n add j, 1\n add y, x\n\

@@ -19,8 +19,8 @@ use crate::lanes::{LaneRunKind, LanesRequest, RequestedNumber, ShaderCell, lane_
 use crate::no_shader::NoShader;
 use crate::shader::LaneShader;
 
-/// Maximum length, in bytes, of a shader that is compiled outside of a campaign. For longer ones, a driver's compiler
-/// takes many seconds.
+/// Maximum length, in bytes, of a shader that is compiled outside of a campaign. A driver's compiler takes many seconds
+/// for longer shaders.
 pub const LONGEST: usize = 48 << 10;
 
 /// Returns the initial state of a run. Inputs that may be omitted have their defaults.
@@ -136,8 +136,8 @@ pub fn losses(program: &Program) -> Vec<usize> {
     results.iter().filter(|cell| cell.space == Space::Reals).map(|cell| cell.address).collect()
 }
 
-/// Returns the random program with this seed, if it has a shader. Its cells may have any values at the start and at
-/// the end, because random programs seldom clear their cells.
+/// Returns the random program with this seed, if it has a shader. Random programs seldom clear their cells, so cells of
+/// the returned program may have any values at the start and at the end.
 pub fn random(seed: u64) -> Option<Arc<Program>> {
     let profile = Profile { gradient: false, steps: 300, statements: 4, ..Profile::of_seed(seed) };
     let text = reviver_lab::generate::program(seed, &profile);
@@ -171,7 +171,7 @@ fn every_shipped_program_has_shaders_or_a_reason() {
             }
         }
     }
-    println!("{made} were made");
+    println!("{made} shaders were generated");
     let words =
         |name: &str| REFUSED.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, words)| words);
     let mut unknown = refused.clone();

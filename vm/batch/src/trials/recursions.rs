@@ -1,5 +1,5 @@
-//! Calls that are not inlined: the memory of a lane has records and frames for active calls. A lane that makes more
-//! nested calls than that fails.
+//! Calls that are not inlined: the memory of a lane has records and frames for active calls. A lane fails if it makes
+//! more nested calls than its memory holds.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Compares runs of lanes with the interpreter: they have the same words and steps, unless the lane fails.
+//! Compares runs of lanes with the interpreter: outputs and step counts are the same, unless the lane fails.
 
 use std::sync::Arc;
 
@@ -116,8 +116,8 @@ fn word(state: &State, cell: &ShaderCell) -> u64 {
     }
 }
 
-/// Counts the lanes that have finished; each must have the expected results. With checks left out, a lane that
-/// should fail may have any outcome.
+/// Returns the number of lanes that have finished. Each of them must have the expected results. With checks left out, a
+/// lane that should fail may have any outcome.
 pub fn arrived(what: &str, ran: &Ran, expected: &[ExpectedOutcome], level: CheckLevel) -> usize {
     let mut arrived = 0;
     for (lane, expected) in expected.iter().enumerate() {
@@ -137,7 +137,8 @@ pub fn arrived(what: &str, ran: &Ran, expected: &[ExpectedOutcome], level: Check
 /// A step limit that most lanes don't reach.
 const MOST: u64 = 300_000;
 
-/// Compares lanes of a run, with several budgets. Returns how many lanes finished, and how many should have.
+/// Compares lanes of a run, with several budgets. Returns the number of lanes that finished, and the number of lanes
+/// that should have finished.
 pub fn compared(
     what: &str,
     program: &Arc<Program>,
@@ -194,7 +195,7 @@ pub fn compared(
 }
 
 /// Compares lanes of shipped programs in one direction. `remainder` selects the programs with this index modulo 2, or
-/// all programs if it is `None`. Each direction has its own test, so that they run in parallel. Compilation takes
+/// all programs if it is `None`. Each direction has its own test, so that the tests run in parallel. Compilation takes
 /// most of the time, so only a campaign runs every program in every direction.
 fn compare_shipped_programs(travel: Travel, level: CheckLevel, remainder: Option<usize>) {
     let mut all = [0, 0];

@@ -1,5 +1,5 @@
-//! Compares paths through control-flow graphs with paths through their statements: the same blocks, however often a
-//! lane is suspended and resumed. A lane with exhausted iterations reaches an end.
+//! Compares paths through control-flow graphs with paths through their statements. Both visit the same blocks, however
+//! often a lane is suspended and resumed. A lane with exhausted iterations reaches an end.
 
 use crate::graph::BlockGraph;
 use crate::irreducible_loops::ReducibleGraph;
@@ -18,10 +18,10 @@ struct GraphPath<'g> {
     iterations: u32,
     /// The behaviour of the lane at the start of a loop iteration.
     at_rounds: AtIterations,
-    /// True if the lane has exhausted its iterations. It then needn't follow the graph, but must reach an end.
+    /// True if the lane has exhausted its iterations. Such a lane needn't follow the graph, but must reach an end.
     is_spent: bool,
     arm: usize,
-    /// The number of the loop entry that the last jump to a switch has selected.
+    /// The number of the loop entry that the last jump to a switch selected.
     chosen: Option<u32>,
 }
 

@@ -1,5 +1,5 @@
-//! Entry and exit of callees, inlined or out of line: arguments are computed and checked for aliasing, the frame begins
-//! zeroed and must end vacant. Other steps are in [`super::step`].
+//! Entry and exit of callees, inlined or out of line. At entry, the arguments are computed and checked for aliasing,
+//! and the frame is zeroed. At exit, the frame must be vacant. Other steps are in [`super::step`].
 
 use reviver_flow::{Anchor, CallSite, Passed};
 use reviver_isa::arith::Order;
@@ -13,7 +13,7 @@ use crate::function::REFERENCE_WORDS;
 use crate::op::{OpKind, Space, SsaValue};
 
 impl StepWriter<'_> {
-    /// Emits the step of a call that is inlined, and zeroes the variables of the inlined frame.
+    /// Emits the step of an inlined call, and zeroes the variables of the callee's frame.
     pub fn open(self, callee: u32) {
         let called = self.inlined_frames.get(callee).and_then(|inlined_frame| inlined_frame.called);
         let Some(called) = called else { return };
@@ -23,7 +23,7 @@ impl StepWriter<'_> {
         StepWriter { inlined_frame: callee, ..self }.begin_frame();
     }
 
-    /// Emits the step of a call: computes the arguments and checks that they don't alias.
+    /// Emits the step of a call: computes the arguments, and checks that they don't alias. Returns the arguments.
     fn pass(self, called: CallEdge) -> Vec<ReferenceValues> {
         let Some(passes) = self.inlined_frames.call(called) else { return Vec::new() };
         let passed: Vec<ReferenceValues> =
@@ -35,8 +35,8 @@ impl StepWriter<'_> {
         passed
     }
 
-    /// Zeroes the variables of the inlined frame. Memory needs no zeroing, because all cells after the open frames are
-    /// already 0.
+    /// Zeroes the variables of the inlined frame. Cells in memory need no zeroing, because all memory after the open
+    /// frames already holds 0.
     pub fn begin_frame(self) {
         for segment in segments(self.inlined_frames, self.storages, self.inlined_frame) {
             for (anchor, class) in self.variables_of(segment) {
@@ -55,8 +55,8 @@ impl StepWriter<'_> {
             .map(move |anchor| (anchor, class))
     }
 
-    /// Writes the step that enters an out-of-line callee, except for the stores of variables: appends a call record
-    /// and fills it with the arguments.
+    /// Emits the step that enters an out-of-line callee: appends a call record, and fills it with the arguments. The
+    /// stores of variables are emitted elsewhere.
     pub fn enter_function(self, number: usize, FunctionCall { called, callee }: FunctionCall) {
         let draft = self.draft;
         let store = |word: u32, value| {
@@ -99,8 +99,8 @@ impl StepWriter<'_> {
         }
     }
 
-    /// Emits the return from the inlined frame: checks the arguments again, and frees the frame. `loops` has, for each
-    /// loop that frees cells, the repeated block and the block after it.
+    /// Emits the return from the inlined frame: checks the arguments again, and frees the frame. `loops` has two blocks
+    /// for each loop that frees cells: the repeated block, and the block after the loop.
     pub fn close(self, loops: &[(u32, u32)]) {
         if let Some(called) =
             self.inlined_frames.get(self.inlined_frame).and_then(|inlined_frame| inlined_frame.called)
@@ -124,8 +124,8 @@ impl StepWriter<'_> {
         }
     }
 
-    /// Zeroes the memory of a variable. The variable may have been stored while its frame was open, but cells after the
-    /// open frames must be 0.
+    /// Zeroes the memory of a variable. The variable may have been stored while its frame was open, but memory after
+    /// the open frames must hold 0.
     fn store_zero(self, class: Class, anchor: Anchor) {
         for &(space, zero) in self.zeros(class).iter() {
             self.draft.op(OpKind::Store(space), [self.draft.address(anchor), zero]);
@@ -180,8 +180,8 @@ impl StepWriter<'_> {
         self.draft.op(OpKind::RequireTrue, [is_zero]);
     }
 
-    /// Frees a real of a frame together with its adjoint. Checked code requires that the real is vacant. Both are set
-    /// to 0.
+    /// Frees a real of a frame together with its adjoint: sets both to 0. Checked code first requires that the real is
+    /// vacant.
     fn free(self, cell: OperandHome, adjoint_cell: OperandHome) {
         let zero = self.draft.real(0);
         let adjoint = if self.gradient { self.value(Space::Adjoints, &adjoint_cell) } else { zero };
@@ -193,7 +193,7 @@ impl StepWriter<'_> {
             }
             self.draft.op(OpKind::CountDiscarded, [value]);
         }
-        // Cells after the open frames are 0.
+        // Memory after the open frames must hold 0.
         self.set(Space::Reals, &cell, zero);
         if self.gradient {
             if self.level.is_checked() {
@@ -240,7 +240,7 @@ impl StepWriter<'_> {
         }
     }
 
-    /// Emits checks after a call: the arguments, computed again, must be the references that the callee received.
+    /// Emits checks after a call: the arguments are computed again, and must equal those that the callee received.
     fn require_same_references(self, called: CallEdge, was: impl Fn(u32) -> ReferenceValues) {
         let Some(passes) = self.inlined_frames.call(called) else { return };
         for (n, passed) in (0..).zip(&passes.arguments) {
@@ -279,7 +279,7 @@ impl StepWriter<'_> {
         draft.op(OpKind::RequireTrue, [is_apart]);
     }
 
-    /// Returns the first and the last cell of a reference, and a condition that it is empty.
+    /// Returns the first and the last cell of a reference, and a condition that is true if the reference is empty.
     fn extent(self, passes: &CallSite, n: usize, [base, length, stride]: ReferenceValues) -> [SsaValue; 3] {
         let draft = self.draft;
         let (length, stride) = match self.inlined_frames.is_matrix(passes, n) {

@@ -1,4 +1,4 @@
-//! Call graph of a module, and detection of recursion. This module knows no SSA function.
+//! Call graph of a module, and detection of recursion. This module is independent of SSA functions.
 
 use reviver_flow::{Flow, StepLink};
 use reviver_isa::Module;

@@ -1,6 +1,6 @@
-//! Analysis of borrowed cells: cells that steps clear before any other use and leave cleared, such as loop counters and
-//! temporaries of lowering. Clearing requires that the cell is vacant, so the steps leave the cell unchanged. This
-//! module knows neither specializations nor values.
+//! Analysis of borrowed cells. The analyzed steps clear such a cell before they use it, and leave it cleared; examples
+//! are loop counters and temporaries of lowering. Clearing requires that the cell is vacant, so the steps leave the
+//! cell unchanged. This module is independent of specializations and SSA values.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -23,8 +23,8 @@ pub(super) enum CellUse {
     Uses,
 }
 
-/// Returns true if on every path, in both directions, the steps either don't touch a cell or find it vacant and leave
-/// it vacant. No branch may lead into the steps or out of them.
+/// Returns true if the steps only borrow a cell: on every path, in both directions, they don't touch the cell, or find
+/// it vacant and leave it vacant. No branch may lead into the steps or out of them.
 pub(super) fn leave_clear(flow: &Flow, steps: Range<u32>, uses: impl Fn(u32) -> CellUse) -> bool {
     [CodeDirection::Forward, CodeDirection::Backward]
         .into_iter()

@@ -1,6 +1,6 @@
-//! Control flow of a specialization: the step blocks that are reached from its position before an operation that isn't
-//! compiled. A step block is a basic block of machine steps; inlining, unrolling and stop places create further ones.
-//! This module knows no value.
+//! Control flow of a specialization, as step blocks. A step block is a basic block of machine steps; inlining,
+//! unrolling and stop places create additional ones. A path through step blocks ends where the next operation isn't
+//! compiled. This module is independent of SSA values.
 
 use std::collections::HashMap;
 
@@ -31,10 +31,11 @@ pub(super) struct StepBlock {
 /// Terminator of a step block. Targets are numbers of step blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StepBlockEnd {
-    /// Continues at `to` through the join `join`, which checks that it wasn't reached by a jump.
+    /// Continues at `to` through the join `join`. The join's condition must show that the join wasn't reached by a
+    /// jump.
     Fall { to: usize, join: u32 },
-    /// Branches on the condition of the step `at`. If the condition holds, jumps to the step block in `taken` through
-    /// the join there, whose condition must hold as well. Otherwise continues at `next`.
+    /// Branches on the condition of the step `at`. If the condition holds, jumps to a step block. `taken` has that
+    /// block, and the join at the jump's target; the join's condition must hold, too. Otherwise continues at `next`.
     Branch { at: u32, taken: (usize, u32), next: usize },
     /// Jumps through a join: a branch with a condition that always holds.
     Jump { to: usize, join: u32 },
@@ -48,7 +49,7 @@ pub(super) enum StepBlockEnd {
     Return { to: usize, at: u32 },
     /// Returns from an out-of-line callee, to the code after any of its calls.
     Leave { at: u32 },
-    /// Continues at a position where an elided pair, or a part of it, begins or ends. No step is executed.
+    /// Continues without a step. At this position, an elided pair, or a part of one, begins or ends.
     Cut { to: usize },
     /// Skips the `uncompute` part of an elided pair.
     Skip { to: usize },
@@ -131,7 +132,7 @@ impl StepGraph {
 }
 
 /// Returns true if a step only operates on cells. A step that begins or ends tasks counts, too, if the tasks' arguments
-/// are known to be apart.
+/// are known not to alias.
 fn is_compiled(flow: &Flow, at: u32) -> bool {
     let Some(step) = flow.step(at) else { return false };
     match step.operation.update.action() {
@@ -157,8 +158,8 @@ fn is_compiled(flow: &Flow, at: u32) -> bool {
 }
 
 /// Returns the number of steps to the next position at which a specialization may begin: the first position of a block
-/// in the direction of execution, or the position after an interpreted step. A run may be interrupted elsewhere, but a
-/// specialization for each such position would duplicate code.
+/// in the direction of execution, or the position after an interpreted step. A run may stop at other positions, but a
+/// specialization for each of them would duplicate code.
 pub(crate) fn steps_to_entry(flow: &Flow, position: u32, direction: CodeDirection) -> u64 {
     let blocks = flow.graph().blocks();
     let number = blocks.partition_point(|block| block.start <= position);

@@ -1,8 +1,9 @@
 //! SSA function under construction. Operations are appended to blocks; reading a variable returns its current value.
-//! This module knows no step.
+//! This module is independent of machine steps.
 //!
-//! M. Braun et al., "Simple and efficient construction of static single assignment form" (2013): where edges meet, a
-//! block gets a parameter (φ) for each variable that is read; its arguments are found once all blocks are written.
+//! M. Braun et al., "Simple and efficient construction of static single assignment form" (2013). A block with several
+//! incoming edges gets a parameter (φ) for each variable that is read in it. The arguments of parameters are found once
+//! all blocks are written.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -18,7 +19,7 @@ use crate::function::{
 };
 use crate::op::{Input, OpKind, Space, SsaOp, SsaValue};
 
-/// Cell that only steps with a static address reach, so that it is an SSA variable.
+/// Cell that is an SSA variable. Only steps with a static address access the cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct CellVariable {
     pub space: Space,
@@ -50,7 +51,7 @@ impl ZeroCells {
 pub(super) struct EntryState {
     /// Cells that hold 0.
     pub zeros: ZeroCells,
-    /// Operation that gives the end of the call records at entry.
+    /// Operation whose result is the end of the call records at entry.
     pub records: OpKind,
     /// Number of words of a call record.
     pub record: u32,
@@ -59,9 +60,9 @@ pub(super) struct EntryState {
 /// Source variable of SSA construction: it has one value at each point of the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum DraftName {
-    /// Cell, as named by the procedure body of this number.
+    /// Cell of a procedure body: the number of the body, and the cell as code of the body names it.
     Cell(u32, CellVariable),
-    /// Word of the reference passed for a parameter: the number of the inlined frame, of the parameter, and of the
+    /// Word of the reference passed for a parameter: the numbers of the inlined frame, of the parameter and of the
     /// word.
     Passed(u32, u32, u32),
     /// Start of the current frame's cells of a class.
@@ -76,8 +77,8 @@ pub(super) struct PlannedBlock {
     pub end: SsaEnd,
     /// Number of the procedure body that contains the block: the specialization's own, or an out-of-line callee.
     pub function: u32,
-    /// True if all cells are in memory at the start of the block, so that no variable has a value: at the
-    /// entry of an out-of-line callee, and after its return.
+    /// True if all cells are in memory at the start of the block, and no variable has a value. This is so at the entry
+    /// of an out-of-line callee, and after its return.
     pub reloads_cells: bool,
     /// Inlined frames whose arguments are in call records at the start of the block. Each has the offset of its
     /// arguments, in words from the end of the call records.
@@ -105,11 +106,11 @@ struct Inner {
     beginning: EntryState,
     /// Block to which operations are appended.
     current: u32,
-    /// Instruction for which operations are made.
+    /// Instruction to which appended operations belong, if any.
     at: Option<u32>,
-    /// Guard of the operations that are appended and may fail ([`SsaOp::guard`]).
+    /// Guard of appended operations that may fail ([`SsaOp::guard`]).
     guard: Option<SsaValue>,
-    /// Value of each literal and input that has been used, so that each is defined only once.
+    /// Value of each literal and input that was used. Each is defined only once.
     known: HashMap<OpKind, SsaValue>,
     /// Frame addresses that were computed already, by block.
     of_frame: HashMap<(u32, Class, u32), SsaValue>,
@@ -119,12 +120,12 @@ struct Inner {
     is_written: Vec<bool>,
     /// Cells of each procedure body with the numbers of their variables, in the order of first use.
     cells: HashMap<u32, Vec<(u32, CellVariable)>>,
-    /// Value of each variable at the end of each block, as far as the block is written.
+    /// Value of each variable at the end of each block; missing if the block isn't written that far.
     held: HashMap<(u32, u32), SsaValue>,
-    /// Number of values and of entries in `held` so far, and its upper bound.
+    /// Number of values plus entries in `held`. Its upper bound is `most_work`.
     work: usize,
     most_work: usize,
-    /// Block parameters with arguments that are still to be found, each with its variable.
+    /// Block parameters without arguments so far: the block, and the parameter's variable.
     open: Vec<(u32, u32)>,
 }
 
@@ -186,7 +187,7 @@ impl Draft {
         self.inner.borrow_mut().current = block;
     }
 
-    /// Sets the instruction for which the next operations of the current block are made.
+    /// Sets the instruction to which the next operations of the current block belong.
     pub fn set_instruction(&self, at: Option<u32>) {
         self.inner.borrow_mut().at = at;
     }
@@ -205,7 +206,7 @@ impl Draft {
         }
     }
 
-    /// Continues with the single block of a generated loop, and returns its counter, which begins with `first`.
+    /// Continues in `block`, the only block of a generated loop. Returns the loop's counter, which begins with `first`.
     pub fn begin_loop(&self, block: u32, first: SsaValue) -> SsaValue {
         let inner = &mut *self.inner.borrow_mut();
         inner.current = block;
@@ -286,7 +287,7 @@ impl Draft {
         }
     }
 
-    /// Returns the address of an anchor's cell, as named by the procedure body of the current block.
+    /// Returns the address of the cell at an anchor, as code of the current block's procedure body names it.
     pub fn address(&self, anchor: Anchor) -> SsaValue {
         let inner = &mut *self.inner.borrow_mut();
         inner.address(inner.current, anchor)
@@ -337,8 +338,8 @@ impl Draft {
         }
     }
 
-    /// Makes the current block the return point of an out-of-line call: removes the call record, and moves the frame
-    /// back by `frame_offset` cells.
+    /// Makes the current block the return point of an out-of-line call: removes the call record, and moves the start of
+    /// the frame back by `frame_offset` (integer and real cells).
     pub fn leave_function(&self, frame_offset: [u32; 2]) {
         let record = self.inner.borrow().beginning.record;
         let names = [DraftName::Records, DraftName::Frame(Class::Int), DraftName::Frame(Class::Real)];
@@ -376,7 +377,7 @@ impl Draft {
         self.named(DraftName::Cell(self.function(), variable))
     }
 
-    /// Sets the value of a variable from here on.
+    /// Sets the value of a variable for code that follows in the current block and after it.
     pub fn write(&self, variable: CellVariable, value: SsaValue) {
         let name = DraftName::Cell(self.function(), variable);
         self.inner.borrow_mut().set(name, value);
@@ -388,7 +389,8 @@ impl Draft {
         inner.functions.get(inner.current as usize).copied().unwrap_or(0)
     }
 
-    /// Appends a store for each variable that some block of the procedure body writes and for which `is_alive` is true.
+    /// Appends a store for each variable for which `is_alive` is true, if some block of the procedure body writes the
+    /// variable.
     pub fn store_variables(&self, is_alive: impl Fn(CellVariable) -> bool) {
         let function = self.function();
         let written: Vec<CellVariable> = {
@@ -520,8 +522,9 @@ impl Inner {
         self.held.insert((self.current, number), value);
     }
 
-    /// Returns the value of a variable at the end of a block, as far as the block is written. If the block has several
-    /// predecessors, the value may be a new block parameter. At the entry, and where cells are reloaded, it is a load.
+    /// Returns the value of a variable at the end of a block, or at the end of its part that is written. If the block
+    /// has several predecessors, the value may be a new block parameter. At the entry, and where cells are reloaded, it
+    /// is a load.
     fn held_at_end(&mut self, block: u32, name: u32) -> SsaValue {
         let (mut at, mut direction) = (block, Vec::new());
         let value = loop {
@@ -551,7 +554,8 @@ impl Inner {
         }
     }
 
-    /// Returns where the arguments of an inlined frame are in memory, as an offset from the end of the call records.
+    /// Returns the offset of an inlined frame's arguments from the end of the call records, in words, if they are in a
+    /// record.
     fn record_place(&self, block: u32, inlined_frame: u32) -> Option<i64> {
         let known = self.reloads_passed[block as usize].iter();
         known.filter(|(own, _)| *own == inlined_frame).map(|(_, place)| *place).next()
@@ -598,7 +602,7 @@ impl Inner {
         value
     }
 
-    /// Finds the arguments of a block parameter, one for each predecessor.
+    /// Finds the arguments of a block parameter, and appends them to all edges that lead to the block.
     fn pass(&mut self, block: u32, name: u32) {
         for predecessor in self.predecessors[block as usize].clone() {
             let value = self.held_at_end(predecessor, name);

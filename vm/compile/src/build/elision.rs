@@ -1,6 +1,6 @@
-//! Elision of `uncompute`: selects the pairs of `compute` and `uncompute` in which `uncompute` is skipped, and saved
-//! cells are restored instead. The result is the same in unchecked code if `apply` changes no cell that `compute` reads
-//! or changes. This module knows no value.
+//! Elision of `uncompute`: selects pairs of `compute` and `uncompute`. In code of such a pair, `uncompute` is skipped,
+//! and saved cells are restored instead. The result is the same in unchecked code if `apply` changes no cell that
+//! `compute` reads or changes. This module is independent of SSA values.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ const MOST_KEPT: u32 = 64;
 /// Least number of adjacent cells that are cleared by a loop.
 const SHORTEST_LOOP: u32 = 8;
 
-/// Cells that a pair changes, as named by the procedure body that contains the pair after inlining.
+/// Cells that a pair changes. The names are those of the procedure body that contains the pair after inlining.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RestoredCells {
     pub class: Class,
@@ -57,8 +57,7 @@ pub(super) struct ClearedCells {
 #[derive(Clone, Debug)]
 pub(super) struct SkippedPair {
     /// The pair begins at the position `enter`, its first part ends at `middle`, and the steps between `from` and `to`
-    /// are skipped. All positions are in the direction of execution: if that is backward, `enter` is the end of
-    /// `uncompute`.
+    /// are skipped. Positions follow the direction of execution: in a backward run, `enter` is the end of `uncompute`.
     pub enter: u32,
     pub middle: u32,
     pub from: u32,
@@ -182,7 +181,7 @@ impl<'f> Elisions<'f> {
         let mut cells = Vec::new();
         let mut kept = 0_u32;
         for (n, TouchedCells { class, region }) in written.into_iter().enumerate() {
-            // The target of a parameter is known only at run time.
+            // The target of a parameter is known only at run time, so its cells can't be saved.
             if matches!(region.anchor, Anchor::Parameter(_)) {
                 return None;
             }
@@ -195,7 +194,7 @@ impl<'f> Elisions<'f> {
         (kept <= MOST_KEPT).then(|| SkippedPair::of(pair, own.direction, cells))
     }
 
-    /// Returns true if the specialization's entry is inside a pair. The cells' contents before the pair are then
+    /// Returns true if the specialization's entry is inside a pair. If it is, the cells' contents before the pair are
     /// unknown.
     fn begins_inside(&self, own: &InlinedFrame, pair: &ComputePair) -> bool {
         own.called.is_none() && pair.encloses(self.specialization.position)

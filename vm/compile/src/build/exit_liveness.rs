@@ -1,4 +1,4 @@
-//! Liveness at exits: drops stores of memory that the caller doesn't read. This module knows no step.
+//! Liveness at exits: drops stores to memory that the caller doesn't read. This module is independent of machine steps.
 
 use crate::function::{LiveAtExits, SsaEnd, SsaFunction};
 use crate::op::{OpKind, Space};

@@ -1,5 +1,5 @@
-//! Exits of an SSA function, and the memory that must be stored at exits and at out-of-line calls. This module knows
-//! no step.
+//! Exits of an SSA function, and the memory that must be stored at exits and at out-of-line calls. This module is
+//! independent of machine steps.
 
 use reviver_flow::Anchor;
 use reviver_flow::graph::CodeDirection;
@@ -29,7 +29,7 @@ impl<'a, 'f> Exits<'a, 'f> {
         self.exit(inlined_frame, position, false)
     }
 
-    /// Adds the exit that is taken if there is no space for a call.
+    /// Adds the exit for lack of space for a call.
     pub fn full(&mut self, inlined_frame: u32, position: u32) -> SsaEnd {
         self.exit(inlined_frame, position, true)
     }
@@ -94,8 +94,8 @@ pub(super) fn record_words(inlined_frames: &InlinedFrames) -> u32 {
     inlined_frames.calls().iter().map(call).chain(own).max().unwrap_or(0)
 }
 
-/// Returns the demands of a function with these exits and out-of-line calls; `record` is the number of words of a
-/// call record.
+/// Returns the memory demands of a function with these exits and out-of-line calls. `record` is the number of words of
+/// a call record.
 pub(super) fn demands(
     inlined_frames: &InlinedFrames,
     exits: &[SsaExit],
@@ -144,7 +144,8 @@ impl StepWriter<'_> {
         self.draft.store_variables(is_alive);
     }
 
-    /// Appends stores of all variables outside of the frame at the return of a callee, which frees its frame.
+    /// At the return of a callee, appends stores of all variables outside of the callee's frame. The return frees that
+    /// frame.
     pub fn store_others(self, block: u32) {
         self.draft.enter(block);
         self.draft.store_variables(|variable| !matches!(variable.anchor, Anchor::Frame(..)));

@@ -1,5 +1,5 @@
 //! Segments of a callee's frame in the order in which cells are freed: single cells, or runs of adjacent memory cells.
-//! This module knows no step.
+//! This module is independent of machine steps.
 
 use reviver_isa::instruction::Class;
 

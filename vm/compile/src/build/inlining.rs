@@ -1,9 +1,9 @@
 //! Inlining decisions, and name resolution after inlining.
 //!
 //! Each inlined call has its own copy of the callee's code, called an *inlined frame*. Other callees are out of line:
-//! their code exists once for each direction, and begins a new frame. The cells and parameters that an inlined frame
-//! names are resolved to cells of the procedure body that contains the inlined frame. That body is called its
-//! *function* here. This module knows no value.
+//! their code exists once for each direction, and begins a new frame. Code of an inlined frame names cells and
+//! parameters; these names are resolved to cells of the procedure body that contains the inlined frame. In this module,
+//! that body is called the *function* of the inlined frame. This module is independent of SSA values.
 
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
@@ -23,8 +23,8 @@ use crate::function::{REFERENCE_WORDS, Specialization};
 const MOST_DEPTH: usize = 24;
 /// Upper bound on the instructions of all inlined callees, and on those of all out-of-line callees.
 const MOST_INSTRUCTIONS: u32 = 1 << 13;
-/// Upper bound on frame cells of all inlined callees, and of one out-of-line callee. Each cell is checked when its
-/// frame is freed.
+/// Upper bound on frame cells of all inlined callees, and of one out-of-line callee. A return checks each cell of its
+/// frame.
 const MOST_FRAME_CELLS: u32 = 1 << 13;
 /// Upper bound on arguments of a call: each pair of arguments may need an alias check.
 const MOST_ARGUMENTS: usize = 24;
@@ -34,7 +34,7 @@ const MOST_ARGUMENTS: usize = 24;
 pub(super) struct InlinedFrame {
     pub procedure: u32,
     pub direction: CodeDirection,
-    /// Number of the inlined frame that begins the containing procedure body, possibly this one.
+    /// Number of the inlined frame that begins the containing procedure body; it may be this inlined frame.
     pub function: u32,
     /// Call at which the inlined frame is inlined; `None` if it begins a procedure body.
     pub called: Option<CallEdge>,
@@ -43,7 +43,7 @@ pub(super) struct InlinedFrame {
     parameters: Vec<ParameterRegion>,
 }
 
-/// Call that makes an inlined frame or enters an out-of-line callee.
+/// Call that opens an inlined frame or enters an out-of-line callee.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct CallEdge {
     /// Number of the calling inlined frame.
@@ -91,7 +91,7 @@ pub(super) enum CallDecision {
     OutOfLine(usize),
 }
 
-/// All inlined frames of a specialization. The first one is that of the procedure that contains the entry.
+/// All inlined frames of a specialization. The first one belongs to the procedure that contains the entry.
 #[derive(Debug)]
 pub(super) struct InlinedFrames<'f> {
     module: &'f Module,
@@ -100,7 +100,7 @@ pub(super) struct InlinedFrames<'f> {
     all: Vec<InlinedFrame>,
     /// The first inlined frame of each out-of-line callee, by its procedure and direction.
     begun: HashMap<(u32, CodeDirection), u32>,
-    /// Out-of-line calls, and the index of each.
+    /// Out-of-line calls in the order of their numbers. `numbers` maps each call to its number.
     calls: Vec<FunctionCall>,
     numbers: HashMap<FunctionCall, usize>,
     /// Inlined frames that are open at a call of an out-of-line callee.
@@ -142,7 +142,7 @@ impl<'f> InlinedFrames<'f> {
         self.all.len() as u32
     }
 
-    /// Returns the procedure body that contains an inlined frame, by the inlined frame that begins it.
+    /// Returns the procedure body that contains an inlined frame: the number of the inlined frame that begins the body.
     pub fn function(&self, number: u32) -> u32 {
         self.get(number).map_or(0, |inlined_frame| inlined_frame.function)
     }
@@ -157,8 +157,8 @@ impl<'f> InlinedFrames<'f> {
         self.get(0).is_some_and(|own| own.procedure == 0)
     }
 
-    /// Returns true if variables of an inlined frame may be in memory before the frame ends. They are stored by
-    /// out-of-line calls in the frame or in nested inlined frames. At entry they are in memory, too.
+    /// Returns true if variables of an inlined frame may be in memory before the frame ends. Out-of-line calls in the
+    /// frame, or in inlined frames nested in it, store the variables. At entry, variables are in memory, too.
     pub fn is_in_memory(&self, number: u32) -> bool {
         number == 0 || self.calling.contains(&number)
     }
@@ -242,8 +242,8 @@ impl<'f> InlinedFrames<'f> {
         }
     }
 
-    /// Returns the distance in cells from the start of the caller's frame to that of an out-of-line callee. If main
-    /// calls, the result is 0 and unused.
+    /// Returns the distance from the start of the caller's frame to the start of an out-of-line callee's frame, in
+    /// cells. If main calls, the result is 0 and unused.
     pub fn frame_offset(&self, call: FunctionCall, class: Class) -> u32 {
         match self.after_frame(call.called.by, class) {
             Anchor::Frame(_, frame_offset) => frame_offset,
@@ -352,7 +352,7 @@ impl<'f> InlinedFrames<'f> {
 
     /// Returns true if compiled code can execute a call.
     fn is_compiled(&self, callee: &Procedure, passes: &CallSite) -> bool {
-        // Tests of mutated call rules observe the interpreter, so calls aren't compiled under such a mutation.
+        // Tests of mutated call rules observe the interpreter. Under such a mutation, calls aren't compiled.
         if !keeps(Rule::UncallsRunBackward)
             || !keeps(Rule::DirectionIsRestored)
             || !keeps(Rule::DepthIsLimited)
@@ -371,9 +371,9 @@ impl<'f> InlinedFrames<'f> {
             && passes.arguments.iter().all(is_simple)
     }
 
-    /// Returns true if a callee is inlined. A callee isn't inlined if it is the calling body's own procedure, or calls
-    /// itself on a path that avoids that procedure. Nor is it inlined if the nesting is too deep, or if the limits of
-    /// instructions or frame cells would be exceeded.
+    /// Returns true if a callee is inlined. A callee isn't inlined if it is the procedure of the calling body, or calls
+    /// itself on a path that avoids that procedure. It isn't inlined either if calls are nested too deeply, or if the
+    /// limits of instructions or frame cells would be exceeded.
     fn is_inlined(&self, by: u32, callee: &Procedure, passes: &CallSite) -> bool {
         let own = self.get(self.function(by)).map_or(0, |own| own.procedure);
         let called = self.called.get_or_init(|| CallGraph::of(self.module, self.flow));

@@ -1,5 +1,5 @@
-//! SSA construction: lowers the flow of a specialization to SSA blocks. A step block, which is a basic block of machine
-//! steps in the specialization's control flow, becomes one or more SSA blocks, and its steps become operations.
+//! SSA construction: lowers the flow of a specialization to SSA blocks. A step block is a basic block of machine steps
+//! in the specialization's control flow. It becomes one or more SSA blocks, and its steps become operations.
 
 mod arith;
 mod call;
@@ -120,8 +120,7 @@ pub(crate) fn build_within(
     Ok(with_safepoints(function))
 }
 
-/// Finds the step blocks of a specialization with their inlined frames, and the elided pairs, in which a restore
-/// replaces `uncompute`.
+/// Finds the step blocks of a specialization with their inlined frames, and the pairs in which `uncompute` is elided.
 fn found<'f>(
     module: &'f Module,
     flow: &'f Flow,
@@ -133,7 +132,7 @@ fn found<'f>(
         Ok((inlined_frames, elisions, step_graph))
     };
     let found = with(Elisions::of(module, flow, specialization))?;
-    // Values saved for a pair aren't available after an out-of-line call, so with such calls no pair is elided.
+    // Values saved for a pair aren't available after an out-of-line call. If there are such calls, no pair is elided.
     if found.0.calls().is_empty() { Ok(found) } else { with(Elisions::none(module, flow, specialization)) }
 }
 
@@ -243,7 +242,7 @@ fn write(scope: StepWriter, step_block: &StepBlock, place: &StepBlockPlan, elisi
     draft.set_instruction(None);
 }
 
-/// Writes the stores at the exits of a step block, and where it enters or leaves an out-of-line callee.
+/// Writes the stores at the exits of a step block, and at its entry into or return from an out-of-line callee.
 fn store(scope: StepWriter, step_block: &StepBlock, place: &StepBlockPlan) {
     match (step_block.end, &place.leaving) {
         (StepBlockEnd::Exit { .. }, _) | (StepBlockEnd::Leave { .. }, None) => scope.store_all(place.body),
@@ -281,8 +280,9 @@ impl StepWriter<'_> {
         draft.enter_function(frame);
     }
 
-    /// Emits the return from an out-of-line callee. The call record has the number of the call, and compares select the
-    /// code after that call. In the first record the number is 0 if the caller is interpreted; the code exits then.
+    /// Emits the return from an out-of-line callee. The call record has the number of the call. Comparisons of that
+    /// number select the code after the call. If the caller is interpreted, the number in the first record is 0, and
+    /// the code exits.
     fn leave(self, place: &StepBlockPlan) {
         let draft = self.draft;
         let Some(direction) = &place.leaving else { return };
@@ -318,8 +318,8 @@ impl StepWriter<'_> {
         self.restore(pair, &place.loops);
     }
 
-    /// Writes the checks at a taken branch: reports the jump to the watcher if the reverse run might branch
-    /// differently, and requires the condition of the join.
+    /// Writes the checks at a taken branch. Reports the jump to the watcher if the reverse run might branch
+    /// differently, and requires that the condition of the join holds.
     fn land(self, place: &StepBlockPlan, join: u32) {
         let Some(taken) = place.taken else { return };
         self.draft.enter(taken);
@@ -346,7 +346,8 @@ impl StepWriter<'_> {
     }
 }
 
-/// Computes the largest number of steps from each safepoint to the next safepoint or exit, and from the entry.
+/// Computes the largest number of steps from each safepoint to the next safepoint or exit. Computes it for the entry,
+/// too.
 fn with_safepoints(mut function: SsaFunction) -> SsaFunction {
     let is_pause = |block: u32| matches!(function.blocks[block as usize].end, SsaEnd::Safepoint { .. });
     let mut most = vec![0_u32; function.blocks.len()];
@@ -360,7 +361,8 @@ fn with_safepoints(mut function: SsaFunction) -> SsaFunction {
             *steps = *most;
         }
     }
-    // The entry may lead directly to a safepoint, which alone makes no progress.
+    // If the entry leads directly to a safepoint, the steps after the safepoint count: a safepoint alone makes no
+    // progress.
     let first = function.blocks.first().into_iter().flat_map(|block| block.end.jumps());
     function.first_steps = first.map(|jump| most[jump.to as usize]).max().unwrap_or(0);
     function

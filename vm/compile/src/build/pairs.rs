@@ -1,6 +1,6 @@
 //! Analysis of `compute … apply … uncompute`: finds the pairs in which `uncompute` undoes `compute` step by step, and
 //! the cells that each part touches. The structure recorded in a module only suggests candidates; comparing the steps
-//! proves them. This module knows neither specializations nor values.
+//! proves them. This module is independent of specializations and SSA values.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
@@ -13,7 +13,7 @@ use reviver_isa::update::{Action, Direction};
 
 use super::cleared::{CellUse, leave_clear};
 
-/// Cells that code may touch, as named by its procedure.
+/// Cells that code may touch, as code of its procedure names them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct TouchedCells {
     pub class: Class,
@@ -21,8 +21,8 @@ pub(super) struct TouchedCells {
 }
 
 impl TouchedCells {
-    /// Returns true if these cells may alias others named by the same procedure. A changed parameter doesn't alias
-    /// another parameter, because calls check that. No other name reaches the cells of a frame.
+    /// Returns true if these cells may alias others of the same procedure. A changed parameter doesn't alias another
+    /// parameter, because calls check that. Cells of the frame have no other name.
     pub fn may_meet(&self, other: &TouchedCells) -> bool {
         let end = |first: u32, region: &Region| first.saturating_add(region.length);
         let (a, b) = (&self.region, &other.region);
@@ -106,8 +106,8 @@ impl ComputePair {
         self.end <= other.compute || other.end <= self.compute
     }
 
-    /// Returns true if `apply` changes no cell that `compute` reads or changes, as far as the names in their procedure
-    /// show.
+    /// Returns true if `apply` changes no cell that `compute` reads or changes. Only the names of cells in their
+    /// procedure are compared.
     fn leaves_alone(&self) -> bool {
         let touched = || self.computed.read.iter().chain(&self.computed.written);
         !self.applied.iter().any(|changed| touched().any(|touched| touched.may_meet(changed)))
@@ -122,8 +122,8 @@ pub(super) fn pairs(module: &Module, flow: &Flow) -> Vec<ComputePair> {
 }
 
 /// Returns true if cells of the procedure's frame hold 0 at the start of a pair, given that they hold 0 at the
-/// procedure's entry. For that, all code that changes the cells must be in the pair itself, or in other pairs, which
-/// restore the cells.
+/// procedure's entry. All code that changes the cells must be in the pair itself, or in other pairs: these restore the
+/// cells.
 pub(super) fn begins_with_zeros(
     module: &Module,
     flow: &Flow,
@@ -170,8 +170,8 @@ impl Search<'_> {
         Some(ComputePair { procedure, compute, apply, uncompute, end, computed, applied })
     }
 
-    /// Returns true if `apply` only borrows a cell: finds it vacant and leaves it vacant, like a temporary that both
-    /// parts use.
+    /// Returns true if `apply` only borrows a cell: finds it vacant and leaves it vacant. An example is a temporary
+    /// that both `compute` and `apply` use.
     fn is_borrowed(&mut self, cell: &TouchedCells, computed: &CodeEffect, steps: Range<u32>) -> bool {
         let is_one = cell.region.length == 1 && !matches!(cell.region.anchor, Anchor::Parameter(_));
         if !is_one || !computed.read.iter().chain(&computed.written).any(|other| other.may_meet(cell)) {
@@ -195,8 +195,8 @@ impl Search<'_> {
         })
     }
 
-    /// Returns true if executing `undone` forward executes the same steps as executing `done` backward, along all
-    /// branches.
+    /// Compares two ranges of steps. Returns true if `undone`, executed forward, executes the same steps as `done`,
+    /// executed backward, on every path.
     fn is_undone(&self, done: Range<u32>, undone: Range<u32>) -> bool {
         let mut known = HashSet::new();
         let mut open = vec![(done.end, undone.start)];
@@ -256,7 +256,7 @@ impl Search<'_> {
         step.slots.iter().map(known).eq(other.slots.iter().map(known))
     }
 
-    /// Summarizes the cells that steps may touch. Returns `None` if they are unknown, or if a branch leads out of
+    /// Summarizes the cells that steps may touch. Returns `None` if the cells are unknown, or if a branch leads out of
     /// `bounds`.
     fn effect(&mut self, steps: Range<u32>, bounds: Range<u32>) -> Option<CodeEffect> {
         let mut effect = CodeEffect { steps: Some(0), ..CodeEffect::default() };
@@ -330,7 +330,7 @@ impl Search<'_> {
         Some(())
     }
 
-    /// Translates cells that a callee touches to the caller's names: `Some(None)` for cells of the callee's own frame.
+    /// Returns the caller's names of cells that a callee touches; `Some(None)` for cells of the callee's own frame.
     fn seen_by_caller(&self, passes: &CallSite, touched: &TouchedCells) -> Option<Option<TouchedCells>> {
         match touched.region.anchor {
             Anchor::Frame(..) => Some(None),

@@ -1,5 +1,5 @@
-//! Block layout of an SSA function: which blocks there are and their terminators, before any operation is written.
-//! This module knows no step.
+//! Block layout of an SSA function: its blocks and their terminators, before any operation is written. This module is
+//! independent of machine steps.
 
 use std::collections::HashMap;
 
@@ -50,8 +50,8 @@ pub(super) struct LeavingBlocks {
     pub made: u32,
     /// Last block, after the loops over cells.
     pub last: u32,
-    /// Compare blocks that select the return point. Each tests whether the call number in the record is below its
-    /// bound.
+    /// Compare blocks that select the return point, each with its bound. A compare block tests whether the call number
+    /// in the record is below the bound.
     pub chosen: Vec<(u32, i64)>,
 }
 
@@ -230,8 +230,8 @@ impl Planner<'_, '_> {
 
     fn landing(&mut self, call: FunctionCall) -> u32 {
         let function = self.inlined_frames.function(call.called.by);
-        // After the return, the call's record is directly after the end of the records, and the last record is the
-        // calling procedure body's own.
+        // After the return, the record of the finished call is directly after the end of the records. The last record
+        // before the end belongs to the calling procedure body.
         let kept = self.inlined_frames.kept(call).into_iter().map(|(number, place)| (number, place.into()));
         let own = (function, self.in_record);
         self.reloading(function, kept.chain([own]).collect())
@@ -311,7 +311,7 @@ impl Planner<'_, '_> {
         (0..loops).map(|_| (self.block(function), self.block(function))).collect()
     }
 
-    /// Sets the terminators of a step block's blocks.
+    /// Sets the terminators of a step block's SSA blocks.
     fn lead(
         &mut self,
         step_block: &StepBlock,
@@ -349,8 +349,8 @@ impl Planner<'_, '_> {
         self.end(place.body, end);
     }
 
-    /// Returns the target of a taken branch: the block that checks the join if there is one, otherwise `block`. The
-    /// checking block then jumps to `block`.
+    /// Returns the target of a taken branch. If a block checks the join, the target is that checking block, which then
+    /// jumps to `block`. Otherwise it is `block`.
     fn through(&mut self, place: &StepBlockPlan, block: u32) -> u32 {
         let Some(taken) = place.taken else { return block };
         self.end(taken, SsaEnd::Jump(to(block)));

@@ -1,5 +1,5 @@
-//! Save and restore instead of `uncompute`: cells of an elided pair are saved before `compute`, and restored where
-//! `uncompute` is skipped. This module knows no step.
+//! Save and restore instead of `uncompute`: the cells of an elided pair are saved before `compute`. They are restored
+//! at the position where `uncompute` is skipped. This module is independent of machine steps.
 
 use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
@@ -17,8 +17,8 @@ fn space(class: Class) -> Space {
 }
 
 impl StepWriter<'_> {
-    /// Saves the cells of pairs that are entered at a position. For pairs whose first part ends at the position,
-    /// computes the number of steps in this part.
+    /// Saves the cells of pairs that begin at a position. For pairs whose first part ends at the position, computes the
+    /// number of steps in that part.
     pub fn keep(self, pairs: &[SkippedPair], position: u32) {
         for pair in pairs.iter().filter(|pair| pair.enter == position) {
             self.kept.put(self.inlined_frame, pair.from, self.kept_of(pair));
@@ -52,7 +52,8 @@ impl StepWriter<'_> {
         self.kept.get(self.inlined_frame, pair.from).clock
     }
 
-    /// Restores the cells of a pair. `loops` has, for each loop over cells, the repeated block and the block after it.
+    /// Restores the cells of a pair. `loops` has two blocks for each loop over cells: the repeated block, and the block
+    /// after it.
     pub fn restore(self, pair: &SkippedPair, loops: &[(u32, u32)]) {
         for (space, anchor, value) in self.kept.get(self.inlined_frame, pair.from).cells {
             self.set(space, &self.own_cell(space, anchor), value);

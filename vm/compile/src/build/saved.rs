@@ -1,4 +1,4 @@
-//! Saved values of elided pairs of `compute` and `uncompute`. This module knows no step.
+//! Saved values of elided pairs of `compute` and `uncompute`. This module is independent of machine steps.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -16,7 +16,8 @@ pub(super) struct SavedValues(RefCell<HashMap<(u32, u32), SavedPair>>);
 pub(super) struct SavedPair {
     /// Values of cells before `compute`.
     pub cells: Vec<(Space, Anchor, SsaValue)>,
-    /// Step counter when the pair was entered; later the number of steps from there to the pair's middle.
+    /// Step counter at the start of the pair. At the pair's middle, the number of steps from its start replaces the
+    /// counter.
     pub clock: Option<SsaValue>,
 }
 

@@ -1,5 +1,5 @@
-//! Step engine that appends operations: the templates that define steps are executed with SSA values. This module
-//! knows neither rows nor blocks.
+//! Step engine that appends operations. It executes the templates that define steps, with SSA values as numbers. This
+//! module is independent of rows and blocks.
 
 use arrayvec::ArrayVec;
 use reviver_flow::alias::{Alias, Aliases};
@@ -42,7 +42,7 @@ impl StepWriter<'_> {
         }
     }
 
-    /// Returns the condition of a step as an integer that isn't 0 if it holds.
+    /// Returns the condition of a step as an integer: other than 0 if the condition holds.
     pub fn condition(self, step: &Step) -> Option<SsaValue> {
         let operands = self.operands(step);
         let writing = StepEngine::<false> { scope: self, step, operands };
@@ -89,8 +89,8 @@ impl StepWriter<'_> {
 }
 
 impl StepWriter<'_> {
-    /// Returns a condition that the cell at an anchor isn't a constant. For a parameter this is decided at run time,
-    /// because its argument may be a constant.
+    /// Returns a condition that is true if the cell at an anchor isn't a constant. For a parameter, the condition is
+    /// computed at run time, because the argument may be a constant.
     fn is_no_constant(self, anchor: Anchor) -> Bit {
         let n = match self.inlined_frames.place(self.inlined_frame, anchor) {
             AnchorPlace::Own(Anchor::Constant(_)) => return Bit::Known(false),
@@ -211,7 +211,7 @@ impl<'a, const GRADIENT: bool> Engine for StepEngine<'a, GRADIENT> {
             RealSystem::F64 | RealSystem::F32 => {
                 self.draft().op(OpKind::RequireAdmitted, [value]);
             }
-            // A fixed-point overflow has failed already.
+            // In fixed point, the operation itself has failed if its result overflows.
             RealSystem::Fixed(_) => {}
         }
         Ok(value)
@@ -229,7 +229,7 @@ impl<'a, const GRADIENT: bool> Engine for StepEngine<'a, GRADIENT> {
             None => Bit::Known(false),
         }
     }
-    // The check fails if there is something to report: the interpreter makes the report.
+    // If there is something to report, the check fails, and the interpreter makes the report.
     fn observe_target_adjoint(&mut self, operation: Operation, sources: [usize; 2], _is_nonzero: Bit) {
         for (source, operand) in [(0, 1), (1, 2)] {
             if !self.activity().may_lose(operand) {
@@ -320,7 +320,7 @@ impl<'a, const GRADIENT: bool> Engine for StepEngine<'a, GRADIENT> {
         Ok(())
     }
 
-    // The check fails if there is something to report. The interpreter then repeats the step and reports it.
+    // If there is something to report, the check fails. The interpreter then repeats the step and reports it.
     fn converts(&mut self, source: usize) {
         if GRADIENT {
             self.is_silent(source);

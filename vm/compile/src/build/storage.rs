@@ -1,6 +1,6 @@
-//! Escape analysis: finds the cells that an address computed at run time may reach, so that they must stay in memory.
-//! All other cells are SSA variables, because only steps with a static address reach them. This module knows no step's
-//! meaning.
+//! Escape analysis: finds the cells that an address computed at run time may reach. Such cells must stay in memory. All
+//! other cells are SSA variables, because only steps with a static address access them. This module is independent of
+//! the meaning of steps.
 
 use reviver_flow::{Anchor, Flow, Locus, Region, Slot};
 use reviver_isa::instruction::Class;
@@ -22,7 +22,7 @@ pub(super) fn space(slot: &Slot) -> Space {
 /// Cells of one class that computed addresses may reach.
 #[derive(Clone, Debug, Default)]
 struct Reached {
-    /// True if cells of a parameter are accessed. A parameter may refer to any cell that existed before the call.
+    /// True if code accesses cells of a parameter. A parameter may refer to any cell that existed before the call.
     parameters: bool,
     /// Half-open ranges of addresses (`fixed`) and of offsets in the frame (`frame`). Once complete, they are disjoint
     /// and in order.

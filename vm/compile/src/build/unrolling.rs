@@ -1,7 +1,7 @@
-//! Loop unrolling: a loop with few iterations between literal bounds gets separate code for each iteration. Indices
-//! are then constant, so small arrays can become SSA values. The count is a guess from the text, and nothing relies on
-//! it: each iteration still tests its conditions, and the general loop follows the last one. This module knows no
-//! value.
+//! Loop unrolling: a loop with few iterations between literal bounds gets separate code for each iteration. Indices are
+//! constant in such code, so small arrays can become SSA values. The number of iterations is a guess, and no code
+//! relies on it: each iteration still tests its conditions, and the general loop follows the last one. This module is
+//! independent of SSA values.
 
 use reviver_flow::{Anchor, Flow, Location, Slot, StepLink};
 

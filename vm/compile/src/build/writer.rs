@@ -1,5 +1,5 @@
-//! Operands of steps: where they are (SSA variables, memory cells, literals), and their values. This module knows no
-//! step's meaning.
+//! Operands of steps: where they are (SSA variables, memory cells, literals), and their values. This module is
+//! independent of the meaning of steps.
 
 use reviver_flow::call::Array;
 use reviver_flow::graph::CodeDirection;

@@ -17,7 +17,7 @@ use crate::rows::AdjointRows;
 /// A cell, by its space and address.
 pub(super) type SpacedCell = (Space, u32);
 
-/// Neighbouring cells of a space.
+/// Range of adjacent cells of a space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct MemoryRun {
     space: Space,
@@ -43,8 +43,8 @@ pub(super) struct MemoryCells {
     runs: Vec<MemoryRun>,
     /// Numbers of the program's own integers and reals: all cells that exist without open calls.
     own: [u32; 2],
-    /// Cells that computed addresses reach, disjoint and in order. A real whose adjoint a computed address reaches
-    /// counts, too.
+    /// Ranges of cells that computed addresses reach, disjoint and in order. They include each real whose adjoint a
+    /// computed address reaches.
     computed: Vec<MemoryRun>,
 }
 
@@ -189,7 +189,7 @@ fn all_accesses(
     own: [u32; 2],
     (rows, frames): (AdjointRows, Option<[u32; 2]>),
 ) -> Vec<MemoryAccess> {
-    // Unless their number is bounded, out-of-line calls may open any number of frames.
+    // Out-of-line calls may open any number of frames, unless their number is bounded.
     let demanded = |of: fn(&SsaFunction) -> u32| {
         let cells = |function: &&SsaFunction| if function.calls.is_empty() { of(function) } else { u32::MAX };
         sweeps.iter().map(cells).max().unwrap_or(0)
@@ -203,8 +203,8 @@ fn all_accesses(
     sweeps.iter().flat_map(|function| accesses(function, [ints, reals, adjoints])).collect()
 }
 
-/// Returns the cells that computed addresses reach. A real also counts if a computed address reaches one of its
-/// adjoints (one for each loss).
+/// Returns the cells that computed addresses reach. A real counts, too, if a computed address reaches one of its
+/// adjoints; the real has an adjoint for each loss.
 fn computed(accesses: &[MemoryAccess], rows: AdjointRows) -> Vec<MemoryRun> {
     let is_computed = |access: &&MemoryAccess| matches!(access.kind, AccessKind::Load | AccessKind::Store);
     let mut found: Vec<(Space, Range<u32>)> =

@@ -50,7 +50,7 @@ use crate::rows::{AdjointRows, with_rows};
 /// report discarded adjoints are additional.
 const SLACK: u32 = 1 << 16;
 
-/// What a call function computes.
+/// Goal of a call function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallGoal {
     /// The final values of the seeded cells, by a run to the end of the program.
@@ -62,7 +62,7 @@ pub enum CallGoal {
 /// The parameters of a call function.
 #[derive(Clone, Copy, Debug)]
 pub struct GradientTask<'t> {
-    /// What the function computes.
+    /// The goal of the function.
     pub goal: CallGoal,
     /// The position at which the primal sweep ends; for a run, the end of the program.
     pub turn: u32,
@@ -90,7 +90,7 @@ pub struct Lift<'t> {
 }
 
 impl Lift<'_> {
-    /// Plain reals.
+    /// Plain reals, one word each.
     pub const NONE: Lift<'static> = Lift { lanes: 1, rejects_ties: false, moved: &[] };
 
     /// Returns true if the function computes on series.

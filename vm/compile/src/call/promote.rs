@@ -2,8 +2,8 @@
 //! are loaded where the sweep begins, and stored where it ends, like the cells of variables. Arrays are promoted if
 //! all loops over them were unrolled.
 //!
-//! R. Cytron et al., "Efficiently computing static single assignment form and the control dependence graph" (1991);
-//! block parameters are put where paths meet and the cell is live.
+//! R. Cytron et al., "Efficiently computing static single assignment form and the control dependence graph" (1991). A
+//! block gets a parameter for a cell if several edges lead to the block and the cell is live in it.
 
 use std::collections::HashMap;
 

@@ -30,7 +30,7 @@ impl Region {
         }
     }
 
-    /// Returns the region after an operation.
+    /// Returns the region after an operation of kind `kind`; `self` is the region before the operation.
     pub fn after(self, kind: OpKind) -> Region {
         match kind {
             OpKind::Turned { .. } => Region::Reverse,

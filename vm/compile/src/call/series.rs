@@ -103,7 +103,7 @@ impl SeriesCalls {
     }
 }
 
-/// Returns true if interpreting so many steps takes longer than compiling the program.
+/// Returns true if interpreting this number of steps takes longer than compiling the program.
 fn pays(program: &Program, steps: u64) -> bool {
     steps >= (program.module().code.len() as u64).saturating_mul(STEPS_PER_INSTRUCTION)
 }

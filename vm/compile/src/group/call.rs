@@ -33,8 +33,8 @@ pub struct GroupCall {
     layout: AdjointRows,
     demands: Demands,
     first_steps: u64,
-    /// The identity of this call. Memory is accepted only with the same identity, because native code relies
-    /// on its sizes.
+    /// The identity of this call. [`GroupCall::run`] accepts only memory with the same identity, because native code
+    /// relies on the memory's sizes.
     memory_token: Arc<MemoryToken>,
     code: Box<dyn GroupCode>,
 }
@@ -138,12 +138,12 @@ impl GroupCall {
         self.rows.len()
     }
 
-    /// Creates memory for lanes that begin with the state `start`, except for their inputs. `seeds` has each row's
-    /// seeds, for the cells for which the call was compiled. Returns `None` if the cells are others, or if the code
-    /// can't begin with this state.
+    /// Creates memory for lanes that begin with the state `start`, except for their inputs. `seeds` has the seeds of
+    /// each row. Returns `None` if the seeded cells aren't those for which the call was compiled, or if the code can't
+    /// begin with `start`.
     ///
     /// # Errors
-    /// There is no memory for it.
+    /// Fails if the memory can't be allocated.
     pub fn memory(
         &self,
         start: &RunStart,
@@ -164,10 +164,7 @@ impl GroupCall {
         most_steps: u64,
         mut each: impl FnMut(usize, GroupGradient<'_>),
     ) -> GroupEnd {
-        assert!(
-            Arc::ptr_eq(&memory.made_for, &self.memory_token),
-            "memory serves the call that it was made for"
-        );
+        assert!(Arc::ptr_eq(&memory.made_for, &self.memory_token), "the memory was created by another call");
         if most_steps < self.first_steps {
             return GroupEnd::GivenUp;
         }

@@ -50,8 +50,8 @@ pub struct GroupFunction {
     /// Integers among the lanes' inputs; `ints` has all integers that may differ anywhere in the function.
     inputs: VaryingInts,
     ints: VaryingInts,
-    /// For each block, true if a group executes it: the block is reachable, and is no exit other than the
-    /// end. A group is abandoned at other exits.
+    /// For each block, true if a group executes it. A group doesn't execute unreachable blocks. It is abandoned at each
+    /// exit other than the function's end.
     is_followed: Vec<bool>,
 }
 
@@ -79,7 +79,7 @@ impl GroupFunction {
         &self.function
     }
 
-    /// Returns true if a group executes a block; otherwise the group is abandoned there.
+    /// Returns true if a group executes a block. A group that reaches another block is abandoned.
     pub fn is_followed(&self, block: u32) -> bool {
         self.is_followed.get(block as usize) == Some(&true)
     }
@@ -116,8 +116,8 @@ impl GroupFunction {
         blocks.filter(|(_, is_followed)| **is_followed).map(|(block, _)| block)
     }
 
-    /// Propagates the variation of values through each block once. Returns true if another value was found to
-    /// differ between lanes.
+    /// Propagates the variation of values through each block once. Returns true if a further value was found to differ
+    /// between lanes.
     fn spread_further(&mut self) -> bool {
         let mut found: Vec<(SsaValue, Uniformity)> = Vec::new();
         let mut ints = self.ints.clone();

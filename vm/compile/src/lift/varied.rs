@@ -104,7 +104,7 @@ impl CellRanges {
         }
         let low = touched.iter().map(|known| known.start).fold(cells.start, i64::min);
         let high = touched.iter().map(|known| known.end).fold(cells.end, i64::max);
-        self.0.splice(first..end.max(first), [low..high]);
+        self.0.splice(first..end.max(first), std::iter::once(low..high));
         true
     }
 }

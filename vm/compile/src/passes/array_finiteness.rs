@@ -1,7 +1,7 @@
 //! Finiteness-check sinking for arrays: drops checks of floats that loops accumulate in arrays. A cell that is infinite
-//! or NaN stays so if each store computes the new content from the old one, as a sum does. Such cells are checked once
-//! at exits, instead of in each iteration. Which check fails doesn't matter, because the interpreter finds the exact
-//! trap. This pass knows no other check.
+//! or NaN stays so if each store computes the new content from the old one, as a sum does. The pass checks such cells
+//! once at exits, instead of in each iteration. It doesn't matter which check fails, because the interpreter finds the
+//! exact trap. This pass handles no other checks.
 
 use std::collections::HashSet;
 
@@ -20,7 +20,8 @@ use crate::range::IntRange;
 /// Upper bound on cells re-checked at each function exit; exits are frequent when interpreted steps separate compiled
 /// regions.
 const MOST_CELLS: i64 = 256;
-/// Least loop depth: in shallower loops a cell is stored to about as often as it would be checked at exits.
+/// Least loop depth. In shallower loops, stores to a cell are about as frequent as checks of the cell at exits would
+/// be.
 const LEAST_DEPTH: u32 = 2;
 /// Upper bound on cells checked in one iteration of a checking loop.
 const MOST_AT_ONCE: i64 = 8;
@@ -226,7 +227,7 @@ fn look(function: &mut SsaFunction, exit: u32, all: &[AccumulatedCells]) {
     }
 }
 
-/// Returns the literal arguments of a terminator: the start address of a checking loop.
+/// Returns the arguments of a terminator's jumps. They are literals: the start addresses of checking loops.
 fn passed(end: &SsaEnd) -> Vec<SsaValue> {
     end.jumps().flat_map(|jump| jump.arguments.iter().copied()).collect()
 }

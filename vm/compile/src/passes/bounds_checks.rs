@@ -1,11 +1,11 @@
 //! Bounds-check hoisting: checks the largest index of a counted loop once, before the loop. Only loops with a body of
-//! one block are transformed. Ranges known from the dropped checks disappear with them, so no later pass may ask for
+//! one block are transformed. Ranges that were inferred from the dropped checks are lost, so no later pass may use
 //! ranges.
 //!
 //! In a loop that counts up from 0 to n, the indices are 0 to max(n, 1) - 1, because the body is executed at least
 //! once. In a loop that counts down from n, they are n - 1 to 0. All indices are below a length if the largest one is.
-//! The hoisted check fails only if the check of an iteration would. That matters for C text, which has no interpreter
-//! to decide. An index that is the same in all iterations is checked before the loop, too.
+//! A hoisted check fails only if the check of an iteration would fail. That matters for C text, because no interpreter
+//! repeats its runs. An index that is the same in all iterations is checked before the loop, too.
 
 use std::collections::HashMap;
 

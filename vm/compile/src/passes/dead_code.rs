@@ -1,6 +1,6 @@
 //! Dead code elimination: drops unused values and unreachable blocks. In unchecked code, an unused value also needs
-//! neither its finiteness check nor the checks of its operations. This pass knows no operation, only whether it has an
-//! effect.
+//! neither its finiteness check nor the checks of its operations. This pass distinguishes operations only by whether
+//! they have an effect.
 
 use std::collections::HashMap;
 
@@ -46,7 +46,7 @@ fn is_for_its_value(function: &SsaFunction, op: &SsaOp) -> bool {
 fn used(function: &SsaFunction) -> Vec<bool> {
     let mut is_used = vec![false; function.definitions.len()];
     let mut open: Vec<SsaValue> = Vec::new();
-    // Checks that only protect a value, by that value.
+    // Checks that only protect a value; the key is that value.
     let mut checks: HashMap<SsaValue, Vec<SsaValue>> = HashMap::new();
     // Arguments of each block parameter.
     let mut passed: Vec<Vec<SsaValue>> = vec![Vec::new(); function.definitions.len()];

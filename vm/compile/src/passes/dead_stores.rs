@@ -1,5 +1,5 @@
 //! Dead store elimination: drops a store that a later store of the same block overwrites before a read. A block ends
-//! only at its terminator, or at a failed check, after which memory isn't read. This pass knows no arithmetic.
+//! only at its terminator, or at a failed check, after which memory isn't read. This pass is independent of arithmetic.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,5 @@
-//! Liveness at exits, and termination: finds the exits at which memory is read, and whether loops end for all values
-//! of floats. This module knows no check.
+//! Liveness at exits, and termination: finds the exits at which memory is read, and whether loops end for all values of
+//! floats. This module is independent of checks.
 //!
 //! A check may be moved to a later place only if that place is reached. The step budget of a run ensures that. Code
 //! that runs without a budget, such as C text, might loop forever on a NaN, unless no branch depends on reals.

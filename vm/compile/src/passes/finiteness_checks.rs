@@ -1,11 +1,11 @@
-//! Finiteness-check sinking: drops a check of a float if a later check on every path must fail too. Infinities and NaN
-//! persist in sums, differences, products, and in the dividend of quotients. Which check fails doesn't matter, because
-//! the interpreter finds the exact trap. To move checks out of loops, values that a loop passes on are checked at
-//! exits instead. This pass knows no other check.
+//! Finiteness-check sinking: drops a check of a float if a later check on every path must fail, too. Infinities and NaN
+//! persist in sums, differences, products, and in the dividend of quotients. It doesn't matter which check fails,
+//! because the interpreter finds the exact trap. To move checks out of loops, the pass adds checks at exits of the
+//! values that a loop passes on. This pass handles no other checks.
 //!
-//! The analysis is a backward data-flow analysis. Its facts hold for a value at a point of a run: before the value's
-//! definition, and in another iteration of a loop, nothing is known. By induction from the end of a run, every dropped
-//! check is followed on each path by a kept check or another dropped one.
+//! The analysis is a backward data-flow analysis. A fact about a value holds only at one point of a run: nothing is
+//! known before the value's definition, or in another iteration of a loop. On each path after a dropped check, another
+//! check must fail with it: a kept one, or a dropped one. By induction from the end of the run, a kept check fails.
 
 use std::collections::{HashMap, HashSet};
 
@@ -201,14 +201,14 @@ impl ValueSet {
 /// For each block, the values that are known to be finite on every path from its start; `None` represents all values.
 struct FiniteAhead {
     of: Vec<Option<ValueSet>>,
-    /// Exits at which no fact is required, because the caller doesn't read memory there.
+    /// Exits at which no fact is required, because the caller doesn't read memory at these exits.
     dead_exits: HashSet<u32>,
     /// True if a NaN might keep a loop going. Checks are then never moved after the loop.
     may_go_on: bool,
 }
 
-/// Returns the exits at which memory isn't read. Returns none if a NaN might keep a loop going, because such an exit
-/// could then be the only way out of the loop.
+/// Returns the exits at which memory isn't read. Returns no exit if a NaN might keep a loop going, because such an exit
+/// could be the only way out of the loop.
 fn dead_exits(function: &SsaFunction) -> HashSet<u32> {
     if !exit_liveness::terminates_for_all_floats(function) {
         return HashSet::new();

@@ -1,6 +1,6 @@
 //! Store-to-load forwarding and redundant store elimination: a load of a known cell becomes the known value, and a
 //! store of the value that a cell holds already is dropped. Facts flow along blocks with a single predecessor. This
-//! pass knows no arithmetic.
+//! pass is independent of arithmetic.
 
 use std::collections::HashMap;
 

@@ -1,10 +1,10 @@
 //! Loop-invariant inference: finds properties that loop parameters have at the start of each iteration. For example, a
 //! cell that is computed and uncomputed in the loop is 0 each time, and a counter stays between two bounds. The pass
 //! first assumes every property that holds in the first iteration. It drops assumptions that a later iteration
-//! contradicts, until all remaining ones are confirmed. The pass knows no operations except those of counters.
+//! contradicts, until all remaining ones are confirmed. Of operations, the pass handles only those of counters.
 //!
-//! The assumptions hold by induction: the first iteration that violates one would follow an iteration in which all
-//! held.
+//! The assumptions hold by induction. The first iteration that violates one would follow an iteration in which all of
+//! them held.
 
 use std::collections::{HashMap, HashSet};
 
@@ -45,7 +45,7 @@ pub(super) fn drop_invariant(function: &mut SsaFunction) {
     }
 }
 
-/// Upper bound on attempts; if the candidates aren't confirmed by then, nothing is changed.
+/// Upper bound on attempts. If the candidates aren't confirmed after that number of attempts, the pass changes nothing.
 const MOST_ATTEMPTS: usize = 8;
 
 /// Loop-header parameter that may have an invariant.
@@ -82,7 +82,7 @@ fn numbered(function: &SsaFunction, candidates: &[Candidate]) -> (SsaFunction, P
     (trial, passed)
 }
 
-/// Incoming edges of each block: the source block, and the index among its edges.
+/// Incoming edges of each block: the source block, and the index of the edge among the source's edges.
 struct Incoming(Vec<Vec<(u32, usize)>>);
 
 impl Incoming {
@@ -108,7 +108,7 @@ impl Incoming {
     }
 }
 
-/// Source of the ranges of arguments that blocks pass to loop headers. The code of `function` assumes all candidates.
+/// Source of the ranges of arguments that blocks pass to loop headers. The code of `function` relies on all candidates.
 struct HeaderArguments<'t> {
     function: &'t SsaFunction,
     incoming: &'t Incoming,

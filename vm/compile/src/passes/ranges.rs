@@ -1,5 +1,5 @@
 //! Range analysis: computes an interval for an integer from its defining operations, such as literals, indices and
-//! addresses. This module knows no block.
+//! addresses. This module is independent of blocks.
 
 use crate::function::{Definition, SsaFunction};
 use crate::op::{Input, OpKind, SsaOp, SsaValue};
@@ -124,8 +124,8 @@ fn made_of<K: KnownRanges + ?Sized>(known: &K, op: &SsaOp, depth: u32) -> IntRan
     }
 }
 
-/// Matches the address of an element of a slice: (base + x) + index, with an index below (length - x). Returns the
-/// base, if it isn't 0, and the length. The sum of both is greater than the address.
+/// Matches the address of an element of a slice: (base + x) + index, with an index below (length - x). Returns the base
+/// (`None` if it is 0) and the length. The sum of both is greater than the address.
 fn span_end(
     function: &SsaFunction,
     base: SsaValue,

@@ -1,5 +1,5 @@
-//! Replacement of values by other values, applied to a whole function at once. This module knows no reason for a
-//! replacement.
+//! Replacement of values by other values, applied to a whole function at once. This module is independent of the
+//! reasons for replacements.
 
 use crate::function::{Definition, Jump, SsaEnd, SsaFunction};
 use crate::op::SsaValue;

@@ -1,9 +1,9 @@
 //! Scalar promotion: a memory cell that each iteration of a loop reads and may change, such as a sum, is kept in a
 //! register. The cell is loaded before the loop. If it is changed, it is stored where the loop ends or exits. Only
-//! loops with a body of one block are transformed. This pass knows no arithmetic.
+//! loops with a body of one block are transformed. This pass is independent of arithmetic.
 //!
-//! The load is executed before the checks in the iterations. So the address must be valid even if these checks would
-//! fail.
+//! The load is executed before the checks in the iterations, so the cell's address must be valid even if these checks
+//! would fail.
 
 use super::ranges::{FunctionRanges, KnownRanges};
 use super::replacements::Replacements;

@@ -1,6 +1,6 @@
 //! Select folding: replaces `select(x != 0, s + x*f, s)` by `s + x*f` where the bits are equal. Gradient steps emit
 //! such selects to skip zero adjoints. Only floats are transformed, because a product in fixed point may overflow. This
-//! pass knows no step.
+//! pass is independent of machine steps.
 //!
 //! With t = ±0 and a finite f:
 //!
@@ -10,12 +10,13 @@
 //! | s - t·f = s | s is never -0, or t·f isn't |
 //! | s - (0 - t) = s | always; for any other t it equals s + t |
 //!
-//! The step may have added to s just before, through an address that may be that of the same cell. Then the select's
-//! other choice is s, and the sum begins with `select(a == b, s + t·g, s)`. With t = ±0 both are equal.
+//! Just before, the step may have added to s through another address, which may be that of the same cell. The select's
+//! other choice is then s, and its sum begins with `select(a == b, s + t·g, s)`, where a and b are the addresses. With
+//! t = ±0 both choices are equal.
 //!
-//! A factor f that may be infinite prevents the folding. If a product is added, the sum must have a check that the
-//! condition guards. Folding makes this check unconditional, so it may fail because of an overflowing factor that isn't
-//! needed.
+//! A factor f that may be infinite prevents the folding. If a product is added, the sum must have a check that is
+//! guarded by the select's condition. Folding makes this check unconditional, so it may fail because an unneeded factor
+//! overflows.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -76,7 +77,7 @@ enum Always {
     Sum(SsaValue, SsaValue),
 }
 
-/// Certainty that a part of a sum is ±0 where the tested number is ±0.
+/// Certainty that a part of a sum is ±0 if the tested number is ±0.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Vanishing {
     Surely,
@@ -109,7 +110,7 @@ impl NeedlessChoices<'_> {
         let is_check = |op: &&SsaOp| matches!(op.kind, OpKind::RequireAdmitted | OpKind::RequireVacant);
         let mut open: VecDeque<SsaValue> =
             checks.filter(is_check).flat_map(|op| op.operands.clone()).collect();
-        // Breadth first, because a checked sum may depend on all earlier blocks.
+        // Breadth first, because a checked sum may depend on the values of all earlier blocks.
         let most = MOST_FINITE * block.ops.len();
         while let Some(real) = open.pop_front().filter(|_| self.finite.len() < most) {
             if self.finite.insert(real)
@@ -222,9 +223,9 @@ impl NeedlessChoices<'_> {
         self.function.op(value).is_some_and(|op| op.kind == OpKind::Real(0))
     }
 
-    /// Returns true if `value` equals `held`, the content of a cell, where `tested` is 0. There are two cases. Both may
-    /// be the same value. Or `value` is `select(a == b, sum, held)`, which tests whether two addresses are equal, and
-    /// `sum` adds a multiple of `tested` to the content at the other address.
+    /// Returns true if `value` equals `held`, the content of a cell, provided that `tested` is 0. In the simplest case
+    /// both are the same value. Otherwise `value` must be `select(a == b, sum, held)`: `a` and `b` are two addresses,
+    /// and `sum` adds a multiple of `tested` to the content at the other address.
     fn is_then(&mut self, value: SsaValue, held: SsaValue, tested: SsaValue) -> bool {
         if self.is_one(value, held) {
             return true;
@@ -269,7 +270,7 @@ impl NeedlessChoices<'_> {
         [value, now].iter().any(|value| self.is_never_negative_zero.get(value.0 as usize) == Some(&true))
     }
 
-    /// Returns the certainty that a value is ±0 where `with` is ±0; `None` if that is unknown.
+    /// Returns the certainty that a value is ±0 if `with` is ±0; `None` if the certainty is unknown.
     fn vanishing(&mut self, value: SsaValue, with: SsaValue, depth: u32) -> Option<Vanishing> {
         if self.is_one(value, with) {
             return Some(Vanishing::Surely);

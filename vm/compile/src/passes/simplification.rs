@@ -1,5 +1,5 @@
 //! Algebraic simplification: results of operations that follow from their operands, bit for bit. Few identities hold
-//! for floats. This module knows no block.
+//! for floats. This module is independent of blocks.
 //!
 //! | identity | holds |
 //! |---|---|
@@ -143,7 +143,7 @@ fn folded(known: &impl Known, kind: OpKind, a: SsaValue, b: SsaValue) -> Simplif
         OpKind::IntAdd => wrapped(known, a.wrapping_add(b)),
         OpKind::IntSub => wrapped(known, a.wrapping_sub(b)),
         OpKind::IntMul => wrapped(known, a.wrapping_mul(b)),
-        // These operate on addresses too, which aren't words.
+        // This operation also applies to addresses, which aren't words.
         OpKind::IntAnd => a & b,
         OpKind::IntOr => a | b,
         OpKind::IntXor => a ^ b,

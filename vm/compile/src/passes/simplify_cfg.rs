@@ -1,6 +1,5 @@
 //! CFG simplification: merges two blocks if the edge between them is the only one out of the first block and the only
-//! one into the second. The only operations that this pass knows are those that depend on the number of steps before
-//! them.
+//! one into the second. This pass distinguishes only the operations that depend on the number of steps before them.
 
 use super::replacements::Replacements;
 use crate::function::{Definition, SsaEnd, SsaFunction};

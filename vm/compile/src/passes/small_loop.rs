@@ -1,5 +1,5 @@
-//! One-block loops: loops with a body of one block, one entering edge and one leaving edge. This module knows no
-//! operation.
+//! One-block loops: loops with a body of one block, one entering edge and one leaving edge. This module is independent
+//! of operations.
 
 use crate::function::{Jump, SsaBlock, SsaEnd, SsaFunction};
 use crate::op::SsaValue;

@@ -1,4 +1,5 @@
-//! Trivial phi removal: replaces a block parameter that receives one value on all edges. This pass knows no operation.
+//! Trivial phi removal: replaces a block parameter that receives one value on all edges. This pass is independent of
+//! operations.
 
 use std::collections::VecDeque;
 
@@ -26,8 +27,8 @@ pub(crate) fn passed<'f>(
     })
 }
 
-/// Replaces each parameter that receives only one value, or itself. Returns for each value whether it was replaced
-/// here.
+/// Replaces each parameter that receives only one value, or itself. For each value, the result is true if this function
+/// has replaced it.
 ///
 /// A parameter is examined again only after one of its arguments was replaced. So the time grows with the size of the
 /// function, and not with the number of replacements that follow from each other.

@@ -1,6 +1,6 @@
-//! Unchanged cells: drops a store at an exit if the stored value is the one that was loaded from the same cell at
-//! entry. Between entry and exit, such a cell is stored only where an out-of-line callee is entered or left; cells
-//! stored there are excluded. This pass knows no other store.
+//! Unchanged cells: drops a store at an exit if it stores the value that was loaded from the same cell at entry.
+//! Between entry and exit, such a cell is stored only at the entry or return of an out-of-line callee; cells stored
+//! there are excluded. This pass handles no other stores.
 
 use std::collections::{HashMap, HashSet};
 

@@ -212,7 +212,7 @@ impl Numbering<'_> {
         parts.into_iter().for_each(|part| self.is_known_finite(part));
     }
 
-    /// Assumes that a condition holds, or that it doesn't, from here on.
+    /// Assumes for all code that the current block dominates that a condition holds, or that it doesn't hold.
     fn assume(&mut self, condition: SsaValue, holds: bool) {
         let condition = self.find(condition);
         let Some(op) = self.function.op(condition).cloned() else {
@@ -268,7 +268,8 @@ impl Numbering<'_> {
         self.assume_range(b, for_b);
     }
 
-    /// Assumes a range of an integer from here on. If the range has one number, its literal replaces the value.
+    /// Assumes a range of an integer for all code that follows. If the range has one number, its literal replaces the
+    /// value.
     fn assume_range(&mut self, value: SsaValue, range: IntRange) {
         let value = self.find(value);
         let before = self.range(value);
@@ -362,7 +363,8 @@ impl Numbering<'_> {
             return false;
         }
         let mut found = simplified(self, &op);
-        // If its guard is 0, a guarded operation has an arbitrary result, so it isn't simplified to a value. But a check that always passes is redundant with any guard.
+        // If its guard is 0, an operation has an arbitrary result, so a guarded operation isn't simplified to a value.
+        // But a check that always passes is redundant with any guard.
         if op.guard.is_some() && found != Simplified::Nothing {
             found = Simplified::Itself;
         }
@@ -410,7 +412,7 @@ impl Numbering<'_> {
         true
     }
 
-    /// Replaces the result of an operation with a guard of 0 by a literal 0, because the result isn't used.
+    /// Replaces the result of an operation by a literal 0. The operation's guard is 0, so its result isn't used.
     fn replace_unused(&mut self, value: SsaValue, op: &SsaOp) {
         if let Some(class) = op.kind.facts().result {
             let zero = self.literal(match class {
@@ -434,7 +436,7 @@ pub(super) fn negated(order: Order) -> Order {
     }
 }
 
-/// Returns true if repeating an operation is redundant: it gives the same result, or fails again.
+/// Returns true if repeating an operation is redundant: the repetition gives the same result, or fails again.
 fn is_idempotent(kind: OpKind) -> bool {
     let is_check = matches!(
         kind,

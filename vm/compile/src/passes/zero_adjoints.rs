@@ -1,9 +1,11 @@
-//! Zero adjoints: finds adjoints in memory that are +0, and folds what is computed from them. A procedure that is run
-//! backward computes its ancillas first, while none of them has an adjoint yet, so half of that work propagates zeros.
+//! Zero adjoints: finds adjoints in memory that are +0, and folds what is computed from them. The reverse sweep of a
+//! procedure computes the procedure's ancillas first. None of them has an adjoint yet, so half of that work propagates
+//! zeros.
 //!
-//! Frames of inlined calls are divided into *regions* where the ranges of stores begin and end. A forward data-flow
-//! analysis finds, for each point, the regions in which every adjoint is +0, and the values that are +0 or ±0. It
-//! starts with the assumption that all are, and withdraws what an operation contradicts. With z = ±0 and a finite f:
+//! Frames of inlined calls are divided into *regions*; their borders are the ends of the ranges that stores address. A
+//! forward data-flow analysis finds, for each point, the regions in which every adjoint is +0, and the values that are
+//! +0 or ±0. It starts with the assumption that all of them are, and withdraws what an operation contradicts. With z =
+//! ±0 and a finite f:
 //!
 //! | | holds where |
 //! |---|---|
@@ -13,7 +15,7 @@
 //!
 //! The interpreter evaluates no product with an adjoint of 0, so folding also drops the check of such a product. But
 //! another pass may have dropped the check of the factor f, because the check of the product implied it. So a product
-//! is folded only if f is a cell's content, was checked before, or has no other use.
+//! is folded only if f is a cell's content, was checked earlier, or has no other use.
 
 use std::collections::HashSet;
 
@@ -139,7 +141,8 @@ fn store(function: &SsaFunction, value: SsaValue) -> Option<(SsaValue, SsaValue)
 struct Regions(Vec<IntRange>);
 
 impl Regions {
-    /// Divides the frames where stores begin and end. Without frames, or with too many regions, returns `None`.
+    /// Divides the frames into regions, at the ends of the ranges that are stored to. Returns `None` if there are no
+    /// frames, or too many regions.
     fn of(function: &SsaFunction, order: &[u32], zeroing: &[ZeroingLoop]) -> Option<Regions> {
         let first = i64::from(function.cells.reals.checked_sub(function.demands.frame_reals)?);
         let frames = IntRange { low: first, high: i64::from(function.cells.reals) - 1 };
@@ -178,7 +181,7 @@ impl Regions {
         self.which(|region| !region.is_apart(range))
     }
 
-    /// Returns true if all adjoints in a range are +0, given that the adjoints of the regions `now` are.
+    /// Returns true if all adjoints in a range are +0, given that all adjoints in the regions `now` are +0.
     fn are_zero(&self, range: IntRange, now: RegionSet) -> bool {
         let ends = self.0.first().zip(self.0.last());
         let is_inside = ends.is_some_and(|(first, last)| range.is_within(first.hull(*last)));
@@ -188,7 +191,7 @@ impl Regions {
     /// Returns the regions that are +0 after a store to a range of addresses.
     fn stored(&self, range: IntRange, zero: Zero, now: RegionSet) -> RegionSet {
         match zero {
-            // A store at a literal address covers its region.
+            // A store at a literal address fills the region that consists of its cell.
             Zero::Positive if range.low == range.high => now | self.which(|region| region == range),
             Zero::Positive => now,
             Zero::Either | Zero::Unknown => now & !self.met(range),
@@ -280,8 +283,8 @@ impl ZeroAnalysis<'_> {
 }
 
 impl ZeroAnalysis<'_> {
-    /// Returns true if a product with this factor can be folded, because no other check was dropped in reliance on the
-    /// product's.
+    /// Returns true if a product with this factor can be folded: the check of the product was no reason to drop a check
+    /// of the factor.
     fn can_vanish(&self, factor: SsaValue, checked: &HashSet<SsaValue>, depth: u32) -> bool {
         let function = self.function;
         let Some(op) = function.op(factor) else {

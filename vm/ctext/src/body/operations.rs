@@ -1,4 +1,4 @@
-//! Emits each operation as lines of C. Independent of blocks.
+//! Emits each operation as lines of C. This module is independent of blocks.
 
 use reviver_compile::call::region::Region;
 use reviver_compile::op::{OpKind, Space, SsaOp, SsaValue};
@@ -81,7 +81,7 @@ pub(super) fn write(w: &mut BodyWriter, value: SsaValue, op: &SsaOp) {
                 Region::Forward => format!("(clock + {here})"),
                 _ => format!("({here} - clock)"),
             };
-            // The expression isn't inlined, because the step counter changes.
+            // The expression isn't inlined at a later place, because the step counter changes.
             w.made(value, text, false);
         }
         OpKind::Store(space) => w.store(space, op),
@@ -124,7 +124,7 @@ pub(super) fn write(w: &mut BodyWriter, value: SsaValue, op: &SsaOp) {
 }
 
 /// Returns the result `holds` of comparing `a` with itself. The comparison isn't emitted, because compilers warn of
-/// it. The `(void)` avoids a warning about an unused variable.
+/// such comparisons. The `(void)` avoids a warning about an unused variable.
 fn known(a: &str, holds: bool) -> String {
     if a.starts_with(|sign: char| sign.is_ascii_digit()) {
         return i32::from(holds).to_string();
@@ -197,8 +197,8 @@ impl BodyWriter<'_> {
         }
     }
 
-    /// A comparison with the end of the call records tests whether there is memory for one more call. Returns that
-    /// test in C, or its negation. Returns `None` for other comparisons.
+    /// Returns the C test for memory for one more call, or the negated test. A comparison with the end of the call
+    /// records is such a test. Returns `None` for other comparisons.
     fn has_memory(&self, order: Order, op: &SsaOp) -> Option<String> {
         let [word, _] = self.operands(op);
         let _ = op.operands.get(1).filter(|&&end| self.is_end_of_records(end))?;
@@ -266,14 +266,15 @@ impl BodyWriter<'_> {
         self.made(value, text, false);
     }
 
-    /// Emits the conversion of a float to an integer. A check returns a status if the float is out of range.
+    /// Emits the conversion of a float to an integer. The emitted check returns a status if the float is out of range.
     fn integer_of(&mut self, value: SsaValue, op: &SsaOp, a: &str) {
         let suffix = self.numbers.suffix();
         self.fail(&format!("!rv_has_integer_{suffix}({a})"), op.guard, CheckStatus::OutOfRange);
         self.within_word(value, op, &format!("rv_integer_{suffix}({a})"));
     }
 
-    /// Emits the conversion of a 64-bit integer to a word. A check returns a status if the integer is out of range.
+    /// Emits the conversion of a 64-bit integer to a word. The emitted check returns a status if the integer is out of
+    /// range.
     fn within_word(&mut self, value: SsaValue, op: &SsaOp, text: &str) {
         let bits = self.numbers.0.word.bits();
         if bits < 64 {
@@ -326,8 +327,8 @@ impl BodyWriter<'_> {
         self.fixed_call(value, op, &format!("rv_fixed_{call}"));
     }
 
-    /// Emits a call of a helper function that returns 1 if it fails, and stores its result through a pointer. `call`
-    /// is the expression up to the pointer.
+    /// Emits a call of a helper function that returns 1 if it fails, and stores its result through a pointer. `call` is
+    /// the text of the call up to that pointer, which is the last argument.
     fn fixed_call(&mut self, value: SsaValue, op: &SsaOp, call: &str) {
         let name = match self.plan.uses(value) {
             0 => "unused".to_owned(),
@@ -342,7 +343,7 @@ impl BodyWriter<'_> {
             self.line(format!("int64_t {name};"));
         }
         self.fail(&format!("{call}&{name})"), None, CheckStatus::OutOfRange);
-        // In the condition, the call precedes the guard, so that the result is assigned even if the guard is 0.
+        // In the condition, the call comes before the guard, so that the result is assigned even if the guard is 0.
         if let (Some(guard), Some(last)) = (op.guard, self.lines.len().checked_sub(3)) {
             let indent = "    ".repeat(self.depth);
             let guard = self.value(guard);

@@ -13,7 +13,7 @@ const ALL: &[(&str, &str)] = &[
     (
         "rv_fixed_taken",
         "\
-/* Takes a number, if it fits. */
+/* Converts a number to 64 bits. Fails if the number doesn't fit. */
 static inline int rv_fixed_taken(rv_int128 a, int64_t *made) {
     const int fits = a >= INT64_MIN && a <= INT64_MAX;
     *made = fits ? (int64_t)a : 0;
@@ -53,7 +53,7 @@ static inline int rv_fixed_neg(int64_t a, int64_t *made) {
     (
         "rv_fixed_rounded",
         "\
-/* product / 2^shift, to nearest, ties to even. */
+/* Returns product / 2^shift, rounded to nearest, ties to even. */
 static inline rv_int128 rv_fixed_rounded(rv_int128 product, int shift) {
     const rv_int128 below_half = ((rv_int128)1 << (shift - 1)) - 1;
     return (product + below_half + ((product >> shift) & 1)) >> shift;
@@ -79,7 +79,7 @@ static inline uint64_t rv_fixed_magnitude(int64_t a) {
     (
         "rv_fixed_signed",
         "\
-/* A magnitude with its sign, if it fits. */
+/* Gives a magnitude its sign. Fails if the result doesn't fit in 64 bits. */
 static inline int rv_fixed_signed(rv_uint128 magnitude, int is_negative, int64_t *made) {
     if (magnitude > (rv_uint128)1 << 63) {
         *made = 0;
@@ -109,7 +109,7 @@ static inline int rv_fixed_div(int64_t a, int64_t b, int fraction, int64_t *made
     (
         "rv_fixed_root",
         "\
-/* The square root, to nearest: a tie is impossible. */
+/* Returns the square root, rounded to nearest. A tie is impossible. */
 static inline rv_uint128 rv_fixed_root(rv_uint128 square) {
     const rv_uint128 root = rv_wide_root(square);
     return root + (square - root * root > root);

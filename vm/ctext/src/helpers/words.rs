@@ -76,7 +76,7 @@ pub(super) fn text(name: &str) -> Option<String> {
 }
 
 const BIT: &str = "\
-/* What a comparison comes to, as a number that others are compared with. */
+/* Returns the result of a comparison, as an operand of another comparison. A call avoids a compiler warning. */
 static inline int64_t rv_bit(int64_t a) {
     return a;
 }

@@ -41,8 +41,8 @@ fn arguments(frac: u32) -> Vec<i64> {
     positive.into_iter().chain(negative).chain([i64::MIN]).collect()
 }
 
-/// Returns a question for a run with these inputs, and the interpreter's reals at its end, if there is no
-/// trap.
+/// Returns a question for a run with these inputs, and the interpreter's reals at the end of the run. The reals are
+/// `None` if the interpreter traps.
 fn asked(number: usize, program: &Arc<Program>, a: i64, b: i64) -> (CQuestion, Option<Vec<u64>>) {
     let mut machine = Machine::at_begin(program.clone()).unwrap();
     for (name, value) in [("a", a), ("b", b)] {

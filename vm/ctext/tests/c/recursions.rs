@@ -1,5 +1,5 @@
 //! Calls that are not inlined. Frames, records and gradients are the same as the interpreter's at any depth. If there
-//! is no memory for one more call, the status says whether the program's own limit is reached.
+//! is no memory for one more call, the status says whether the program's own limit was reached.
 
 use std::sync::Arc;
 
@@ -183,7 +183,7 @@ fn status(text: &str, name: &str) -> i64 {
     found.and_then(|number| number.parse().ok()).unwrap()
 }
 
-/// Returns a question for each depth, with the interpreter's integers at its end, if there is no trap.
+/// Returns a question for each depth, and the interpreter's integers at its end; `None` if the interpreter traps.
 fn by_depth(program: &Arc<Program>, depths: &[i64]) -> Vec<(CQuestion, Option<Vec<i64>>)> {
     let (n, _) = program.global("n").unwrap();
     let cell = program.cells(n).start;

@@ -19,7 +19,7 @@ use reviver_lab::{corners, specimens};
 use reviver_vm::differentiate::{self, gradient};
 use reviver_vm::{CheckLevel, Machine, Program, Travel};
 
-/// Step limit of the compared runs. Runs that exceed it are left out, because no limit ends a run in C.
+/// Step limit of the compared runs. Longer runs are left out, because C text has no step limit.
 const MOST_STEPS: u64 = 2_000_000;
 
 /// A program with its C text.
@@ -136,7 +136,7 @@ fn questions(candidate: &Candidate, number: usize) -> Vec<(CQuestion, Expected)>
     found
 }
 
-/// Clears main's frame. A backward run begins with 0 there, so without the rounding errors of the forward run.
+/// Clears main's frame. A backward run begins with 0 in the frame, without the rounding errors of the forward run.
 fn clear_frame(machine: &mut Machine) {
     let program = machine.program().clone();
     let layout = program.flow().layout();
@@ -240,7 +240,7 @@ fn shipped_programs_agree() {
         println!("{what}: {error}");
     }
     assert!(candidates.len() > 20, "only {} programs have a text", candidates.len());
-    // A few texts are compiled with the options that users choose, which takes several times as long.
+    // Only a few texts are compiled with the options that users choose, because that takes several times as long.
     let (few, most) = candidates.split_at(10);
     assert!(compare(few, "-O3") > 15);
     assert!(compare(most, "-O1") > 60);
@@ -285,8 +285,8 @@ fn edges_of_the_rules_are_defined_in_c() {
     assert!(compare_by(&compiler, &candidates, &options) > 100);
 }
 
-/// Programs with sums that overflow. They must return a status, although an overflow may prolong a loop, and sums may
-/// be checked only at the end.
+/// Programs with sums that overflow. Each run must return a status, although an overflow may prolong a loop, and sums
+/// may be checked only at the end.
 const TOO_LARGE: [&str; 4] = [
     ".inout a: real, b: real, n\nadd b, 1e300\nfrom n == 0\n add a, b * 1e7\n add n, 1\nuntil a < 0.0\n",
     ".inout x[3]: real, y: real\nadd y, 1e307\nfor t in 0..50\n for i in 0..3\n  add x[i], y\n rof\nrof\n",

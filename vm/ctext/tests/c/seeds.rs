@@ -37,8 +37,8 @@ fn bits(system: RealSystem, numbers: [f64; 3]) -> [u64; 3] {
     numbers.map(|number| literal_bits(system, number))
 }
 
-/// Returns the words that a call should print: y[0], y[1], z, and the derivatives. Empty if the gradient isn't
-/// verified.
+/// Returns the words that a call should print: y[0], y[1], z, and the derivatives. Returns no word if the gradient
+/// isn't verified.
 fn expected(program: &Arc<Program>, inputs: [f64; 3], seeds: [f64; 3], level: CheckLevel) -> Vec<u64> {
     let system = program.module().real;
     let cells = |name: &str| program.cells(program.global(name).unwrap().0);

@@ -1,5 +1,6 @@
-//! Compiles the text in the same way as users. No compiler at hand may warn at its highest level, with all functions,
-//! in each number system, and with any names of cells. No compiler may fuse or reorder operations on floats.
+//! Compiles the text in the same way as users. Installed compilers must give no warning at their highest level, with
+//! all functions, in each number system, and with any names of cells. No compiler may fuse or reorder operations on
+//! floats.
 
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};

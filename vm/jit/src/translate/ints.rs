@@ -88,7 +88,7 @@ impl Translation<'_> {
         let is_zero = self.builder.ins().icmp_imm(IntCC::Equal, b, 0);
         self.fail_if(is_zero, op);
         let is_minus_one = self.builder.ins().icmp_imm(IntCC::Equal, b, -1);
-        // Where the guard is 0, the divisor may still be 0.
+        // If the guard is 0, the divisor may still be 0.
         let is_special = self.builder.ins().bor(is_zero, is_minus_one);
         let one = self.builder.ins().iconst(types::I64, 1);
         let divisor = self.builder.ins().select(is_special, one, b);

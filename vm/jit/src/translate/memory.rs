@@ -46,7 +46,7 @@ impl Translation<'_> {
     /// Loads the base address of each space: at entry, and again before each loop. The reload keeps base addresses in
     /// registers within loops, even if other code needs the registers elsewhere.
     pub(super) fn find_memories(&mut self) -> Option<()> {
-        // Stores to cells don't change these fields, but the flags don't say so. Otherwise, Cranelift would reuse
+        // Stores to cells don't change these fields, but other alias flags wouldn't say so. Cranelift would then reuse
         // addresses that were loaded earlier, possibly from the stack.
         let flags = flags(Space::Reals);
         for (space, field) in [
@@ -162,8 +162,8 @@ impl Translation<'_> {
         }
     }
 
-    /// Adds the mark of a jump to the watch, as defined in [`reviver_vm::watch`]. The step of the jump is already
-    /// counted.
+    /// Adds the mark of a jump to the sum of marks, as defined in [`reviver_vm::watch`]. The step of the jump must
+    /// already be counted.
     pub(super) fn mark_jump(&mut self) -> Option<()> {
         let last = self.load(types::I64, ContextField::LAST_INTERVAL)?;
         let per_step_left = self.load(types::I64, ContextField::PER_STEP_LEFT)?;
@@ -210,7 +210,7 @@ impl Translation<'_> {
         Some(())
     }
 
-    /// Raises the recorded largest magnitude to that of a real, if the real's is greater.
+    /// Raises the recorded largest magnitude to the magnitude of a real, if that is greater.
     pub(super) fn largest(&mut self, op: &SsaOp) -> Option<()> {
         let [value] = self.operands(op)?;
         let value = self.in_double(value);
@@ -293,7 +293,7 @@ impl Translation<'_> {
         Some(())
     }
 
-    /// Emits the condition that a freed number changes other fields than the error, as defined by
+    /// Emits the condition under which a freed number changes fields other than the error, as defined by
     /// [`reviver_vm::watch::FreedSoFar`].
     fn is_reported(&mut self, value: ir::Value) -> Option<ir::Value> {
         let magnitude = self.builder.ins().fabs(value);

@@ -26,8 +26,8 @@ pub use group::{translate_for_group, vectors_of};
 /// Return value of native code after a failed check; otherwise it returns 0.
 pub const FAILED: i64 = 1;
 
-/// Returns the signature of native code: it takes the context, and returns [`FAILED`] if a check has failed, otherwise
-/// 0.
+/// Returns the signature of native code. The code takes the context. It returns [`FAILED`] if a check has failed,
+/// otherwise 0.
 pub fn signature(config: TargetFrontendConfig) -> Signature {
     let mut signature = Signature::new(config.default_call_conv);
     signature.params.push(AbiParam::new(config.pointer_type()));
@@ -35,8 +35,8 @@ pub fn signature(config: TargetFrontendConfig) -> Signature {
     signature
 }
 
-/// Translates an SSA function into a Cranelift function with that [`signature`]. Returns `None` if an operation isn't
-/// supported.
+/// Translates an SSA function into a Cranelift function with the signature that [`signature`] returns. Returns `None`
+/// if an operation isn't supported.
 pub fn translate(
     function: &SsaFunction,
     ir_function: &mut ir::Function,

@@ -37,7 +37,7 @@ impl Translation<'_> {
         matches!(self.kinds.system, RealSystem::Fixed(_))
     }
 
-    /// Returns the literal real of these bits.
+    /// Returns the literal of the real with these bits.
     fn literal(&mut self, bits: u64) -> ir::Value {
         match self.kinds.system {
             RealSystem::F64 => self.builder.ins().f64const(Ieee64::with_bits(bits)),
@@ -113,8 +113,8 @@ impl Translation<'_> {
         self.call(address, &arguments?, Some(type_of(Class::Real, self.kinds.system)))
     }
 
-    /// Translates a power with an integer exponent. The exponents 0, 1 and 2 are inlined: they are defined as 1, the
-    /// base and its square.
+    /// Translates a power with an integer exponent. For the exponents 0, 1 and 2 no function is called: the powers are
+    /// 1, the base and its square.
     fn power(&mut self, op: &SsaOp) -> Option<ir::Value> {
         let [base, exponent] = self.operands(op)?;
         let [few, others, next] = [(); 3].map(|()| self.builder.create_block());
@@ -182,7 +182,7 @@ impl Translation<'_> {
         let is_sum = op.kind == OpKind::Add;
         let made = if is_sum { self.builder.ins().iadd(a, b) } else { self.builder.ins().isub(a, b) };
         let (from_a, from_b) = (self.builder.ins().bxor(made, a), self.builder.ins().bxor(made, b));
-        // A difference overflows if the sign of a differs from the sign of b and from the sign of the difference.
+        // A difference a - b overflows if the sign of a differs from the sign of b and from the sign of the difference.
         let from_b = if is_sum { from_b } else { self.builder.ins().bnot(from_b) };
         let both = self.builder.ins().band(from_a, from_b);
         let fails = self.builder.ins().icmp_imm(IntCC::SignedLessThan, both, 0);

@@ -41,8 +41,8 @@ fn adjoints_of_calls_equal_those_of_the_interpreter() {
     }
 }
 
-/// Program with adjoints that are multiples of a possible zero, and sums that may be -0. They occur in variables and
-/// in memory, negated, subtracted, through a temporary, and with a factor that overflows.
+/// Program with adjoints that are multiples of a possible zero, and with sums that may be -0. The adjoints occur in
+/// variables and in memory, negated, subtracted, through a temporary, and with a factor that overflows.
 const SMALL_ADJOINTS: &str = "\
 .in n default 3
 .inout a: real default 2, b: real default 0, c: real default -1.5

@@ -1,4 +1,4 @@
-//! Traps at any time of a run, and checks that code performs once for many iterations.
+//! Traps at any time of a run, and checks that code executes once instead of in each iteration.
 
 use reviver_compile::function::SsaBlock;
 use reviver_compile::op::OpKind;
@@ -11,7 +11,8 @@ use crate::machines::Machines;
 use crate::unrolling::whole_function;
 
 /// Programs with a loop that changes a cell of loop-invariant address, where the bounds check is executed only in the
-/// loop. One index was checked against another array before; one is just after the end of a slice.
+/// loop. In one program, the index was checked against another array before the loop. In the other one, the index is
+/// just after the end of a slice.
 const PLACES_LOOKED_AT_LATE: [&str; 2] = [
     ".inout A[10]: real, B[10], k default 3, s, x: real default 1\nfor i in 0..20\n add s, B[k]\n add A[k], x\nrof\n",
     ".inout A[10]: real, B[10], k default 3, s, x: real default 1\ncall p(A[k..10], B[k..10], s, x)\n\
@@ -72,8 +73,8 @@ fn overflow_carried_around_a_loop_is_detected() {
     }
 }
 
-/// Program with sums of array cells in nested loops; the cells are checked at exits. Each may become too large in any
-/// iteration, in both directions, and as an adjoint. Two names may alias, and the cell's adjoint then has two
+/// Program with sums of array cells in nested loops; the cells are checked at exits. Each sum may become too large in
+/// any iteration, in both directions, and as an adjoint. Two names may be those of one cell, whose adjoint then has two
 /// contributions.
 fn sums_of_arrays(system: &str) -> String {
     format!(

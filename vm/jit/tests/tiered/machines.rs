@@ -48,7 +48,7 @@ fn reported(state: &State, level: CheckLevel) -> State {
     state
 }
 
-/// Copies of a machine: one is interpreted, the others run by the evaluator and by native code.
+/// Copies of a machine: one is interpreted, the others are run by the evaluator and by native code.
 pub struct Machines {
     pub level: CheckLevel,
     pub plain: Machine,
@@ -129,7 +129,10 @@ pub fn both_ends((text, steps): (&str, u64), level: CheckLevel) -> [Machines; 2]
     while far.plain.state().step < steps as i64 {
         let before = far.plain.state().step;
         far.run(Travel::Forward, steps - before as u64);
-        assert!(far.plain.state().step > before, "it has no so many steps: {before}");
+        assert!(
+            far.plain.state().step > before,
+            "the program ends after fewer than {steps} steps, at step {before}"
+        );
     }
     [begin, far]
 }

@@ -1,5 +1,5 @@
-//! Runs by the SSA evaluator and by native code stop where interpreted runs stop, in the same state: at any budget, at
-//! a trap at any time, and at a `show`. So do unchecked runs over exact numbers.
+//! The SSA evaluator and native code stop runs where the interpreter stops them, in the same state: at any budget, at a
+//! trap at any time, and at a `show`. Unchecked runs over exact numbers do so, too.
 
 mod budgets;
 mod checks;

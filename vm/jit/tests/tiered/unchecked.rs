@@ -8,7 +8,7 @@ use crate::machines::{Machines, both_ends};
 use crate::texts::lossless;
 use crate::unrolling::whole_function;
 
-/// Index checks stay in unchecked code, because other checks were dropped in reliance on them.
+/// Index checks stay in unchecked code, because other checks were dropped on the assumption that they stay.
 #[test]
 fn indices_are_checked_in_unchecked_code() {
     for i in [3, 15, 25, 1_000_000_000] {
@@ -43,8 +43,8 @@ fn unchecked_runs_stop_at_the_same_steps() {
     }
 }
 
-/// Returns the number of safepoints that skip a number of steps known only at run time, in the code that begins at an
-/// end of a program.
+/// Returns the number of safepoints that skip a number of steps known only at run time. Counts them in the code that
+/// begins at one end of a program.
 fn skips(text: &str, direction: CodeDirection) -> usize {
     let (_, function) = whole_function(text, direction, CheckLevel::Unchecked);
     function

@@ -18,8 +18,8 @@ pub(super) struct StepsOfTasks {
     tasks: usize,
 }
 
-/// Upper bound on the tasks that are remembered. Beyond it, all earlier ones are forgotten, and a backward run executes
-/// them on a single thread.
+/// Upper bound on the tasks whose numbers of steps are stored. If there are more, the numbers of all earlier tasks are
+/// deleted, and a backward run executes these tasks on a single thread.
 const MOST_TASKS: usize = 1 << 20;
 
 impl StepsOfTasks {

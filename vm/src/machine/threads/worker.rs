@@ -173,8 +173,9 @@ impl<B: Interpreted> Worker<'_, B> {
         Ok(())
     }
 
-    /// Removes the deferred adjoints of the current task from the machine. Returns one for each cell that the task only
-    /// reads; it is 0 if none was deferred. So the thread doesn't add shares to them: joining does.
+    /// Removes the deferred adjoints of the current task from the machine, and returns one for each cell that the task
+    /// only reads: 0 if none was deferred. Without them, the thread can't add the task's shares to the deferred adjoints.
+    /// The shares of all threads are added when the results are joined.
     fn take_waiting(
         &self,
         machine: &mut Machine<B>,

@@ -145,7 +145,7 @@ impl LibraryReady<'_> {
         let columns: Vec<&str> = self.subject.given(kind).iter().map(|cell| cell.name.as_str()).collect();
         match self.batch.prepare(task, &columns, &LaneInputs::default()) {
             Ok(prepared) => Some(Rc::new(prepared)),
-            // The inverse of a program with a stack needs values on it, which a batch can't give.
+            // The inverse of a program with a stack needs values on the stack, which a batch can't provide.
             Err(Error::Device(_) | Error::Stack { .. }) => None,
             Err(error) => panic!("{kind:?}: {error}"),
         }

@@ -81,7 +81,7 @@ fn shaders() {
 }
 
 /// Returns the device whose name contains `REVIVER_DEVICE`. If only `REVIVER_NEEDS_DEVICE` is set, returns the best
-/// GPU; if neither is, `None`. Panics if there is no such device.
+/// GPU. If neither variable is set, returns `None`. Panics if there is no such device.
 fn device() -> Option<Device> {
     let named = std::env::var("REVIVER_DEVICE").ok();
     if named.is_none() && std::env::var_os("REVIVER_NEEDS_DEVICE").is_none() {

@@ -1,7 +1,8 @@
-//! Bit reproducibility on all platforms. For each release, digests of final numbers are recorded for each program
-//! with reals, in f64 and f32. Others are recorded for the state after a backward run with adjoints.
+//! Bit reproducibility on all platforms. For each release and each program with reals, two digests are recorded in f64
+//! and in f32: of the state after a forward run, and of the state after the backward run, with adjoints.
 //!
-//! `UPDATE_BITS=1 cargo test --workspace --test machine programs::bits` records them for the version in Cargo.toml.
+//! `UPDATE_BITS=1 cargo test --workspace --test machine programs::bits` records the digests for the version in
+//! Cargo.toml.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;

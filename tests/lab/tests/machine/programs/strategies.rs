@@ -4,8 +4,8 @@ use reviver_expectations::assessment::Mismatch;
 use reviver_vm::differentiate::{DifferentiateError, Gradient, Subject, Variable, gradient};
 use reviver_vm::strategy::{Retention, Strategy};
 
-/// Number of leaves of a run (parts between snapshots). It is so large that each number of snapshots gives another
-/// schedule.
+/// Number of leaves of a run (parts between snapshots). The number is so large that a gradient's schedule differs for
+/// each number of snapshots.
 const LEAVES: u64 = 40;
 /// Number of steps above which a gradient is tried with fewer numbers of snapshots, and with fewer leaves.
 const LONG: u64 = 300_000;

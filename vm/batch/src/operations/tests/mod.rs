@@ -119,8 +119,8 @@ fn is_same(numbers: NumberKinds, kind: OpKind, a: u64, b: u64) -> bool {
     a == b || is_nan(a) && is_nan(b)
 }
 
-/// Returns true if the shader leaves an operation with these operands to the CPU: a trigonometric function of a huge
-/// angle, or of NaN.
+/// Returns true if the shader leaves an operation with these operands to the CPU: a trigonometric function of NaN or of
+/// a huge angle.
 fn is_left(numbers: NumberKinds, kind: OpKind, operands: [u64; 3]) -> bool {
     let angle = match kind {
         OpKind::Elementary(Elementary::Sin | Elementary::Cos | Elementary::Tan) => operands[0],

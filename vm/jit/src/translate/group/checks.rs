@@ -42,7 +42,8 @@ impl GroupTranslation<'_> {
         Some(())
     }
 
-    /// Records a failed check of a real in the lanes of vector `n`. The group is abandoned later.
+    /// Records a failed check of a real in the lanes of vector `n`. The group is abandoned at the next test of deferred
+    /// checks.
     pub(super) fn require(&mut self, op: &SsaOp, n: usize) -> Option<()> {
         let first = *op.operands.first()?;
         let fails = match op.kind {

@@ -25,7 +25,7 @@ impl GroupTranslation<'_> {
                 self.branch(condition, yes, no)?;
             }
             SsaEnd::Branch { condition, yes, no } => self.branch_of_lanes(*condition, yes, no)?,
-            // A group doesn't go to the stop block: it is abandoned if its budget is exhausted.
+            // A group never takes the edge `stop`: it is abandoned if its budget is exhausted.
             SsaEnd::Safepoint { steps, skipped, next, .. } => self.safepoint((*steps, *skipped), next)?,
             SsaEnd::Exit { .. } => self.leave()?,
         }
@@ -38,8 +38,8 @@ impl GroupTranslation<'_> {
         Some(())
     }
 
-    /// Branches on a condition that may differ between lanes. If it does, the context receives the direction of each
-    /// lane, and the group is abandoned.
+    /// Branches on a condition that may differ between lanes. If the lanes' conditions differ, the context receives the
+    /// direction of each lane, and the group is abandoned.
     fn branch_of_lanes(&mut self, condition: SsaValue, yes: &Jump, no: &Jump) -> Option<()> {
         let masks = (0..VECTORS).map(|n| self.mask(condition, n)).collect::<Option<Vectors>>()?;
         let joined = |own: &mut Self, join: fn(&mut Self, ir::Value, ir::Value) -> ir::Value| {
@@ -85,8 +85,8 @@ impl GroupTranslation<'_> {
         Some((*self.lane.blocks.get(jump.to as usize)?, arguments))
     }
 
-    /// Safepoint: continues if at least `steps` steps are left after the skipped ones. If the deferred checks are due,
-    /// they are tested first. The group is abandoned if too few steps are left or a check has failed.
+    /// Safepoint: continues if at least `steps` steps are left after the skipped ones. If deferred checks are due,
+    /// tests them first. The group is abandoned if too few steps are left, or if a deferred check has failed.
     fn safepoint(&mut self, (steps, skipped): (u32, Option<SsaValue>), next: &Jump) -> Option<()> {
         let mut left = self.lane.held(ContextField::LEFT)?;
         if let Some(skipped) = skipped {
@@ -95,7 +95,8 @@ impl GroupTranslation<'_> {
             left = self.lane.builder.ins().isub(left, skipped);
         }
         let unchecked = self.lane.builder.use_var(self.unchecked);
-        // One comparison covers both the budget and the time of the next test, because `unchecked` isn't negative.
+        // One comparison covers both the budget and the step at which deferred checks are due, because `unchecked`
+        // isn't negative.
         let margin = self.lane.builder.ins().isub(left, unchecked);
         let [looks, continues, renews] = [(); 3].map(|()| self.lane.builder.create_block());
         self.lane.builder.set_cold_block(looks);

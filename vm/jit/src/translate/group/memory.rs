@@ -28,7 +28,7 @@ impl GroupTranslation<'_> {
         Some(made)
     }
 
-    /// Loads vector `n` of each steady load of a space that `ops` use. It is called before a store to the space,
+    /// Loads vector `n` of each steady load of a space that `ops` use. Must be called before a store to the space,
     /// because a load after the store could read the new content.
     pub(super) fn load_before_store(&mut self, space: Space, ops: &[SsaValue], n: usize) -> Option<()> {
         for op in ops.iter().filter_map(|&value| self.group.function().op(value)) {
@@ -44,7 +44,8 @@ impl GroupTranslation<'_> {
         Some(())
     }
 
-    /// Returns the number of bytes from a cell to the next one. A word of a call record is stored once for all lanes.
+    /// Returns the number of bytes from a cell to the next one. A word of a call record isn't stored for each lane: all
+    /// lanes share it.
     fn distance(&self, space: Space) -> i64 {
         if space == Space::References { CELL } else { CELL * GROUP as i64 }
     }

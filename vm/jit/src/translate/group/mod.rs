@@ -1,5 +1,5 @@
-//! Translation of a call function for a SIMD group. A value that is the same for all lanes is one number in a register;
-//! any other value is a vector for each pair of lanes.
+//! Translation of a call function for a SIMD group. A value that is the same for all lanes is one number in a register.
+//! For any other value, each pair of lanes has a vector.
 //!
 //! - Checks of reals are deferred. They are tested at the function's end, and from time to time in loops, because a
 //!   loop might not terminate after a failed check.
@@ -113,29 +113,29 @@ type Vectors = Vec<ir::Value>;
 
 struct GroupTranslation<'a> {
     group: &'a GroupFunction,
-    /// Translation for one lane. It has the values that are the same for all lanes, and translates operations that are
-    /// executed lane after lane.
+    /// Translation for one lane. It holds the values that are the same for all lanes. It also translates operations
+    /// that are executed lane after lane.
     lane: Translation<'a>,
     /// Vectors of each value that differs between lanes.
     vectors: Vec<Vec<Option<ir::Value>>>,
     /// Masks of each value that is the result of a comparison: a lane has all bits set if the comparison holds,
     /// otherwise none.
     masks: Vec<Vec<Option<ir::Value>>>,
-    /// Vectors that the current block emits at their first use, so that they occupy no registers before. Code on only
-    /// one of two paths through a block must not emit such a vector first, because the vector would be undefined on the
-    /// other path.
+    /// Vectors that the current block emits at their first use, so that they don't occupy registers earlier. If a block
+    /// has two paths, code on only one of them must not be the first to emit such a vector: the vector would be
+    /// undefined on the other path.
     known: HashMap<SharedVector, ir::Value>,
     /// Spaces to which only the blocks at the function's end store.
     unchanged: Vec<Space>,
-    /// Loads of literal addresses in unchanged spaces, without a store before them in their block. Each block that uses
-    /// such a load emits it again.
+    /// Loads of literal addresses in unchanged spaces that no store precedes in their block. Each block that uses such
+    /// a load emits the load again.
     steady: HashSet<SsaValue>,
-    /// Bits that are 0 unless a check has failed.
+    /// Bits that record failed checks: 0 unless a check has failed.
     found: Variable,
     /// Number of remaining steps below which deferred checks are tested.
     unchecked: Variable,
-    /// Sums of the reals that must be finite. If a sum is finite, so are its terms. A sum of finite terms overflows
-    /// only if they are so large that giving the group up costs little.
+    /// Sums of the reals that must be finite. If a sum is finite, its terms are finite. A sum of finite terms overflows
+    /// only if the terms are so large that abandoning the group costs little.
     sums: [Variable; VECTORS],
     /// Greatest magnitudes of reals at the turning point (`largest`), of freed cells, and of differences from the
     /// start.
@@ -162,7 +162,7 @@ impl GroupTranslation<'_> {
         Some(())
     }
 
-    /// Appends the parameters of a block.
+    /// Adds the parameters of an SSA block to its Cranelift block.
     fn parameters(&mut self, number: usize) -> Option<()> {
         let block = *self.lane.blocks.get(number)?;
         for &parameter in &self.group.function().blocks.get(number)?.parameters {

@@ -12,7 +12,7 @@ use crate::translate::ints::comparison;
 use crate::translate::reals::float_comparison;
 
 impl GroupTranslation<'_> {
-    /// Returns the mask of a comparison for the lanes of vector `n`: all bits of each lane where the comparison holds.
+    /// Returns the mask of a comparison for the lanes of vector `n`. A lane has all bits set if the comparison holds.
     pub(super) fn test(&mut self, op: &SsaOp, n: usize) -> Option<ir::Value> {
         if let (OpKind::IntTest(order), &[a, b]) = (op.kind, op.operands.as_slice())
             && let Some(mask) = self.test_of_truth(order, a, b, n)
@@ -94,8 +94,8 @@ impl GroupTranslation<'_> {
         }
     }
 
-    /// Returns all vectors of a power with an integer exponent. If the exponent is the same for all lanes, exponents 0,
-    /// 1 and 2 need no function call.
+    /// Returns all vectors of a power with an integer exponent. If all lanes have the same exponent, and it is 0, 1 or
+    /// 2, no function is called.
     pub(super) fn powers(&mut self, op: &SsaOp, count: usize) -> Option<Vectors> {
         let &[base, exponent] = op.operands.as_slice() else { return None };
         if self.group.uniformity(exponent) != Uniformity::Uniform || op.guard.is_some() {

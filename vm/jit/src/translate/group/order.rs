@@ -1,5 +1,5 @@
-//! Order of a block's operations, and how often each is executed: once for all lanes, for each vector separately, or
-//! for all vectors together. This module knows no meaning of an operation.
+//! Order of a block's operations, and the number of executions of each: once for all lanes, for each vector separately,
+//! or for all vectors together. This module is independent of the meaning of operations.
 
 use cranelift_codegen::ir::InstBuilder;
 use reviver_compile::group::divergence::Uniformity;
@@ -7,23 +7,23 @@ use reviver_compile::op::{OpKind, SsaOp, SsaValue};
 
 use super::{GroupTranslation, VECTORS, put};
 
-/// How often, and in which order, an operation is executed.
+/// Manner in which an operation is executed: how often, and in which order.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Execution {
-    /// Never at its place in the block: the result isn't needed, or the operation is executed at its first
-    /// use.
+    /// Not at its place in the block: the result isn't needed, or the operation is executed at its first use.
     Deferred,
     /// Once for all lanes, because its operands are the same for all lanes.
     Once,
-    /// For each vector separately: one vector executes several operations in a row, and then the next vector does.
+    /// For each vector separately. All adjacent operations of this kind are executed for one vector, and then for the
+    /// next.
     EachVector,
     /// For all vectors, before any later operation is executed.
     AllVectors,
 }
 
 impl GroupTranslation<'_> {
-    /// Translates a block's operations. Runs of [`Execution::EachVector`] are executed for the first vector, and then
-    /// for the others, so that fewer values are alive at once.
+    /// Translates a block's operations. Adjacent operations of [`Execution::EachVector`] are executed for the first
+    /// vector, and then for each other one, so that fewer values are alive at once.
     pub(super) fn ops(&mut self, ops: &[SsaValue]) -> Option<()> {
         let mut waiting: Vec<usize> = Vec::new();
         for (place, &value) in ops.iter().enumerate() {
