@@ -46,6 +46,10 @@ pub struct BatchArguments {
     /// Compute the Jacobian of these real cells or whole arrays in each lane, by reverse sweeps
     #[arg(long = "of", visible_alias = "jacobian", value_name = "OUT,…", conflicts_with_all = ["back", "check"])]
     pub jacobian: Option<String>,
+    /// Multiply the Jacobian of `--of` or the Hessian of `--hessian` by this vector in each lane, on the CPU:
+    /// `x=1,y=2`, `A=@FILE`
+    #[arg(long, value_name = "NAME=VALUE", conflicts_with = "wrt")]
+    pub times: Vec<String>,
     /// Differentiate with respect to these cells or whole arrays [default: all real inputs]
     #[arg(long, value_name = "NAME,…")]
     pub wrt: Vec<String>,

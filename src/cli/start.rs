@@ -63,7 +63,7 @@ pub struct Start {
     pub max_steps: Option<u64>,
     /// Set the engine: the interpreter (`interp`), native code from the first step on (`jit`), or the interpreter until
     /// a run is long and another thread has compiled native code (`auto`). The results don't depend on the engine. With
-    /// `--exact`, for second derivatives and for Taylor coefficients, the interpreter is always used
+    /// `--exact`, the interpreter is always used
     #[arg(long, value_name = "ENGINE", default_value_t, value_parser = engines())]
     pub engine: EngineChoice,
     /// Execute tasks (`par`) on at most N threads, from 1 to 1024 [default: one for each core]. The results don't

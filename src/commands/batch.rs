@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use reviver::batch::device::{BlockOutcome, zeros};
-use reviver::batch::plan::{LanePlan, LaneTask};
+use reviver::batch::plan::{LaneDirection, LanePlan, LaneTask};
 use reviver::batch::prepared::{PreparedBatch, RunningBatch};
-use reviver::{Batch, BatchOptions, Device, Error, Executable, LaneInputs, LossCell};
+use reviver::{Batch, BatchOptions, Device, Error, Executable, LaneInputs, LossCell, RealCells};
 use reviver_isa::module::{Role, Shape};
 use reviver_vm::differentiate::Subject;
 use reviver_vm::notation::Notation;
@@ -132,8 +132,8 @@ fn prints(options: &BatchArguments) -> bool {
 
 fn check(options: &BatchArguments) -> Fallible {
     let is_stream = |path: &Path| path == Path::new("-");
-    let vectors =
-        vectors::standard_inputs(&options.seed).len() + vectors::standard_inputs(&options.shared).len();
+    let vectors = [&options.seed, &options.times, &options.shared];
+    let vectors = vectors.into_iter().map(|option| vectors::standard_inputs(option).len()).sum::<usize>();
     let files = [&options.file, &options.lanes].into_iter().filter(|path| is_stream(path));
     if files.count() + vectors > 1 {
         return Err(Failure::usage("standard input can be read for one purpose only: `-` is given twice"));
@@ -158,6 +158,10 @@ fn check(options: &BatchArguments) -> Fallible {
         return Err(Failure::usage(format_args!("`{option}` applies to derivatives only")).help(
             "request derivatives by `--grad LOSS`, `--seed NAME=VALUE`, `--hessian LOSS` or `--of OUT`",
         ));
+    }
+    if !options.times.is_empty() && options.hessian.is_none() && options.jacobian.is_none() {
+        return Err(Failure::usage("`--times` needs a Jacobian or a Hessian to multiply")
+            .help("add `--of OUT` or `--hessian LOSS`"));
     }
     if options.threads.is_some() && !matches!(options.device.as_str(), "auto" | "cpu") {
         return Err(Failure::usage(
@@ -222,14 +226,23 @@ fn task(options: &BatchArguments, executable: &Executable) -> Fallible<LaneTask>
     }
     if let Some(loss) = &options.hessian {
         let loss = executable.loss(loss.trim()).map_err(|error| asked("--hessian", &error))?;
-        return Ok(LaneTask::Hessian { loss, by });
+        return Ok(match options.times.is_empty() {
+            true => LaneTask::Hessian { loss, by },
+            false => LaneTask::HessianProduct { loss, along: direction(options, executable)? },
+        });
     }
     Ok(match (&options.grad, &options.jacobian, options.back, options.check) {
         (Some(loss), ..) => {
             let loss = executable.loss(loss.trim()).map_err(|error| asked("--grad", &error))?;
             LaneTask::Gradient { loss, by }
         }
-        (None, Some(of), ..) => LaneTask::Jacobian { of: cells("--of", std::slice::from_ref(of))?, by },
+        (None, Some(of), ..) => {
+            let of = cells("--of", std::slice::from_ref(of))?;
+            match options.times.is_empty() {
+                true => LaneTask::Jacobian { of, by },
+                false => LaneTask::JacobianProduct { of, along: direction(options, executable)? },
+            }
+        }
         (None, None, false, false) => LaneTask::Run,
         (None, None, true, false) => LaneTask::Back,
         (None, None, false, true) => LaneTask::RoundTrip,
@@ -239,18 +252,32 @@ fn task(options: &BatchArguments, executable: &Executable) -> Fallible<LaneTask>
 
 /// Returns the loss of the option `--seed`: the sum of seed times value over the named cells.
 fn seeded(options: &BatchArguments, executable: &Executable) -> Fallible<LossCell> {
+    vector(executable, ("--seed", &options.seed), |parts| executable.seeded_bits(parts))
+}
+
+/// Returns the direction of the option `--times`.
+fn direction(options: &BatchArguments, executable: &Executable) -> Fallible<LaneDirection> {
+    vector(executable, ("--times", &options.times), |parts| LaneDirection::of_bits(executable, parts))
+}
+
+/// Reads the vector of an option, and returns what `made` makes of the named cells with their bits.
+fn vector<T>(
+    executable: &Executable,
+    (option, arguments): (&str, &[String]),
+    made: impl FnOnce(&[(RealCells, &[u64])]) -> Result<T, Error>,
+) -> Fallible<T> {
     let program = executable.program();
     let begin = begin(program)?;
     let subject = Subject::new(Arc::clone(program), begin, false, u64::MAX).map_err(Failure::usage)?;
-    let SelectedNumbers { selections, bits } = SelectedNumbers::of_cells(&subject, "--seed", &options.seed)?;
+    let SelectedNumbers { selections, bits } = SelectedNumbers::of_cells(&subject, option, arguments)?;
     let mut bits = &bits[..];
     let mut parts = Vec::new();
     for selection in &selections {
         let (own, others) = bits.split_at(selection.variables.len().min(bits.len()));
         bits = others;
-        parts.push((executable.reals(&selection.name).map_err(|error| asked("--seed", &error))?, own));
+        parts.push((executable.reals(&selection.name).map_err(|error| asked(option, &error))?, own));
     }
-    executable.seeded_bits(&parts).map_err(|error| asked("--seed", &error))
+    made(&parts).map_err(|error| asked(option, &error))
 }
 
 /// Returns the state of the program before any inputs.

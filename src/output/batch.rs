@@ -102,11 +102,12 @@ fn derivatives(plan: &LanePlan) -> [Vec<String>; 2] {
             ResultSource::Value { .. }
             | ResultSource::Adjoint { .. }
             | ResultSource::Second { .. }
+            | ResultSource::Product { .. }
             | ResultSource::Cell(_) => {}
         }
     }
     // Verification numbers the rows of a Hessian first, and then the gradient.
-    if matches!(plan.task, LaneTask::Hessian { .. }) {
+    if matches!(plan.task, LaneTask::Hessian { .. } | LaneTask::HessianProduct { .. }) {
         losses.splice(0..0, inputs.iter().map(|input| adjoint_name(input)));
     }
     [losses, inputs]

@@ -321,6 +321,43 @@ fn the_words_of_a_declaration_are_kept() {
 }
 
 #[test]
+fn lanes_have_second_derivatives_and_products() {
+    let folder = Folder::new();
+    folder.file("p.rasm", ".in x: real, z: real\n.out y: real, w: real\nadd y, x*x*z\nadd w, x*z\n");
+    folder.file("lanes.csv", "x,z\n1,2\n3,-1\n");
+    let tasks = [
+        (
+            "--hessian y",
+            "y,x',z',x'/x,x'/z,z'/x,z'/z\n2.0,4.0,1.0,4.0,2.0,2.0,0.0\n-9.0,-6.0,9.0,-2.0,6.0,6.0,0.0\n",
+        ),
+        (
+            "--hessian y --wrt z,x",
+            "y,z',x',z'/z,z'/x,x'/z,x'/x\n2.0,1.0,4.0,0.0,2.0,2.0,4.0\n-9.0,9.0,-6.0,0.0,6.0,6.0,-2.0\n",
+        ),
+        (
+            "--hessian y --times z=10,x=1",
+            "y,z',x',z'/times,x'/times\n2.0,1.0,4.0,2.0,24.0\n-9.0,9.0,-6.0,6.0,58.0\n",
+        ),
+        ("--of y,w --times x=1,z=10", "y,w,y/times,w/times\n2.0,2.0,14.0,12.0\n-9.0,-3.0,84.0,29.0\n"),
+        ("--of w --times x=0", "w,w/times\n2.0,0.0\n-3.0,0.0\n"),
+    ];
+    for (task, wanted) in tasks {
+        for engine in ["interp", "jit", "auto --threads 1"] {
+            let lanes = format!("batch p.rasm --lanes lanes.csv --device cpu --engine {engine} {task}");
+            folder.reviver(&lanes).expect(0).prints(wanted);
+            let object = folder.reviver(&format!("{lanes} --verify --json")).expect(0).json();
+            assert_eq!(object["verify"]["agrees"], serde_json::json!(true), "{task}: {object}");
+        }
+    }
+    let lanes = "batch p.rasm --lanes lanes.csv";
+    folder.reviver(&format!("{lanes} --times x=1")).expect(2).says("add `--of OUT` or `--hessian LOSS`");
+    folder.reviver(&format!("{lanes} --hessian y --grad y")).expect(2).says("cannot be used with");
+    folder.reviver(&format!("{lanes} --hessian y --times x=1 --wrt x")).expect(2).says("cannot be used with");
+    folder.reviver(&format!("{lanes} --hessian v")).expect(2).says("--hessian: the program has no cell `v`");
+    folder.reviver(&format!("{lanes} --hessian y --times v=1")).expect(2).says("`v`");
+}
+
+#[test]
 fn contradictory_options_are_refused() {
     let lanes = "batch programs/bessel_grid.rasm --lanes programs/bessel_grid.csv";
     reviver(&format!("{lanes} --grad out --back")).expect(2).says("cannot be used with");

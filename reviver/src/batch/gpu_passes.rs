@@ -34,7 +34,7 @@ pub(super) fn passes(device: &BatchDevice, plan: &LanePlan) -> Result<Vec<Device
     let cells: Vec<(usize, ShaderCell)> = results()
         .filter_map(|(n, column)| match column.source {
             ResultSource::Cell(address) => Some((n, of_class(column.class, address))),
-            ResultSource::Value { .. } | ResultSource::Adjoint { .. } | ResultSource::Second { .. } => None,
+            _ => None,
         })
         .collect();
     let run_kind = LaneRunKind::Whole(plan.task.travel());
@@ -47,7 +47,9 @@ pub(super) fn passes(device: &BatchDevice, plan: &LanePlan) -> Result<Vec<Device
             let arrived = cells.iter().map(|&(_, cell)| cell).collect();
             Ok(vec![to(device, plan, run_kind, requested(cells))?, again(device, plan, arrived)?])
         }
-        LaneTask::Hessian { .. } => Err(failed(NoShader::SecondDerivatives.into())),
+        LaneTask::Hessian { .. } | LaneTask::HessianProduct { .. } | LaneTask::JacobianProduct { .. } => {
+            Err(failed(NoShader::DualNumbers.into()))
+        }
         LaneTask::Gradient { .. } | LaneTask::Jacobian { .. } => {
             let together = plan.together(LossCell::turns_with);
             let passes = together.map(|losses| slopes(device, plan, losses));
@@ -92,10 +94,7 @@ fn slopes(
         ResultSource::Value { loss, seeded } if own.contains(&loss) => {
             Some(RequestedNumber::Value { row: loss - first, seeded })
         }
-        ResultSource::Adjoint { .. }
-        | ResultSource::Value { .. }
-        | ResultSource::Second { .. }
-        | ResultSource::Cell(_) => None,
+        _ => None,
     };
     let columns = plan.results.iter().enumerate();
     let outputs = columns.filter_map(|(n, column)| Some((n, of_column(column.source)?))).collect();

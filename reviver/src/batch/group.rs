@@ -12,7 +12,7 @@ use reviver_vm::differentiate::evidence::MOST_ROWS;
 use reviver_vm::differentiate::group::{GROUP, InGroup};
 
 use super::order::LaneOrder;
-use super::plan::{LanePlan, LaneTask, LossColumn};
+use super::plan::{LanePlan, LossColumn};
 use crate::end_to_end::run_budget;
 use crate::loss::LossCell;
 use crate::shared::GroupKey;
@@ -46,7 +46,7 @@ impl PlanGroups {
 
     /// Compiles the group functions. Returns `None` if groups can't run the plan, or would need too much memory.
     pub fn new(plan: &LanePlan) -> Option<PlanGroups> {
-        if matches!(plan.task, LaneTask::Hessian { .. }) {
+        if plan.task.is_dual() {
             return None;
         }
         let shared = &plan.executable.shared;

@@ -5,14 +5,13 @@
 use reviver_compile::start::RunStart;
 use reviver_isa::instruction::Class;
 use reviver_vm::Travel;
-use reviver_vm::differentiate::{Origin, VerificationReport, matrices};
+use reviver_vm::differentiate::VerificationReport;
 
 use super::device::BlockOutcome;
+use super::dual_lane;
 use super::plan::{LaneCell, LanePlan, LaneTask, LossColumn, ResultSource};
-use crate::cells::RealCells;
 use crate::error::Error;
 use crate::gradient::certain;
-use crate::loss::LossCell;
 use crate::workspace::{GivenInputs, Workspace};
 
 /// Creates a workspace for the lanes of a plan, with the shared inputs set.
@@ -117,7 +116,14 @@ fn go(
             round_trip(call)
         }
         LaneTask::Gradient { .. } | LaneTask::Jacobian { .. } => differentiate(call, plan, lane, outcome),
-        LaneTask::Hessian { loss, by } => differentiate_twice(call, plan, (loss, by), lane, outcome),
+        LaneTask::Hessian { .. } | LaneTask::HessianProduct { .. } | LaneTask::JacobianProduct { .. } => {
+            let (columns, report) = dual_lane::derivatives(call, plan)?;
+            note_trust(plan, lane.lane, &report, outcome)?;
+            for (slot, bits) in lane.results.iter_mut().zip(columns) {
+                slot.get_mut(lane.row).into_iter().for_each(|slot| *slot = bits);
+            }
+            Ok(())
+        }
     }
 }
 
@@ -198,36 +204,4 @@ fn differentiate(
     call.gradients_bits(&plan.losses, each, |verification_report| {
         note_trust(plan, *lane, verification_report, outcome)
     })
-}
-
-/// Computes a loss and its first and second derivatives, and writes them to the result columns.
-fn differentiate_twice(
-    call: &mut Workspace,
-    plan: &LanePlan,
-    (loss, by): (&LossCell, &[RealCells]),
-    lane: &mut LaneRow<'_, '_>,
-    outcome: &mut BlockOutcome,
-) -> Result<(), Error> {
-    let shared = &plan.executable.shared;
-    let failed = |error| Error::of_derivative(&shared.name, error);
-    let subject = call.subject().map_err(failed)?;
-    let inputs = plan.hessian_inputs(by)?;
-    let found = matrices::hessian(&subject, &loss.seeds, &inputs).map_err(failed)?;
-    note_trust(plan, lane.lane, &found.verification_report, outcome)?;
-    let place = |cell: usize| inputs.iter().position(|input| input.origin == Origin::Cell(cell));
-    for (column, slot) in plan.results.iter().zip(lane.results.iter_mut()) {
-        let number = |number: Option<&f64>| number.map(|&number| subject.number(number));
-        let bits = match column.source {
-            ResultSource::Value { seeded, .. } => found.values.get(seeded).copied(),
-            ResultSource::Adjoint { cell, .. } => number(place(cell).and_then(|n| found.gradient.get(n))),
-            ResultSource::Second { row, column } => {
-                number(found.products.get(row).and_then(|product| product.get(column)))
-            }
-            ResultSource::Cell(_) => None,
-        };
-        if let Some(slot) = slot.get_mut(lane.row) {
-            *slot = bits.unwrap_or_default();
-        }
-    }
-    Ok(())
 }

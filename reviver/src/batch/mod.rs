@@ -8,6 +8,7 @@ pub mod arrow;
 pub mod choice;
 mod cpu;
 pub mod device;
+mod dual_lane;
 pub mod fixed;
 mod given;
 #[cfg(feature = "gpu")]
@@ -36,7 +37,7 @@ use super::loss::LossCell;
 
 use choice::Device;
 use lanes::{LaneInputs, LaneResults};
-use plan::LaneTask;
+use plan::{LaneDirection, LaneTask};
 use prepared::PreparedBatch;
 
 /// A program and the device that executes its lanes. Several threads may call a batch at once.
@@ -151,6 +152,34 @@ impl Batch {
         lanes: &LaneInputs,
     ) -> Result<LaneResults, Error> {
         self.whole(LaneTask::Hessian { loss: loss.clone(), by: by.to_vec() }, lanes)
+    }
+
+    /// Computes the product of a loss's Hessian with a direction in each lane, by the reals of the direction. Column `y`
+    /// has the loss, `x'` its derivative, and `x'/times` a component of the product.
+    ///
+    /// # Errors
+    /// The errors of [`Batch::run`].
+    pub fn hessian_times(
+        &self,
+        loss: &LossCell,
+        along: &LaneDirection,
+        lanes: &LaneInputs,
+    ) -> Result<LaneResults, Error> {
+        self.whole(LaneTask::HessianProduct { loss: loss.clone(), along: along.clone() }, lanes)
+    }
+
+    /// Computes the product of the Jacobian of some reals with a direction in each lane. Column `y` has the value of
+    /// `y`, and `y/times` a component of the product.
+    ///
+    /// # Errors
+    /// The errors of [`Batch::run`].
+    pub fn jacobian_times(
+        &self,
+        of: &[RealCells],
+        along: &LaneDirection,
+        lanes: &LaneInputs,
+    ) -> Result<LaneResults, Error> {
+        self.whole(LaneTask::JacobianProduct { of: of.to_vec(), along: along.clone() }, lanes)
     }
 
     /// Prepares a task for lanes that arrive in blocks, for example from a file. `columns` are the cells with a

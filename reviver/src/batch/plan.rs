@@ -4,14 +4,16 @@
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Global, Role, Shape};
 use reviver_isa::names::adjoint_name;
-use reviver_vm::differentiate::Variable;
+use reviver_vm::differentiate::{Origin, Variable};
 use reviver_vm::{Program, Travel};
 
 use super::BatchOptions;
 use crate::cells::{NamedCells, RealCells, variables};
 use crate::error::Error;
 use crate::executable::Executable;
+use crate::gradient::approximate;
 use crate::loss::{self, LossCell};
+use crate::vectors;
 
 /// Computation that each lane performs.
 #[derive(Clone, Debug)]
@@ -39,6 +41,20 @@ pub enum LaneTask {
         /// The reals to differentiate by; empty for all real inputs.
         by: Vec<RealCells>,
     },
+    /// Computes a loss, its gradient, and the product of its Hessian with a direction.
+    HessianProduct {
+        /// The loss or seeded sum.
+        loss: LossCell,
+        /// The direction, whose reals are also those of the gradient.
+        along: LaneDirection,
+    },
+    /// Computes some reals, and the product of their Jacobian with a direction.
+    JacobianProduct {
+        /// The reals to differentiate.
+        of: Vec<RealCells>,
+        /// The direction, the same in each lane.
+        along: LaneDirection,
+    },
     /// Computes some reals, and their derivatives by other reals.
     Jacobian {
         /// The reals to differentiate.
@@ -48,7 +64,48 @@ pub enum LaneTask {
     },
 }
 
+/// Direction of all lanes: a component for each of some real inputs.
+#[derive(Clone, Debug)]
+pub struct LaneDirection {
+    pub(super) inputs: Vec<Variable>,
+    pub(super) components: Vec<f64>,
+}
+
+impl LaneDirection {
+    /// Creates a direction from the bits of its components.
+    ///
+    /// # Errors
+    /// Cells of another program, a slice with another length than its cells, bits that are no number of the program, or
+    /// a cell named twice.
+    pub fn of_bits(executable: &Executable, parts: &[(RealCells, &[u64])]) -> Result<LaneDirection, Error> {
+        let (program, id) = (executable.program(), executable.shared.id);
+        Ok(LaneDirection::of(program, vectors::bit_components(program, id, parts)?))
+    }
+
+    /// Creates a direction from numbers, as [`LaneDirection::of_bits`] does from bits.
+    ///
+    /// # Errors
+    /// The errors of [`LaneDirection::of_bits`].
+    pub fn new(executable: &Executable, parts: &[(RealCells, &[f64])]) -> Result<LaneDirection, Error> {
+        let (program, id) = (executable.program(), executable.shared.id);
+        Ok(LaneDirection::of(program, vectors::components(program, id, parts)?))
+    }
+
+    fn of(program: &Program, parts: Vec<(Variable, u64)>) -> LaneDirection {
+        let components = parts.iter().map(|&(_, bits)| approximate(program, bits)).collect();
+        LaneDirection { inputs: parts.into_iter().map(|(input, _)| input).collect(), components }
+    }
+}
+
 impl LaneTask {
+    /// Returns true if lanes compute with dual numbers.
+    pub(super) fn is_dual(&self) -> bool {
+        matches!(
+            self,
+            LaneTask::Hessian { .. } | LaneTask::HessianProduct { .. } | LaneTask::JacobianProduct { .. }
+        )
+    }
+
     /// Returns the direction in which lanes start.
     pub fn travel(&self) -> Travel {
         match self {
@@ -74,7 +131,8 @@ pub struct LaneCell {
 /// Column of results: one number for each lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResultColumn {
-    /// Name of the cell, or of a derivative: `x'` for a single loss, `y/x` for a Jacobian, `x'/z` for a Hessian.
+    /// Name of the cell, or of a derivative: `x'` for a single loss, `y/x` for a Jacobian, `x'/z` for a
+    /// Hessian, `y/times` or `x'/times` for a product with a direction.
     pub name: String,
     /// Class of the number: integer or real.
     pub class: Class,
@@ -85,7 +143,10 @@ pub struct ResultColumn {
 impl ResultColumn {
     /// Returns true for a derivative, false for a value.
     pub fn is_derivative(&self) -> bool {
-        matches!(self.source, ResultSource::Adjoint { .. } | ResultSource::Second { .. })
+        matches!(
+            self.source,
+            ResultSource::Adjoint { .. } | ResultSource::Second { .. } | ResultSource::Product { .. }
+        )
     }
 }
 
@@ -114,6 +175,11 @@ pub enum ResultSource {
         row: usize,
         /// Index of the column's real among those to differentiate by.
         column: usize,
+    },
+    /// Component of a product with the direction.
+    Product {
+        /// Index of the component: of a result, or of a real of the direction.
+        index: usize,
     },
 }
 
@@ -212,7 +278,9 @@ impl LanePlan {
             let (loss, column) = match column.source {
                 ResultSource::Value { loss, seeded } => (loss, LossColumn::Value(seeded)),
                 ResultSource::Adjoint { loss, cell } => (loss, LossColumn::Adjoint(cell)),
-                ResultSource::Cell(_) | ResultSource::Second { .. } => continue,
+                ResultSource::Cell(_) | ResultSource::Second { .. } | ResultSource::Product { .. } => {
+                    continue;
+                }
             };
             reported.get_mut(loss).into_iter().for_each(|reported: &mut Vec<_>| reported.push((n, column)));
         }
@@ -240,6 +308,20 @@ impl LanePlan {
                 let by = self.by(by)?;
                 let value = self.values().into_iter();
                 Ok(value.chain(derivatives(0, &by, adjoint_name)).chain(second_derivatives(&by)).collect())
+            }
+            LaneTask::HessianProduct { along, .. } => {
+                let name = |input: &Variable| program.cell_name(input.global, input.element);
+                let by: Vec<(String, usize)> =
+                    along.inputs.iter().filter_map(|input| Some((name(input), cell_of(input)?))).collect();
+                let products = products(by.iter().map(|(name, _)| adjoint_name(name)));
+                let value = self.values().into_iter();
+                Ok(value.chain(derivatives(0, &by, adjoint_name)).chain(products).collect())
+            }
+            LaneTask::JacobianProduct { .. } => {
+                let values = self.values();
+                let products: Vec<ResultColumn> =
+                    products(values.iter().map(|value| value.name.clone())).collect();
+                Ok(values.into_iter().chain(products).collect())
             }
             LaneTask::Jacobian { by, .. } => {
                 let by = self.by(by)?;
@@ -280,12 +362,18 @@ impl LanePlan {
         Ok(named.collect())
     }
 
-    /// Returns the variables that a Hessian's rows and columns belong to, in order.
-    pub(super) fn hessian_inputs(&self, by: &[RealCells]) -> Result<Vec<Variable>, Error> {
+    /// Returns the variables of the columns of derivatives, in order, for lanes that compute with dual numbers.
+    pub(super) fn dual_inputs(&self) -> Result<Vec<Variable>, Error> {
         let shared = &self.executable.shared;
-        match by {
-            [] => Ok(variables(&loss::inputs(&shared.program, shared.id, &shared.begin)?).collect()),
-            by => Ok(variables(by).collect()),
+        match &self.task {
+            LaneTask::Hessian { by, .. } if by.is_empty() => {
+                Ok(variables(&loss::inputs(&shared.program, shared.id, &shared.begin)?).collect())
+            }
+            LaneTask::Hessian { by, .. } => Ok(variables(by).collect()),
+            LaneTask::HessianProduct { along, .. } | LaneTask::JacobianProduct { along, .. } => {
+                Ok(along.inputs.clone())
+            }
+            _ => Ok(Vec::new()),
         }
     }
 
@@ -300,7 +388,7 @@ impl LanePlan {
         let is_summed = |column: &ResultColumn| match column.source {
             ResultSource::Value { .. } => true,
             ResultSource::Adjoint { cell, .. } => is_shared(cell),
-            ResultSource::Cell(_) | ResultSource::Second { .. } => false,
+            ResultSource::Cell(_) | ResultSource::Second { .. } | ResultSource::Product { .. } => false,
         };
         (0..self.results.len()).filter(|&n| self.results.get(n).is_some_and(is_summed)).collect()
     }
@@ -385,13 +473,13 @@ fn check_given(
 fn losses(executable: &Executable, task: &LaneTask) -> Result<Vec<LossCell>, Error> {
     let program = executable.program();
     match task {
-        LaneTask::Gradient { loss, .. } | LaneTask::Hessian { loss, .. } => {
-            match loss.shared.of.id == executable.shared.id {
-                true => Ok(vec![loss.clone()]),
-                false => Err(Error::Foreign),
-            }
-        }
-        LaneTask::Jacobian { of, .. } => {
+        LaneTask::Gradient { loss, .. }
+        | LaneTask::Hessian { loss, .. }
+        | LaneTask::HessianProduct { loss, .. } => match loss.shared.of.id == executable.shared.id {
+            true => Ok(vec![loss.clone()]),
+            false => Err(Error::Foreign),
+        },
+        LaneTask::Jacobian { of, .. } | LaneTask::JacobianProduct { of, .. } => {
             if of.iter().any(|cells| cells.0.executable != executable.shared.id) {
                 return Err(Error::Foreign);
             }
@@ -439,4 +527,21 @@ fn second_derivatives(by: &[(String, usize)]) -> impl Iterator<Item = ResultColu
             source: ResultSource::Second { row, column },
         })
     })
+}
+
+/// Returns the columns of a product with a direction, one for each named number that the direction changes.
+fn products(names: impl Iterator<Item = String>) -> impl Iterator<Item = ResultColumn> {
+    names.enumerate().map(|(index, name)| ResultColumn {
+        name: format!("{name}/times"),
+        class: Class::Real,
+        source: ResultSource::Product { index },
+    })
+}
+
+/// Returns the cell of a variable; `None` if the variable is on a stack or tape.
+fn cell_of(variable: &Variable) -> Option<usize> {
+    match variable.origin {
+        Origin::Cell(cell) => Some(cell),
+        Origin::Stack(_) | Origin::Tape(_) => None,
+    }
 }

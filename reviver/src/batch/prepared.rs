@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use reviver_vm::differentiate::check::{Check, check_rows, check_second_derivatives};
+use reviver_vm::differentiate::check::{Check, check_rows};
 use reviver_vm::differentiate::{Origin, SeededCell};
 
 use super::choice::Device;
 use super::device::{BlockOutcome, LaneBlock, LanesDone, PreparedLanes};
+use super::dual_lane;
 use super::lane::{give, workspace};
-use super::plan::{LanePlan, LaneTask, ResultColumn, ResultSource};
+use super::plan::{LanePlan, ResultColumn, ResultSource};
 use super::sum::{LaneSum, TooLarge};
 use crate::error::Error;
 use crate::gradient::approximate;
@@ -48,21 +49,12 @@ impl PreparedBatch {
         let plan = &*self.plan;
         let mut call = workspace(plan)?;
         give(&mut call, plan, |column| inputs.get(column).copied());
+        if plan.task.is_dual() {
+            return dual_lane::check(&call, plan, results);
+        }
         let shared = &plan.executable.shared;
         let failed = |error| Error::of_derivative(&shared.name, error);
         let subject = call.subject().map_err(failed)?;
-        if let LaneTask::Hessian { loss, by } = &plan.task {
-            let inputs = plan.hessian_inputs(by)?;
-            let numbers = |is_wanted: fn(ResultSource) -> bool| -> Vec<f64> {
-                let wanted = plan.results.iter().zip(results).filter(|(column, _)| is_wanted(column.source));
-                wanted.map(|(_, &bits)| approximate(&shared.program, bits)).collect()
-            };
-            let gradient = numbers(|source| matches!(source, ResultSource::Adjoint { .. }));
-            let entries = numbers(|source| matches!(source, ResultSource::Second { .. }));
-            let rows: Vec<Vec<f64>> = entries.chunks(inputs.len().max(1)).map(<[f64]>::to_vec).collect();
-            return check_second_derivatives(&subject, &loss.seeds, &inputs, (&gradient, &rows), None)
-                .map_err(failed);
-        }
         let mut origins = Vec::new();
         let mut rows = vec![Vec::new(); plan.losses.len()];
         for (column, &bits) in plan.results.iter().zip(results) {

@@ -1,6 +1,6 @@
 //! Lanes give the same bits as single runs, on any number of threads. A failing lane doesn't affect others.
 
-use reviver::batch::plan::LaneTask;
+use reviver::batch::plan::{LaneDirection, LaneTask};
 use reviver::{
     Batch, BatchOptions, CheckLevel, CompileOptions, Device, EngineChoice, Error, Executable, LaneInputs,
     LaneResults, State, open,
@@ -395,6 +395,41 @@ fn jacobians_are_gradients_of_each_result() {
         ))
         .contains("a different `Executable`")
     );
+}
+
+#[test]
+fn lanes_have_the_second_derivatives_of_single_calls() {
+    let text = ".in x[2]: real\n.out y: real\nadd y, sin(x[0]) * exp(x[1]) + x[0] * x[0] * x[1]\n";
+    for engine in [EngineChoice::Interp, EngineChoice::Jit] {
+        let program = compiled(text, engine);
+        let (x, y, loss) =
+            (program.reals("x").unwrap(), program.reals("y").unwrap(), program.loss("y").unwrap());
+        let points: Vec<[f64; 2]> =
+            (0..40).map(|n| [f64::from(n) / 7.0 - 3.0, f64::from(n) / 11.0]).collect();
+        let column = |k: usize| points.iter().map(|point| point[k]).collect::<Vec<f64>>();
+        let lanes = LaneInputs::new(points.len()).reals("x[0]", column(0)).reals("x[1]", column(1));
+        let along = LaneDirection::new(&program, &[(x, &[1.0, -2.0])]).unwrap();
+        let batch = batch(&program, 2);
+        let hessian = batch.hessian(&loss, &[x], &lanes).unwrap();
+        let products = batch.hessian_times(&loss, &along, &lanes).unwrap();
+        let tangents = batch.jacobian_times(&[y], &along, &lanes).unwrap();
+        let mut call = program.workspace().unwrap();
+        for (lane, point) in points.iter().enumerate() {
+            call.give_reals(x, point).unwrap();
+            let number = |found: &LaneResults, name: &str| found.reals(name).unwrap()[lane];
+            let alone = call.hessian(&loss, &[x]).unwrap();
+            let row = |k: usize| [0, 1].map(|n| number(&hessian, &format!("x'[{k}]/x[{n}]")));
+            assert_eq!(alone.rows, [row(0), row(1)], "{engine:?} {point:?}");
+            assert_eq!(alone.gradient, [0, 1].map(|n| number(&hessian, &format!("x'[{n}]"))));
+            let alone = call.hessian_times(&loss, &[(x, &[1.0, -2.0])]).unwrap();
+            assert_eq!(alone.product, [0, 1].map(|n| number(&products, &format!("x'[{n}]/times"))));
+            let alone = call.jacobian_times(&[y], &[(x, &[1.0, -2.0])]).unwrap();
+            assert_eq!(
+                (alone.values, alone.product),
+                (vec![number(&tangents, "y")], vec![number(&tangents, "y/times")])
+            );
+        }
+    }
 }
 
 /// Maximum number of results for which the rows of a Jacobian are compared.

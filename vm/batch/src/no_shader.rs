@@ -28,8 +28,8 @@ pub enum NoShader {
     RowsPart,
     #[error("the request names no loss")]
     NoLoss,
-    #[error("devices don't compute second derivatives")]
-    SecondDerivatives,
+    #[error("devices don't compute with dual numbers, which a Hessian or a product with a direction needs")]
+    DualNumbers,
     /// A requested input or output cell doesn't exist, or an input isn't a cell of a global.
     #[error("no cell has the address {address}, or the cell can't be an input of a lane")]
     NoCell { address: usize },
@@ -77,7 +77,7 @@ impl NoShader {
             NoShader::TooLarge { .. } => {
                 "make arrays smaller if they are indexed, or are variables of a recursive procedure; or run lanes on the CPU"
             }
-            NoShader::OwnMode | NoShader::Steps | NoShader::SecondDerivatives => "run lanes on the CPU",
+            NoShader::OwnMode | NoShader::Steps | NoShader::DualNumbers => "run lanes on the CPU",
             NoShader::RowsPart => "differentiate the losses one by one",
             NoShader::NoLoss => "name a real of the program as the loss",
             NoShader::NoRow { .. } => {

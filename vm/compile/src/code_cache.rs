@@ -112,6 +112,11 @@ impl<B: Backend> CodeCache<B> {
         self.timing = timing;
     }
 
+    /// Returns true if runs never wait for code.
+    pub fn never_waits(&self) -> bool {
+        self.timing == CompileTiming::Meanwhile
+    }
+
     /// Returns the engine that compiles.
     pub fn backend(&self) -> &B {
         &self.common.backend

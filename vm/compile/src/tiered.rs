@@ -272,7 +272,8 @@ impl<B: Backend> Runner for TieredRuntime<B> {
         if !std::ptr::eq(self.code_cache.program().flow(), call.program.flow()) {
             return None;
         }
-        let (result, steps) = self.series_calls.make(self.code_cache.backend(), call)?;
+        let (result, steps) =
+            self.series_calls.make(self.code_cache.backend(), call, self.code_cache.never_waits())?;
         self.made.fetch_add(steps, Ordering::Relaxed);
         Some(result)
     }

@@ -51,9 +51,15 @@ enum SeriesCode {
 }
 
 impl SeriesCalls {
-    /// Makes a call. Returns `None` if compiling doesn't pay yet, or if the interpreter has to make the call.
-    pub fn make(&self, backend: &impl Backend, call: &SeriesCall) -> Option<(SeriesResult, u64)> {
-        let code = self.code(backend, call)?;
+    /// Makes a call. Returns `None` if the interpreter has to make the call. If `must_pay` is true, the interpreter also
+    /// makes calls until compiling a function pays.
+    pub fn make(
+        &self,
+        backend: &impl Backend,
+        call: &SeriesCall,
+        must_pay: bool,
+    ) -> Option<(SeriesResult, u64)> {
+        let code = self.code(backend, call, must_pay)?;
         let mut state = call.start.try_clone().ok()?;
         state.counters.shown = ShownMark::SILENT;
         let start = RunStart::new(call.program, state)?;
@@ -77,7 +83,7 @@ impl SeriesCalls {
     }
 
     /// Returns the code for a call; `None` if there is none, or none yet.
-    fn code(&self, backend: &impl Backend, call: &SeriesCall) -> Option<Arc<GradientCall>> {
+    fn code(&self, backend: &impl Backend, call: &SeriesCall, must_pay: bool) -> Option<Arc<GradientCall>> {
         let key = SeriesKey {
             goal: call.goal,
             activity: call.program.activity().clone(),
@@ -91,7 +97,7 @@ impl SeriesCalls {
         let last = last.as_mut()?;
         last.requests = last.requests.saturating_add(u32::from(call.avoided_steps == 0));
         if matches!(last.code, SeriesCode::NotYet)
-            && (last.requests > MOST_CALLS || pays(call.program, call.avoided_steps))
+            && (!must_pay || last.requests > MOST_CALLS || pays(call.program, call.avoided_steps))
         {
             last.code =
                 compiled(backend, call).map_or(SeriesCode::Never, |code| SeriesCode::Ready(Arc::new(code)));
