@@ -6,7 +6,7 @@ use std::hint::black_box;
 
 use allocation_counter::measure;
 use reviver::{Assembled, CheckLevel, EngineChoice, Executable, assemble, open};
-use reviver_compile::call::GradientCall;
+use reviver_compile::call::CompiledCall;
 use reviver_compile::compiled_run::CompiledRun;
 use reviver_jit::Jit;
 use reviver_vm::differentiate::early_turn;
@@ -45,7 +45,7 @@ fn compile_gradient(program: &Program, jit: &Jit, loss: &str) {
     let cells = [program.cells(global).start];
     let stops = early_turn(program, &cells);
     let turn = stops.and_then(|stops| stops.only()).map_or(program.end(), |node| node.position);
-    black_box(GradientCall::new(program, jit, (turn, CheckLevel::Checked), (&cells, 1)).unwrap());
+    black_box(CompiledCall::new(program, jit, (turn, CheckLevel::Checked), (&cells, 1)).unwrap());
 }
 
 /// Returns the peak memory of a workspace that computes the mixture's gradient, and the size of the mixture's cells, in

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use arrayvec::ArrayVec;
-use reviver_compile::call::{FoundGradients, GradientCall};
+use reviver_compile::call::{CallReport, CompiledCall};
 use reviver_vm::Program;
 use reviver_vm::differentiate::evidence::MOST_ROWS;
 use reviver_vm::differentiate::{self, SeededCell, Shows, Subject, VerificationReport};
@@ -59,7 +59,7 @@ impl Workspace {
     /// The errors of [`Workspace::gradient`] except [`Error::Doubtful`].
     pub fn gradient_anyway(&mut self, loss: &LossCell) -> Result<Derivative, Error> {
         let Some(found) = self.gradient_by_function(loss)? else { return self.gradient_by_machine(loss) };
-        let FoundGradients { steps, steps_back, loss_errors } = found;
+        let CallReport { steps, steps_back, loss_errors } = found;
         let loss_error = loss_errors.first().copied().flatten();
         self.held = Readable::AdjointsOfCall;
         let reports = Reports::watched(self.calls.watch().cloned());
@@ -70,7 +70,7 @@ impl Workspace {
 
     /// Calls the compiled function of the loss, if there is one. Returns `None` if the machine has to compute the
     /// gradient.
-    fn gradient_by_function(&mut self, loss: &LossCell) -> Result<Option<FoundGradients>, Error> {
+    fn gradient_by_function(&mut self, loss: &LossCell) -> Result<Option<CallReport>, Error> {
         self.begin_gradients(std::slice::from_ref(loss))?;
         let call = loss.shared.call(&loss.seeds).filter(|_| self.may_call_functions());
         let most = run_budget(&self.machine, self.most_steps);
@@ -136,7 +136,7 @@ impl Workspace {
 
     /// Returns the compiled function for losses with one turning point. Reuses the function of the last call if it
     /// was for the same losses.
-    fn jacobian_call(&mut self, losses: &[LossCell]) -> Option<Arc<GradientCall>> {
+    fn jacobian_call(&mut self, losses: &[LossCell]) -> Option<Arc<CompiledCall>> {
         let cells = || losses.iter().flat_map(|loss| loss.seeds.iter().map(|seed| seed.cell));
         let turn = losses.first()?.shared.turn;
         let is_last = |last: &JacobianCall| {

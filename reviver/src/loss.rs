@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use reviver_compile::call::GradientCall;
+use reviver_compile::call::CompiledCall;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Role;
 use reviver_memory::ask;
@@ -37,13 +37,13 @@ pub(super) struct CompiledLoss {
     pub turn: u32,
     /// Compiled function of both sweeps; empty before first use. The inner `None` means that a machine has to execute
     /// the sweeps.
-    call: OnceLock<Option<Arc<GradientCall>>>,
+    call: OnceLock<Option<Arc<CompiledCall>>>,
 }
 
 impl CompiledLoss {
     /// Returns the compiled function of both sweeps. `None` if a machine has to execute them. `seeds` are those of
     /// the loss.
-    pub fn call(&self, seeds: &[SeededCell]) -> Option<&GradientCall> {
+    pub fn call(&self, seeds: &[SeededCell]) -> Option<&CompiledCall> {
         let made = || {
             let cells: Vec<usize> = seeds.iter().map(|seed| seed.cell).collect();
             self.of.gradient_call(&CallKey::new(self.turn, cells, 1))

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use reviver_compile::call::GradientCall;
+use reviver_compile::call::CompiledCall;
 use reviver_compile::compiled_run::CompiledRun;
 use reviver_compile::group::call::GroupCall;
 use reviver_isa::instruction::Class;
@@ -32,7 +32,7 @@ pub(super) struct Shared {
     /// Compiled group functions. The value is `None` if the losses of the key can't run in SIMD groups.
     pub groups: Mutex<BTreeMap<GroupKey, Option<Arc<GroupCall>>>>,
     /// Compiled functions of gradients. The value is `None` if a machine has to execute the sweeps.
-    pub calls: Mutex<BTreeMap<CallKey, Option<Arc<GradientCall>>>>,
+    pub calls: Mutex<BTreeMap<CallKey, Option<Arc<CompiledCall>>>>,
 }
 
 /// Maximum number of cached group functions. There is one for each choice of losses and input columns.
@@ -73,7 +73,7 @@ pub(super) struct GroupKey {
 impl Shared {
     /// Returns the function of gradients, compiled on first use. If a jump depends on an adjoint, the function
     /// differentiates one loss at a time.
-    pub fn gradient_call(&self, key: &CallKey) -> Option<Arc<GradientCall>> {
+    pub fn gradient_call(&self, key: &CallKey) -> Option<Arc<CompiledCall>> {
         let backend = self.backend.as_ref()?;
         let mut all = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = all.get(key) {
@@ -83,7 +83,7 @@ impl Shared {
             all.clear();
         }
         let place = (key.turn, self.level);
-        let made = |rows| GradientCall::new(&self.program, backend, place, (&key.cells, rows)).map(Arc::new);
+        let made = |rows| CompiledCall::new(&self.program, backend, place, (&key.cells, rows)).map(Arc::new);
         let rows = key.losses.min(MOST_ROWS) as u32;
         let made = made(rows).or_else(|| if rows > 1 { made(1) } else { None });
         all.insert(key.clone(), made.clone());
@@ -115,5 +115,5 @@ pub(super) struct JacobianCall {
     pub losses: usize,
     /// Indices of the seeded cells of the losses, in order.
     pub cells: Vec<usize>,
-    pub call: Option<Arc<GradientCall>>,
+    pub call: Option<Arc<CompiledCall>>,
 }

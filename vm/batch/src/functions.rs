@@ -4,7 +4,7 @@
 use reviver_compile::BuildError;
 use reviver_compile::bounded::{BoundedCalls, bounded};
 use reviver_compile::build;
-use reviver_compile::call::{CallGoal, CallNeeds, GradientFunction, GradientTask, LargestScan, Lift};
+use reviver_compile::call::{CallFunction, CallGoal, CallNeeds, CallTask, LargestScan, Lift};
 use reviver_compile::compiled_run::RunPlan;
 use reviver_compile::foreign::check_exits;
 use reviver_compile::function::{LiveAtExits, Specialization, SsaFunction};
@@ -77,10 +77,9 @@ pub(crate) fn gradient(
         passes: &passes(),
     };
     let rows = u32::try_from(losses.len()).map_err(|_| NoShader::Limits)?;
-    let task =
-        GradientTask { goal: CallGoal::Gradient, turn, level, seeded: &seeded, rows, lift: Lift::NONE };
-    let function = GradientFunction::join(program, task, [primal.function, reverse.function], needs);
-    let GradientFunction { function, rows, .. } = function.ok_or(NoShader::RowsPart)?;
+    let task = CallTask { goal: CallGoal::Gradient, turn, level, seeded: &seeded, rows, lift: Lift::NONE };
+    let function = CallFunction::join(program, task, [primal.function, reverse.function], needs);
+    let CallFunction { function, rows, .. } = function.ok_or(NoShader::RowsPart)?;
     Ok(LaneFunction { function, calls, rows: Some(rows) })
 }
 

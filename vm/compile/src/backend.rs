@@ -29,7 +29,7 @@ pub struct GroupJob<'c> {
     pub start_ints: &'c [InGroup<i64>],
     /// Real cells of the lanes' start states, as bits of binary64.
     pub start_reals: &'c [InGroup<u64>],
-    /// Receives the values at the turning point, in the order of [`crate::call::GradientTask::seeded`].
+    /// Receives the values at the turning point, in the order of [`crate::call::CallTask::seeded`].
     pub results: &'c mut [InGroup<u64>],
     /// Step budget of the primal sweep: at least [`SsaFunction::first_steps`].
     pub left: u64,

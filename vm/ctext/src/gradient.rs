@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use reviver_compile::call::GradientFunction;
+use reviver_compile::call::CallFunction;
 use reviver_isa::instruction::Class;
 use reviver_isa::number::literal_bits;
 
@@ -45,7 +45,7 @@ pub(crate) fn promise(cells: &ProgramCells, seeded: &SeededResults) -> String {
 pub(crate) fn gradient_function(
     cells: &ProgramCells,
     interface: &Interface,
-    (seeded, gradient): (&SeededResults, &GradientFunction),
+    (seeded, gradient): (&SeededResults, &CallFunction),
 ) -> String {
     let (prefix, upper) = (cells.prefix, cells.prefix.to_uppercase());
     let passes_on = format!("    if (status != {upper}_DONE) {{\n        return status;\n    }}\n");

@@ -1,7 +1,7 @@
 //! SSA functions of a C text: one for each direction of a run, and the call function of a gradient.
 
 use reviver_compile::build;
-use reviver_compile::call::{CallGoal, CallNeeds, GradientFunction, GradientTask, LargestScan, Lift};
+use reviver_compile::call::{CallFunction, CallGoal, CallNeeds, CallTask, LargestScan, Lift};
 use reviver_compile::compiled_run::RunPlan;
 use reviver_compile::foreign::check_exits;
 use reviver_compile::function::{LiveAtExits, Specialization, SsaEnd, SsaFunction, TOP_WORD, ZerosAtEntry};
@@ -21,11 +21,7 @@ pub(crate) fn run(program: &Program, travel: Travel, level: CheckLevel) -> Resul
 }
 
 /// Builds the call function of the gradient for some seeded cells.
-pub(crate) fn gradient(
-    program: &Program,
-    seeded: &[u32],
-    level: CheckLevel,
-) -> Result<GradientFunction, NoText> {
+pub(crate) fn gradient(program: &Program, seeded: &[u32], level: CheckLevel) -> Result<CallFunction, NoText> {
     if program.switches_mode() || program.reads_mode() {
         return Err(NoText::OwnMode);
     }
@@ -41,8 +37,8 @@ pub(crate) fn gradient(
     let largest = if primal.is_watched { LargestScan::All } else { LargestScan::None };
     let needs = CallNeeds { largest, ..CallNeeds::default() };
     let sweeps = [sweep(program, &primal)?, sweep(program, &reverse)?];
-    let task = GradientTask { goal: CallGoal::Gradient, turn, level, seeded, rows: 1, lift: Lift::NONE };
-    let mut function = GradientFunction::join(program, task, sweeps, needs).ok_or(NoText::Call)?;
+    let task = CallTask { goal: CallGoal::Gradient, turn, level, seeded, rows: 1, lift: Lift::NONE };
+    let mut function = CallFunction::join(program, task, sweeps, needs).ok_or(NoText::Call)?;
     drop_dead_stores(&mut function.function);
     Ok(function)
 }

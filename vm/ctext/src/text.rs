@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use reviver_compile::call::{GradientFunction, SweepCalls};
+use reviver_compile::call::{CallFunction, SweepCalls};
 use reviver_compile::function::{Demands, SsaFunction};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
@@ -227,7 +227,7 @@ impl CText {
         &mut self,
         cells: &ProgramCells,
         interface: &Interface,
-        (seeded, gradient): (&SeededResults, &GradientFunction),
+        (seeded, gradient): (&SeededResults, &CallFunction),
     ) -> Result<(), NoText> {
         let function = (&gradient.function, &gradient.sweeps[..]);
         let name = format!("{}_sweeps", cells.prefix);

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::files::Disk;
 use reviver_compile::backend::{Backend, Code};
-use reviver_compile::call::{CallMemory, GradientCall};
+use reviver_compile::call::{CallMemory, CompiledCall};
 use reviver_compile::check::check;
 use reviver_compile::evaluate::Evaluator;
 use reviver_compile::function::{SsaEnd, SsaFunction};
@@ -103,14 +103,14 @@ impl Trial {
         Some((self.found(steps, &found.values, &found.adjoints.cells), error))
     }
 
-    fn call(&self, call: &GradientCall, memory: &mut CallMemory) -> Option<(Found, Option<f64>)> {
+    fn call(&self, call: &CompiledCall, memory: &mut CallMemory) -> Option<(Found, Option<f64>)> {
         Some(self.rows(call, &[&self.seeds()], memory)?.swap_remove(0))
     }
 
     /// Executes one call for several rows of seeds. Returns the gradient and the error bound of each row.
     fn rows(
         &self,
-        call: &GradientCall,
+        call: &CompiledCall,
         seeds: &[&[SeededCell]],
         memory: &mut CallMemory,
     ) -> Option<Vec<(Found, Option<f64>)>> {
@@ -146,8 +146,8 @@ impl Trial {
             self.losses.iter().map(|&loss| vec![SeededCell::loss(&self.program, loss)]).collect();
         let lists: Vec<&[SeededCell]> = seeds.iter().map(Vec::as_slice).collect();
         let rows = (&self.losses[..], lists.len() as u32);
-        let Some(evaluated) = GradientCall::new(&self.program, &Checked, plan, rows) else { return false };
-        let native = GradientCall::new(&self.program, jit, plan, rows).unwrap();
+        let Some(evaluated) = CompiledCall::new(&self.program, &Checked, plan, rows) else { return false };
+        let native = CompiledCall::new(&self.program, jit, plan, rows).unwrap();
         let mut memory = CallMemory::default();
         let found = self.rows(&native, &lists, &mut memory);
         assert_eq!(self.rows(&evaluated, &lists, &mut memory), found, "{name} {level:?}");
@@ -186,8 +186,8 @@ fn gradients_of_shipped_programs_equal_those_of_the_interpreter() {
         for level in [CheckLevel::Checked, CheckLevel::Unchecked] {
             let interpreted = trial.interpreted(&trial.seeds());
             let plan = (trial.turn, level);
-            let evaluated = GradientCall::new(&trial.program, &Checked, plan, (&trial.losses, 1));
-            let native = GradientCall::new(&trial.program, &jit, plan, (&trial.losses, 1));
+            let evaluated = CompiledCall::new(&trial.program, &Checked, plan, (&trial.losses, 1));
+            let native = CompiledCall::new(&trial.program, &jit, plan, (&trial.losses, 1));
             assert_eq!(evaluated.is_some(), native.is_some(), "{name}");
             let (Some(evaluated), Some(native)) = (evaluated, native) else { continue };
             let mut memory = CallMemory::default();
@@ -235,8 +235,8 @@ fn nonfinite_numbers_are_detected_without_checks() {
         let trial = trial(text);
         let (plan, losses) = ((trial.turn, CheckLevel::Unchecked), (&trial.losses[..], 1));
         let calls = [
-            GradientCall::new(&trial.program, &Checked, plan, losses),
-            GradientCall::new(&trial.program, &jit, plan, losses),
+            CompiledCall::new(&trial.program, &Checked, plan, losses),
+            CompiledCall::new(&trial.program, &jit, plan, losses),
         ];
         for call in calls {
             let called = trial.call(&call.unwrap(), &mut CallMemory::default());
@@ -255,7 +255,7 @@ fn an_array_of_losses_has_a_function_of_constant_length() {
         let mut trial = trial(&text);
         trial.losses = trial.program.cells(1).collect();
         let longest = Longest::default();
-        let call = GradientCall::new(
+        let call = CompiledCall::new(
             &trial.program,
             &longest,
             (trial.turn, CheckLevel::Checked),
@@ -294,9 +294,9 @@ fn recursions_have_gradients() {
     let trial = trial(text);
     for level in [CheckLevel::Checked, CheckLevel::Unchecked] {
         let plan = (trial.turn, level);
-        let evaluated = GradientCall::new(&trial.program, &Checked, plan, (&trial.losses, 1)).unwrap();
+        let evaluated = CompiledCall::new(&trial.program, &Checked, plan, (&trial.losses, 1)).unwrap();
         let native =
-            GradientCall::new(&trial.program, &Jit::new().unwrap(), plan, (&trial.losses, 1)).unwrap();
+            CompiledCall::new(&trial.program, &Jit::new().unwrap(), plan, (&trial.losses, 1)).unwrap();
         let mut memory = CallMemory::default();
         let found = trial.call(&evaluated, &mut memory).unwrap();
         assert_eq!(found, trial.call(&native, &mut memory).unwrap(), "{level:?}");
@@ -306,8 +306,8 @@ fn recursions_have_gradients() {
         // At the program's depth limit, the call fails, and a machine has to find the trap.
         let limited = self::trial(&text.replace("depth 1000", "depth 50"));
         for call in [
-            GradientCall::new(&limited.program, &Checked, plan, (&limited.losses, 1)),
-            GradientCall::new(&limited.program, &Jit::new().unwrap(), plan, (&limited.losses, 1)),
+            CompiledCall::new(&limited.program, &Checked, plan, (&limited.losses, 1)),
+            CompiledCall::new(&limited.program, &Jit::new().unwrap(), plan, (&limited.losses, 1)),
         ] {
             assert_eq!(limited.call(&call.unwrap(), &mut memory), None);
         }
@@ -340,8 +340,8 @@ impl Trial {
     fn compare(&self, name: &str, level: CheckLevel) -> [usize; 2] {
         let (plan, losses) = ((self.turn, level), (&self.losses[..], 1));
         let accesses = Accesses::default();
-        let evaluated = GradientCall::new(&self.program, &accesses, plan, losses).unwrap();
-        let native = GradientCall::new(&self.program, &Jit::new().unwrap(), plan, losses).unwrap();
+        let evaluated = CompiledCall::new(&self.program, &accesses, plan, losses).unwrap();
+        let native = CompiledCall::new(&self.program, &Jit::new().unwrap(), plan, losses).unwrap();
         let mut memory = CallMemory::default();
         let (found, _) = self.call(&evaluated, &mut memory).unwrap();
         assert_eq!(self.call(&native, &mut memory).unwrap().0, found, "{name} {level:?}");

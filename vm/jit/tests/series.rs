@@ -9,7 +9,7 @@ use std::sync::Arc;
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::files::Disk;
 use reviver_compile::backend::{Backend, Code};
-use reviver_compile::call::{CallGoal, CallMemory, GradientCall, Lift};
+use reviver_compile::call::{CallGoal, CallMemory, CompiledCall, Lift};
 use reviver_compile::check::check;
 use reviver_compile::evaluate::Evaluator;
 use reviver_compile::function::SsaFunction;
@@ -102,7 +102,7 @@ impl Trial {
         self.cells().into_iter().zip(bits).collect()
     }
 
-    fn called(&self, call: &GradientCall, direction: &[f64], memory: &mut CallMemory) -> Option<Product> {
+    fn called(&self, call: &CompiledCall, direction: &[f64], memory: &mut CallMemory) -> Option<Product> {
         call.run_along(&self.start, &self.components(direction), &[&self.seeds], memory, MOST_STEPS)?;
         let of = |k: usize| {
             let all = memory.adjoint_coefficients(k);
@@ -123,7 +123,7 @@ impl Trial {
 
     fn called_series(
         &self,
-        call: &GradientCall,
+        call: &CompiledCall,
         direction: &[f64],
         memory: &mut CallMemory,
     ) -> Option<Vec<f64>> {
@@ -134,19 +134,19 @@ impl Trial {
 
     /// Returns the call function of a goal, from the evaluator and from native code. Returns `None` if only the
     /// interpreter can run the program.
-    fn functions(&self, name: &str, jit: &Jit, goal: CallGoal, lanes: u32) -> Option<[GradientCall; 2]> {
+    fn functions(&self, name: &str, jit: &Jit, goal: CallGoal, lanes: u32) -> Option<[CompiledCall; 2]> {
         let (program, cells) = (&self.subject.program, &[self.seeds[0].cell][..]);
         let (turn, moved) = match goal {
             CallGoal::Run => (program.end(), self.moved()),
             CallGoal::Gradient => (self.turn, self.moved()),
         };
         let lift = Lift { lanes, rejects_ties: goal == CallGoal::Run, moved: &moved };
-        let Some(evaluated) = GradientCall::on_series(program, &Checked, (goal, turn), (cells, lift)) else {
-            let plain = GradientCall::new(program, &Checked, (self.turn, CheckLevel::Checked), (cells, 1));
+        let Some(evaluated) = CompiledCall::on_series(program, &Checked, (goal, turn), (cells, lift)) else {
+            let plain = CompiledCall::new(program, &Checked, (self.turn, CheckLevel::Checked), (cells, 1));
             assert!(plain.is_none(), "{name}: only plain code has a function");
             return None;
         };
-        Some([evaluated, GradientCall::on_series(program, jit, (goal, turn), (cells, lift)).unwrap()])
+        Some([evaluated, CompiledCall::on_series(program, jit, (goal, turn), (cells, lift)).unwrap()])
     }
 
     /// Compares all engines along several directions. Returns the number of equal results; adds to `left` what the code

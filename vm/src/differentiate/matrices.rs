@@ -33,9 +33,6 @@ pub struct Taylor {
 /// Bits of a truncated Taylor series.
 type Series = [u64; MAX_ORDER + 1];
 
-/// Bits of a Taylor series up to the second order.
-type SecondOrder = [u64; 3];
-
 /// Mode of differentiation of a Jacobian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sweep {
@@ -518,9 +515,15 @@ fn products<D: Iterator<Item = f64> + Clone>(
 /// The inputs move in a direction without a pattern, in which second derivatives don't cancel by chance. Returns `None`
 /// if the run fails: it may need a derivative that is undefined and that the Hessian doesn't need.
 fn curved(subject: &Subject, outputs: &[Vec<SeededCell>], inputs: &[Variable]) -> Option<Reports> {
+    let goal = SeriesGoal::Run { order: 2, rejects_ties: true };
+    if let ([seeds], Some(mut moving)) = (outputs, SeriesInputs::of(inputs).ok()?)
+        && subject.series_call((goal, seeds), &mut moving, patternless(inputs.len()), 0).ok()?.is_some()
+    {
+        return Some(Reports::default());
+    }
     let mut direction = allocation::with_capacity(inputs.len()).ok()?;
     direction.extend(inputs.iter().map(|input| input.origin).zip(patternless(inputs.len())));
-    let mut machine = subject.machine(subject.series_start::<SecondOrder>(&direction).ok()?);
+    let mut machine = subject.machine(subject.series_start::<Series>(&direction).ok()?);
     machine.report_in(Reports::up_to(2));
     let turning = TurningPoint::of(subject, &cells_of(outputs).ok()?);
     Some(forward_until(subject, machine, turning.stops()).ok()?.reports().clone())

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::files::Disk;
-use reviver_compile::call::{CallMemory, GradientCall};
+use reviver_compile::call::{CallMemory, CompiledCall};
 use reviver_compile::group::call::{GroupCall, GroupEnd};
 use reviver_compile::start::RunStart;
 use reviver_isa::instruction::Class;
@@ -40,7 +40,7 @@ struct Trial {
     given: Vec<InputCell>,
     losses: Vec<usize>,
     /// Compiled function for each loss, in a single lane. The list is shorter if a loss needs a machine.
-    alone: Vec<GradientCall>,
+    alone: Vec<CompiledCall>,
     group: Option<GroupCall>,
     /// True if the group may be abandoned even though each of its lanes would complete alone.
     may_be_needless: bool,
@@ -74,7 +74,7 @@ impl Trial {
         let given: Vec<InputCell> = given.collect();
         let jit = Jit::new().unwrap();
         let place = (first, level);
-        let alone = losses.iter().filter_map(|&loss| GradientCall::new(program, &jit, place, (&[loss], 1)));
+        let alone = losses.iter().filter_map(|&loss| CompiledCall::new(program, &jit, place, (&[loss], 1)));
         let alone = alone.collect();
         let cells: Vec<(Class, usize)> = given.iter().map(|given| (given.class, given.cell)).collect();
         let rows: Vec<Vec<usize>> = losses.iter().map(|&loss| vec![loss]).collect();
@@ -138,7 +138,7 @@ impl Trial {
         let mut memory = CallMemory::default();
         let reals: Vec<InputCell> =
             self.given.iter().copied().filter(|given| given.class == Class::Real).collect();
-        let own = |(call, seeds): (&GradientCall, &Vec<SeededCell>)| {
+        let own = |(call, seeds): (&CompiledCall, &Vec<SeededCell>)| {
             call.run(&self.start, &[seeds], &mut memory, MOST)?;
             let adjoints = reals.iter().map(|given| memory.adjoints(0)[given.cell]);
             Some(memory.values(0).iter().copied().chain(adjoints).collect::<Vec<u64>>())

@@ -1,4 +1,5 @@
-//! The call function of a gradient: one SSA function from the start of a program to its derivatives.
+//! The call function: one SSA function from the start of a program to the results of a call. This is that of a gradient;
+//! a run ends at the turning point.
 //!
 //! ```text
 //! entry     variables are loaded from the start
@@ -14,8 +15,8 @@
 //! *Working memory* holds the other cells that code changes. After a failed check, or an exit other than the end, a
 //! machine has to execute the call.
 
+mod compiled_call;
 mod finite;
-mod gradient;
 mod join;
 mod memory;
 mod promote;
@@ -23,8 +24,8 @@ pub mod region;
 mod series;
 mod verify;
 
-pub(crate) use gradient::renew;
-pub use gradient::{CallMemory, FoundGradients, GradientCall};
+pub(crate) use compiled_call::renew;
+pub use compiled_call::{CallMemory, CallReport, CompiledCall};
 pub use join::{CallNeeds, LargestScan};
 pub(crate) use series::SeriesCalls;
 
@@ -61,7 +62,7 @@ pub enum CallGoal {
 
 /// The parameters of a call function.
 #[derive(Clone, Copy, Debug)]
-pub struct GradientTask<'t> {
+pub struct CallTask<'t> {
     /// The goal of the function.
     pub goal: CallGoal,
     /// The position at which the primal sweep ends; for a run, the end of the program.
@@ -112,7 +113,7 @@ impl Lift<'_> {
 
 /// The call function of a gradient, with the memory that its caller prepares.
 #[derive(Debug)]
-pub struct GradientFunction {
+pub struct CallFunction {
     /// The SSA function of both sweeps. It starts and ends at the beginning of the program.
     pub function: SsaFunction,
     /// The number of the exit at the function's end.
@@ -144,11 +145,11 @@ impl SweepCalls {
     }
 }
 
-impl GradientFunction {
+impl CallFunction {
     /// Builds the call function of a task. Returns `None` if a sweep needs a machine, or if the program reads adjoints.
-    pub(crate) fn build(program: &Program, task: GradientTask) -> Option<GradientFunction> {
+    pub(crate) fn build(program: &Program, task: CallTask) -> Option<CallFunction> {
         if task.goal == CallGoal::Run {
-            return GradientFunction::run(program, task);
+            return CallFunction::run(program, task);
         }
         let frame = program.flow().layout().main_frame(Class::Real);
         // The reverse sweep assumes that no real of main's frame has an adjoint at the turning point.
@@ -160,7 +161,7 @@ impl GradientFunction {
         let needs = CallNeeds { largest, ..CallNeeds::default() };
         // Passes simplify what is the same on plain reals, which may differ on series.
         let passes = if task.lift.is_some() { &[][..] } else { &PASSES };
-        GradientFunction::join(
+        CallFunction::join(
             program,
             task,
             [sweep(program, &primal_plan, passes)?, sweep(program, &reverse_plan, passes)?],
@@ -172,10 +173,10 @@ impl GradientFunction {
     /// `None` if the losses can't share the reverse sweep.
     pub fn join(
         program: &Program,
-        task: GradientTask,
+        task: CallTask,
         [mut primal, reverse]: [SsaFunction; 2],
         needs: CallNeeds,
-    ) -> Option<GradientFunction> {
+    ) -> Option<CallFunction> {
         let (first_steps, demands) = (primal.first_steps, primal.demands.max(reverse.demands));
         // Only plain functions have rows or omit checks.
         if task.lift.is_some() && (task.rows > 1 || !task.level.is_checked()) {
@@ -225,13 +226,13 @@ impl GradientFunction {
         (function.specialization, function.exits, function.demands, function.first_steps) =
             (specialization, exits, demands, first_steps);
         let function =
-            GradientFunction { function, end, working: Vec::new(), adjoints: Vec::new(), rows, sweeps };
+            CallFunction { function, end, working: Vec::new(), adjoints: Vec::new(), rows, sweeps };
         function.completed((program, program.begin()), &memory, (task.lift, &tests), needs.passes)
     }
 
     /// Builds the call function of a run forward to the end of the program. The results are the final values of the
     /// seeded cells. Returns `None` if the run needs a machine.
-    fn run(program: &Program, task: GradientTask) -> Option<GradientFunction> {
+    fn run(program: &Program, task: CallTask) -> Option<CallFunction> {
         let plan = RunPlan::whole(program, Travel::Forward, task.level);
         let passes = if task.lift.is_some() { &[][..] } else { &PASSES };
         let run = sweep(program, &plan, passes)?;
@@ -249,7 +250,7 @@ impl GradientFunction {
         (function.specialization, function.exits, function.demands, function.first_steps) =
             (specialization, exits, demands, first_steps);
         let function =
-            GradientFunction { function, end, working: Vec::new(), adjoints: Vec::new(), rows, sweeps };
+            CallFunction { function, end, working: Vec::new(), adjoints: Vec::new(), rows, sweeps };
         function.completed((program, plan.to), &memory, (task.lift, &BTreeSet::new()), &PASSES)
     }
 
@@ -260,7 +261,7 @@ impl GradientFunction {
         memory: &MemoryCells,
         (lift, tests): (Lift, &BTreeSet<SsaValue>),
         passes: &[Pass],
-    ) -> Option<GradientFunction> {
+    ) -> Option<CallFunction> {
         let direction = self.function.specialization.direction;
         let at_end = SsaExit { position: to, direction, calls: Vec::new(), is_full: false };
         debug_assert_eq!(self.end as usize, self.function.exits.len(), "the end is behind all other exits");

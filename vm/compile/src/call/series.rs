@@ -1,4 +1,4 @@
-//! Calls on series for a runtime: compiles a call function once it pays, and keeps it for the next call.
+//! Calls on series for a runtime: compiles a call function once it pays, and keeps it for later calls.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,7 +6,7 @@ use reviver_flow::Activity;
 use reviver_vm::differentiate::series_call::{SeriesCall, SeriesGoal, SeriesResult};
 use reviver_vm::{Program, ShownMark};
 
-use super::gradient::{CallMemory, FoundGradients, GradientCall};
+use super::compiled_call::{CallMemory, CallReport, CompiledCall};
 use super::{CallGoal, Lift};
 use crate::backend::Backend;
 use crate::start::RunStart;
@@ -15,13 +15,16 @@ use crate::start::RunStart;
 const STEPS_PER_INSTRUCTION: u64 = 2_000;
 /// Number of calls of unknown length after which the function is compiled.
 const MOST_CALLS: u32 = 16;
+/// Upper bound on functions that are kept; the one that is unused for longest is dropped.
+const MOST_FUNCTIONS: usize = 8;
 /// Upper bound on memories that are kept for further calls.
 const MOST_MEMORIES: usize = 16;
 
-/// The call function on series that was used last, with memory for calls.
+/// The call functions on series that were used last, with memory for calls.
 #[derive(Debug, Default)]
 pub(crate) struct SeriesCalls {
-    last: Mutex<Option<LastCall>>,
+    /// The functions in the order of use, the last one last.
+    functions: Mutex<Vec<KeptFunction>>,
     memories: Mutex<Vec<CallMemory>>,
 }
 
@@ -35,7 +38,7 @@ struct SeriesKey {
 }
 
 #[derive(Debug)]
-struct LastCall {
+struct KeptFunction {
     key: SeriesKey,
     /// Number of requests of unknown length.
     requests: u32,
@@ -47,7 +50,7 @@ enum SeriesCode {
     NotYet,
     /// The interpreter makes these calls.
     Never,
-    Ready(Arc<GradientCall>),
+    Ready(Arc<CompiledCall>),
 }
 
 impl SeriesCalls {
@@ -83,29 +86,35 @@ impl SeriesCalls {
     }
 
     /// Returns the code for a call; `None` if there is none, or none yet.
-    fn code(&self, backend: &impl Backend, call: &SeriesCall, must_pay: bool) -> Option<Arc<GradientCall>> {
+    fn code(&self, backend: &impl Backend, call: &SeriesCall, must_pay: bool) -> Option<Arc<CompiledCall>> {
         let key = SeriesKey {
             goal: call.goal,
             activity: call.program.activity().clone(),
             inputs: call.inputs.to_vec(),
             seeded: call.seeds.iter().map(|seed| seed.cell).collect(),
         };
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.as_ref().is_none_or(|last| last.key != key) {
-            *last = Some(LastCall { key, requests: 0, code: SeriesCode::NotYet });
-        }
-        let last = last.as_mut()?;
-        last.requests = last.requests.saturating_add(u32::from(call.avoided_steps == 0));
-        if matches!(last.code, SeriesCode::NotYet)
-            && (!must_pay || last.requests > MOST_CALLS || pays(call.program, call.avoided_steps))
+        let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = functions.iter().position(|function| function.key == key);
+        let mut function = match known {
+            Some(place) => functions.remove(place),
+            None => KeptFunction { key, requests: 0, code: SeriesCode::NotYet },
+        };
+        function.requests = function.requests.saturating_add(u32::from(call.avoided_steps == 0));
+        if matches!(function.code, SeriesCode::NotYet)
+            && (!must_pay || function.requests > MOST_CALLS || pays(call.program, call.avoided_steps))
         {
-            last.code =
+            function.code =
                 compiled(backend, call).map_or(SeriesCode::Never, |code| SeriesCode::Ready(Arc::new(code)));
         }
-        match &last.code {
+        let code = match &function.code {
             SeriesCode::Ready(code) => Some(Arc::clone(code)),
             SeriesCode::NotYet | SeriesCode::Never => None,
+        };
+        if functions.len() >= MOST_FUNCTIONS {
+            functions.remove(0);
         }
+        functions.push(function);
+        code
     }
 }
 
@@ -117,9 +126,9 @@ fn pays(program: &Program, steps: u64) -> bool {
 /// Reads the result of a call from its memory.
 fn result_of(
     call: &SeriesCall,
-    code: &GradientCall,
+    code: &CompiledCall,
     memory: &CallMemory,
-    found: &FoundGradients,
+    found: &CallReport,
 ) -> SeriesResult {
     let orders = match call.goal {
         SeriesGoal::Run { order, .. } => 0..=order,
@@ -140,7 +149,7 @@ fn result_of(
     SeriesResult { steps: found.steps, values: values.collect(), adjoints, loss_error }
 }
 
-fn compiled(backend: &impl Backend, call: &SeriesCall) -> Option<GradientCall> {
+fn compiled(backend: &impl Backend, call: &SeriesCall) -> Option<CompiledCall> {
     let seeded: Vec<usize> = call.seeds.iter().map(|seed| seed.cell).collect();
     let cells = call.inputs.iter().map(|&cell| u32::try_from(cell).ok());
     let moved: Vec<_> = cells.map(|cell| cell.map(|cell| cell..cell + 1)).collect::<Option<_>>()?;
@@ -150,5 +159,5 @@ fn compiled(backend: &impl Backend, call: &SeriesCall) -> Option<GradientCall> {
     };
     let lanes = u32::try_from(order).ok()?.checked_add(1)?;
     let lift = Lift { lanes, rejects_ties, moved: &moved };
-    GradientCall::on_series(call.program, backend, (goal, turn), (&seeded, lift))
+    CompiledCall::on_series(call.program, backend, (goal, turn), (&seeded, lift))
 }

@@ -11,7 +11,7 @@ use reviver_vm::differentiate::group::{GROUP, GroupEvidence, InGroup, sum_sizes}
 use reviver_vm::{CheckLevel, Program};
 
 use crate::backend::{Backend, GroupCode, GroupJob, GroupOutcome};
-use crate::call::{CallGoal, GradientFunction, GradientTask, Lift, renew};
+use crate::call::{CallFunction, CallGoal, CallTask, Lift, renew};
 use crate::compiled_run::{MOST_STEPS, RunPlan};
 use crate::function::Demands;
 use crate::rows::AdjointRows;
@@ -102,7 +102,7 @@ impl GroupCall {
         }
         let seeded: Vec<u32> =
             rows.iter().flatten().map(|&cell| u32::try_from(cell).ok()).collect::<Option<_>>()?;
-        let task = GradientTask {
+        let task = CallTask {
             goal: CallGoal::Gradient,
             turn,
             level,
@@ -110,8 +110,8 @@ impl GroupCall {
             rows: rows.len() as u32,
             lift: Lift::NONE,
         };
-        let GradientFunction { function, end, working, adjoints, rows: layout, .. } =
-            GradientFunction::build(program, task)?;
+        let CallFunction { function, end, working, adjoints, rows: layout, .. } =
+            CallFunction::build(program, task)?;
         let (demands, first_steps) = (function.demands, function.first_steps.into());
         let ints = inputs.iter().filter(|(class, _)| *class == Class::Int).map(|&(_, cell)| cell as u32);
         let code = backend.compile_group(&GroupFunction::new(function, end, ints)?)?;

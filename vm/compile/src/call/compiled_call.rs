@@ -1,4 +1,4 @@
-//! Gradient calls by compiled call functions, on memory that successive calls reuse.
+//! Calls by compiled call functions, on memory that successive calls reuse.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,7 +13,7 @@ use reviver_vm::travel::{Segment, Travel};
 use reviver_vm::watch::{Rounding, Watch, Watcher};
 use reviver_vm::{CheckLevel, Program, State};
 
-use super::{CallGoal, GradientFunction, GradientTask, Lift};
+use super::{CallFunction, CallGoal, CallTask, Lift};
 use crate::backend::{Backend, Code};
 use crate::compiled_run::{MOST_STEPS, RunPlan};
 use crate::frames;
@@ -23,9 +23,10 @@ use crate::rows::AdjointRows;
 use crate::run::{CellMemory, CodeOutcome, Job};
 use crate::start::RunStart;
 
-/// Compiled call function for the gradients of one or more weighted sums of reals. The seeds are the weights.
+/// Compiled call function: of a run, or of the gradients of one or more weighted sums of reals. The seeds are the
+/// weights.
 #[derive(Debug)]
-pub struct GradientCall {
+pub struct CompiledCall {
     program: Program,
     goal: CallGoal,
     plan: RunPlan,
@@ -66,7 +67,7 @@ enum CallEnd {
 
 /// Report of a successful call. The values and adjoints are in the [`CallMemory`].
 #[derive(Clone, Debug)]
-pub struct FoundGradients {
+pub struct CallReport {
     /// Number of steps of the primal sweep.
     pub steps: u64,
     /// Number of steps of the reverse sweep.
@@ -102,7 +103,7 @@ pub struct CallMemory {
     watch: Option<Watch>,
 }
 
-impl GradientCall {
+impl CompiledCall {
     /// Compiles a call function for the gradients of at most `rows` sums, with the turning point `turn`. `seeded` lists
     /// the reals that the sums may contain, each once. Returns `None` if a sweep needs a machine, if the sums can't
     /// share the sweeps, or if `rows` exceeds [`MOST_ROWS`].
@@ -111,38 +112,38 @@ impl GradientCall {
         backend: &impl Backend,
         (turn, level): (u32, CheckLevel),
         (seeded, rows): (&[usize], u32),
-    ) -> Option<GradientCall> {
+    ) -> Option<CompiledCall> {
         if !(1..=MOST_ROWS as u32).contains(&rows) {
             return None;
         }
         let seeded = seeded.iter().map(|&cell| u32::try_from(cell).ok()).collect::<Option<Vec<u32>>>()?;
         let (goal, lift) = (CallGoal::Gradient, Lift::NONE);
-        let task = GradientTask { goal, turn, level, seeded: &seeded, rows, lift };
-        GradientCall::compiled(program, backend, task)
+        let task = CallTask { goal, turn, level, seeded: &seeded, rows, lift };
+        CompiledCall::compiled(program, backend, task)
     }
 
     /// Compiles a call function on series. With dual numbers, the adjoints of a gradient contain the product of the
-    /// sum's Hessian with a direction. Returns `None` under the conditions of [`GradientCall::new`], or if a function
+    /// sum's Hessian with a direction. Returns `None` under the conditions of [`CompiledCall::new`], or if a function
     /// has no recurrence in compiled code.
     pub fn on_series(
         program: &Program,
         backend: &impl Backend,
         (goal, turn): (CallGoal, u32),
         (seeded, lift): (&[usize], Lift),
-    ) -> Option<GradientCall> {
+    ) -> Option<CompiledCall> {
         let seeded = seeded.iter().map(|&cell| u32::try_from(cell).ok()).collect::<Option<Vec<u32>>>()?;
         let level = CheckLevel::Checked;
-        GradientCall::compiled(
+        CompiledCall::compiled(
             program,
             backend,
-            GradientTask { goal, turn, level, seeded: &seeded, rows: 1, lift },
+            CallTask { goal, turn, level, seeded: &seeded, rows: 1, lift },
         )
     }
 
-    fn compiled(program: &Program, backend: &impl Backend, task: GradientTask) -> Option<GradientCall> {
-        let GradientTask { goal, turn, level, seeded, lift, .. } = task;
-        let function = GradientFunction::build(program, task)?;
-        let GradientFunction { function, end, working, adjoints, rows, sweeps } = function;
+    fn compiled(program: &Program, backend: &impl Backend, task: CallTask) -> Option<CompiledCall> {
+        let CallTask { goal, turn, level, seeded, lift, .. } = task;
+        let function = CallFunction::build(program, task)?;
+        let CallFunction { function, end, working, adjoints, rows, sweeps } = function;
         // The space for records is computed with the shorter record, so that neither sweep opens more calls than there
         // are frames.
         let record = sweeps.iter().map(|sweep| sweep.record).min().unwrap_or(0).max(1);
@@ -159,7 +160,7 @@ impl GradientCall {
         let program = program.clone();
         let mut seeded: Vec<(u32, usize)> = seeded.iter().copied().zip(0..).collect();
         seeded.sort_unstable();
-        Some(GradientCall {
+        Some(CompiledCall {
             program,
             goal,
             plan,
@@ -189,11 +190,11 @@ impl GradientCall {
         seeds: &[&[SeededCell]],
         memory: &mut CallMemory,
         most_steps: u64,
-    ) -> Option<FoundGradients> {
+    ) -> Option<CallReport> {
         self.run_along(start, &[], seeds, memory, most_steps)
     }
 
-    /// Makes the call as [`GradientCall::run`], at a start whose reals move along a direction. `direction` lists the
+    /// Makes the call as [`CompiledCall::run`], at a start whose reals move along a direction. `direction` lists the
     /// moving reals with the bits of their components.
     pub fn run_along(
         &self,
@@ -202,12 +203,12 @@ impl GradientCall {
         seeds: &[&[SeededCell]],
         memory: &mut CallMemory,
         most_steps: u64,
-    ) -> Option<FoundGradients> {
+    ) -> Option<CallReport> {
         if most_steps < self.first_steps || !self.suits(start, seeds) {
             return None;
         }
         let mut levels = self.levels.load(Ordering::Relaxed);
-        let mut found = FoundGradients { steps: 0, steps_back: 0, loss_errors: ArrayVec::new() };
+        let mut found = CallReport { steps: 0, steps_back: 0, loss_errors: ArrayVec::new() };
         loop {
             match self.run_with((start, direction), seeds, (memory, levels), most_steps, &mut found) {
                 Err(CallEnd::Full) => {
@@ -235,7 +236,7 @@ impl GradientCall {
         seeds: &[&[SeededCell]],
         (memory, wanted): (&mut CallMemory, u32),
         most_steps: u64,
-        found: &mut FoundGradients,
+        found: &mut CallReport,
     ) -> Result<(), CallEnd> {
         let state = start.state();
         // `suits` has checked that the limits allow the inlined calls.
@@ -345,7 +346,7 @@ impl CallMemory {
     /// Copies the start state to working memory, and sets the adjoints to their seeds.
     fn begin(
         &mut self,
-        call: &GradientCall,
+        call: &CompiledCall,
         (start, direction): (&State, &[(usize, u64)]),
         levels: u32,
         seeds: &[&[SeededCell]],
@@ -426,7 +427,7 @@ impl CallMemory {
     }
 
     /// Copies the results to each row's values; [`CallMemory::begin`] has reserved the memory.
-    fn read_values(&mut self, call: &GradientCall, seeds: &[&[SeededCell]]) {
+    fn read_values(&mut self, call: &CompiledCall, seeds: &[&[SeededCell]]) {
         self.value_rows.clear();
         let mut next = 0;
         for row in seeds.iter().take(MOST_ROWS) {
