@@ -9,6 +9,7 @@ mod gradient_history;
 mod motion;
 mod oracle;
 mod second_order;
+mod series;
 mod strategies;
 pub(crate) mod text;
 mod unchecked;
@@ -45,6 +46,7 @@ pub const ALL: &[Law] = &[
     Law { name: "unchecked runs have the same results", check: unchecked::runs },
     Law { name: "unchecked gradients are the same", check: unchecked::gradients },
     Law { name: "Hessians are symmetric", check: second_order::hessians },
+    Law { name: "derivatives along directions are the interpreter's", check: series::along_directions },
     Law { name: "a gradient by some inputs equals that by all", check: activity::confined },
     Law { name: "findings of the static analysis are correct", check: certain::findings_are_correct },
     Law { name: "the oracle agrees", check: oracle::agrees },

@@ -52,6 +52,7 @@ laws! {
     unchecked_runs: "unchecked runs have the same results"
     unchecked_gradients: "unchecked gradients are the same"
     hessians: "Hessians are symmetric"
+    series: "derivatives along directions are the interpreter's"
     confined_gradients: "a gradient by some inputs equals that by all"
     certain_findings: "findings of the static analysis are correct"
     oracle_agrees: "the oracle agrees"
