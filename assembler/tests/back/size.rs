@@ -54,7 +54,7 @@ fn macros_that_double_end_in_an_error() {
     }
     text += " m39\n";
     let refusal = refusal(&text);
-    assert!(refusal.contains("make more than 500000 instructions"), "{refusal}");
+    assert!(refusal.contains("expand this text to more than 500000 instructions"), "{refusal}");
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn computes_that_double_end_in_an_error() {
     let text =
         format!(".inout x\n{}\nneg x\n{}", "compute\n".repeat(depth), "apply\nuncompute\n".repeat(depth));
     let refusal = refusal(&text);
-    assert!(refusal.contains("make more than") || refusal.contains("deep"), "{refusal}");
+    assert!(refusal.contains("expand this text to more than") || refusal.contains("deep"), "{refusal}");
 }
 
 #[test]
