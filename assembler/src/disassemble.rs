@@ -519,9 +519,9 @@ impl<'m> ModuleText<'m> {
     }
 }
 
-/// The maximum number of initial values in a line.
+/// The maximum number of initial values on one line of a declaration.
 const VALUES_A_LINE: usize = 1000;
-/// The maximum number of line numbers in a line.
+/// The maximum number of entries of a `.lines` directive. Longer lists use several directives.
 const NUMBERS_A_LINE: usize = 20;
 
 /// Returns the first value if all cells have the same value (bit for bit), otherwise all values.

@@ -340,10 +340,11 @@ fn source_files(assembly: &Assembly) -> Vec<SourceFile> {
     sources.files().map(file).collect()
 }
 
-/// Returns the entries of a group of adjacent instructions: its first one in the given direction, and each
-/// join to which other code jumps. If no branch leaves the group between its first instruction and a join,
-/// every path passes the join. Then only the join is an entry. That matters for loops: a compound condition
-/// is computed on only one of the two paths into the loop.
+/// Returns the entries of a group of adjacent instructions: its first instruction in the given direction,
+/// and each join to which other code jumps. A join replaces the first instruction if every path passes the
+/// join, that is, if no branch leaves the group between the two. For example, the line of a loop may compute
+/// a compound condition before its `from`. Only the first iteration executes this computation, but every
+/// iteration passes the `from`.
 fn entries_of(code: &[Instruction], run: &[u32], inverted: bool) -> Vec<u32> {
     let ordered: Vec<u32> = if inverted { run.iter().rev().copied().collect() } else { run.to_vec() };
     let (join, fork) = if inverted { (Update::Br, Update::From) } else { (Update::From, Update::Br) };

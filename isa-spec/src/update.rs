@@ -581,7 +581,7 @@ updates! {
     /// Runs a procedure backward.
     Uncall = 0x26 "uncall" Call(Direction::Backward) inverse Call over [] {}
     /// The calls up to the next `join` are tasks, which may run at the same time. No task may access a cell that
-    /// another task changes: it traps if two arguments share such a cell.
+    /// another task changes: the `fork` traps if arguments of two tasks share such a cell.
     Fork = 0x2b "fork" Tasks(TaskBound::Opens) inverse Join over [] {}
     /// All tasks since the `fork` have ended. In a backward run, the `join` begins the tasks.
     Join = 0x2c "join" Tasks(TaskBound::Closes) inverse Fork over [] {}

@@ -247,7 +247,8 @@ impl<'p> Drawing<'p> {
         }
     }
 
-    /// Adds a box over the affected wires, or over all wires if it affects none, such as a mode switch.
+    /// Adds a box for an instruction: over the wires that the instruction affects, or over all wires if the
+    /// instruction affects none (for example, a mode switch).
     fn boxed(&mut self, text: String, wires: BTreeSet<usize>) -> Result<(), Refusal> {
         let wires = if wires.is_empty() { (0..self.wiring.wires()).collect() } else { wires };
         self.wiring.add(Gate::Box { text, wires: wires.into_iter().collect() }).map_err(too_large)

@@ -41,6 +41,9 @@ pub struct BuildOptions {
     /// a weight (seed) for each cell
     #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with = "loss")]
     pub seed: Vec<String>,
+    /// Add to the gradient function of `--of` the product of the Hessian with a direction, which the caller passes
+    #[arg(long, requires = "loss")]
+    pub times: bool,
     /// Set the prefix of C names [default: the file's name]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,

@@ -20,6 +20,7 @@ pub fn run(options: &BuildOptions) -> Fallible {
     let stem = stem.map_or_else(|| "program".into(), |stem| stem.to_string_lossy());
     let name = options.name.as_deref().unwrap_or(&stem);
     let gradient = match (&options.loss, &options.seed[..]) {
+        (Some(loss), _) if options.times => Some(CGradient::Product(loss)),
         (Some(loss), _) => Some(CGradient::Loss(loss)),
         (None, []) => None,
         (None, names) => Some(CGradient::Seeds(names)),

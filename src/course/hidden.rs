@@ -114,7 +114,7 @@ impl HiddenTest {
         if let Some((line, error)) = broken {
             let place = format!("{}:{}", read::shown(&path), line.line);
             return Err(Failure::usage(format_args!("{place}: `{}`: {error}", line.text))
-                .help("docs/test.md describes all lines"));
+                .help("docs/test.md describes the lines that a file of expectations can have"));
         }
         if expectations.lines.is_empty() {
             let failure = Failure::usage(format_args!("{} has no expectations", read::shown(&path)));

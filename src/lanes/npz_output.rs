@@ -57,7 +57,7 @@ fn no_memory() -> Failure {
         .help("write a `.csv` with `-o`: its lanes are written one after the other")
 }
 
-/// Returns the columns as lists in the JSON report, by name.
+/// Writes the result columns as lists into the JSON report, by name.
 impl LaneWriter for ColumnsKept {
     fn write(&mut self, _: &Program, block: &DoneBlock<'_>) -> Fallible {
         self.keep(block)

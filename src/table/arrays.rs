@@ -54,7 +54,7 @@ impl NumberKind {
     }
 }
 
-/// Number of an array.
+/// Element of an array, as read from a NumPy file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ArrayNumber {
     Signed(i64),

@@ -242,7 +242,7 @@ fn rules_apply_to_reverse_sweeps_only() {
     }
     on(CLIPPED, "taylor", "--along x --order 2")
         .expect(2)
-        .says("a procedure with a rule")
+        .says("a procedure with a derivative rule")
         .says("`reviver grad`");
     // The Hessian is that of the gradient's computation: the derivative of a bounded adjoint is 0.
     let object = on(CLIPPED, "hessian", "--loss y --json").expect(0).json();

@@ -285,7 +285,7 @@ fn lanes_that_fail_are_null() {
     folder
         .reviver("batch picky.rasm --lanes failed.arrow --back")
         .expect(2)
-        .says("`n`, in lane 2, is null: fill in");
+        .says("`n` is null in lane 2: fill in");
     // The step limit has another status.
     folder.file("loop.rasm", ".inout n\n.out y\nfor i in 0..n\nadd y, i\nrof\n");
     let counts = table(vec![("n", Arc::new(Int64Array::from(vec![1, 1_000_000])))]);
@@ -318,7 +318,7 @@ fn columns_that_arrow_lacks_are_reported() {
     let words: DictionaryArray<arrow_array::types::Int32Type> = ["a", "b"].into_iter().collect();
     let open = ListArray::from_iter_primitive::<Int64Type, _, _>([Some([Some(1), Some(2)]), None]);
     for (batch, said) in [
-        (other("x", Arc::new(Float64Array::from(vec![Some(1.0), None]))), "`x`, in lane 1, is null"),
+        (other("x", Arc::new(Float64Array::from(vec![Some(1.0), None]))), "`x` is null in lane 1"),
         (
             other("x", Arc::new(Float64Array::from(vec![1.0, f64::NAN]))),
             "`x`: NaN, in lane 1, is not a number that fits",

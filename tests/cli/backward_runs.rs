@@ -119,7 +119,7 @@ fn a_small_freed_number_is_not_taken_for_rounding() {
         assert_eq!((&grad["w"], &grad["x"], why), (&json!(1e-10), &json!(2.0), json!("freed")));
         on(&text, "grad --loss loss")
             .expect(0)
-            .says("in `main`\n   | vacate t\n   = without a history, a cell");
+            .says("in `main`\n   | vacate t\n   = without a history, a freed cell");
         let frame = text.replace("local t = x\n", ".ancilla t: real\nadd t, x\n");
         let frame = frame.replace("delocal t = 0.0\n", "vacate t\n");
         assert_eq!(recomputed(&frame).0["w"], json!(1e-10), "{frame}");

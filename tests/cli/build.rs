@@ -200,7 +200,7 @@ fn a_discarded_adjoint_has_a_status() {
     let ran = Command::new(path("user")).output().unwrap();
     assert_eq!(
         String::from_utf8(ran.stdout).unwrap(),
-        "0: an assertion or a join fails, an integer that must be 0 isn't, or the undone step lost information\n\
+        "0: an assertion or a join fails, an integer that must be 0 is another number, or the undone step lost information\n\
         1: in the reverse sweep of the gradient: a step would lose an adjoint other than 0\n"
     );
 }
@@ -230,6 +230,53 @@ fn an_infinite_derivative_that_meets_0_has_a_status() {
     assert!(compiled.status.success(), "{compiled:?}");
     let ran = Command::new(path("user")).output().unwrap();
     assert_eq!(String::from_utf8(ran.stdout).unwrap(), "1 0 4.000\n0 1 4.000\n1 0 4.000\n");
+}
+
+#[test]
+fn hessian_products_are_those_of_the_command() {
+    if !has_compiler() {
+        return;
+    }
+    let bodies = [
+        "add y, exp(v[0]) * v[1] / v[2]\n",
+        "for i in 0..3\n compute\n local s = v[i] * v[i]\n apply\n add y, sin(s) * v[0]\n uncompute\nrof\n",
+        "compute\nlocal r = hypot(v[0], v[1])\napply\nadd y, r * r * v[2] + 0.5\nuncompute\n",
+        "call f(y, v[0..2])\n.proc f(inout y: real, in w[]: real)\nfor i in 0..2\n add y, pow(w[i], 2.5)\nrof\n.end\n",
+    ];
+    let user = "#include <stdio.h>\n#include \"p.h\"\nint main(void) {\n    static struct p_memory memory;\n\
+        \x20   NUMBER v[3] = {0.5, 1.25, 2}, d[3] = {1, -0.5, 0.25}, y, g[3], h[3], z[3];\n\
+        \x20   int status = p_gradient(&memory, v, d, &y, g, h);\n\
+        \x20   int other = p_gradient(&memory, v, NULL, NULL, NULL, z);\n    printf(\"%d %d %.17g\", status, other, (double)y);\n\
+        \x20   for (int i = 0; i < 3; i++) printf(\" %.17g %.17g %.17g\", (double)g[i], (double)h[i], (double)z[i]);\n    return 0;\n}\n";
+    let folder = Folder::new();
+    let path = |name: &str| folder.path(name).display().to_string();
+    for (system, number) in [("f64", "double"), ("f32", "float")] {
+        for body in bodies {
+            folder.file("p.rasm", format!(".real {system}\n.in v[3]: real\n.out y: real\n{body}"));
+            reviver(&format!("build {} --of y --times -o {} --force", path("p.rasm"), path("p.c"))).expect(0);
+            reviver(&format!("build {} --of y --times --header -o {} --force", path("p.rasm"), path("p.h")))
+                .expect(0);
+            folder.file("user.c", user.replace("NUMBER", number));
+            let [user, text, out] = ["user.c", "p.c", "user"].map(path);
+            let arguments = ["-std=c11", "-O1", "-ffp-contract=off", &user, &text, "-o", &out, "-lm"];
+            let compiled = Command::new("cc").args(arguments).output().unwrap();
+            assert!(compiled.status.success(), "{body}: {compiled:?}");
+            let ran = String::from_utf8(Command::new(&out).output().unwrap().stdout).unwrap();
+            let printed: Vec<f64> = ran.split(' ').map(|number| number.parse().unwrap()).collect();
+            let wanted = "--of y --set v=0.5,1.25,2 --times v=1,-0.5,0.25 --json";
+            let object = reviver(&format!("hessian {} {wanted}", path("p.rasm"))).expect(0).json();
+            let list = |name: &str| -> Vec<f64> {
+                object[name]["v"].as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
+            };
+            let (gradient, product) = (list("grad"), list("product"));
+            let mut expected = vec![0.0, 0.0, object["value"].as_f64().unwrap()];
+            (0..3).for_each(|i| expected.extend([gradient[i], product[i], 0.0]));
+            assert_eq!(printed, expected, "{system} {body} {object}");
+        }
+    }
+    let build = |options: &str| reviver(&format!("build {} {options}", path("p.rasm")));
+    build("--times").expect(2).says("--of");
+    build("--of y --times --unchecked").expect(3).says("it is always checked");
 }
 
 #[test]

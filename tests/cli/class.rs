@@ -258,7 +258,7 @@ fn a_teacher_adds_hidden_expectations() {
 fn solutions_are_for_teachers() {
     let class = Folder::new();
     class.reviver("course solutions").expect(2).says("--teacher <DIR>");
-    class.reviver("course solutions --teacher own").expect(0).prints_part("of 37 exercises in own");
+    class.reviver("course solutions --teacher own").expect(0).prints_part("of 37 exercises are in own");
     for file in ["solution.rasm", "expect.txt", "hints.toml", "task.md"] {
         assert!(class.path("own").join(FIRST).join(file).exists(), "{file}");
     }

@@ -55,7 +55,7 @@ fn the_manual_finds_instructions_and_suggests_near_misses() {
     assert!(page.contains("Inverse"), "{page}");
     assert!(reviver("isa").expect(0).stdout.contains("  swap "));
     for (word, said) in [
-        ("for", "a fresh counter"),
+        ("for", "a new counter"),
         (".proc", "`uncall`"),
         ("from", "from, an update"),
         ("fi", "exit must hold"),

@@ -221,7 +221,7 @@ fn a_set_is_copied_and_nothing_is_overwritten() {
     folder.reviver("course start mine").expect(0).prints_part("all files are in mine already");
     assert_eq!(folder.reviver("course start mine").expect(0).stderr, "");
     folder.file("mine/01-swap-two-cells/solution.rasm", "; of an older set\n");
-    folder.reviver("course start mine").expect(0).says("note: mine has solutions of 1 exercise");
+    folder.reviver("course start mine").expect(0).says("note: mine already has solutions of 1 exercise");
     folder.reviver("course start -").expect(2).says("`-` isn't a folder").says("`./-`");
     assert!(!folder.path("-").exists());
     folder.file("file", "");
@@ -425,5 +425,5 @@ fn a_pipe_instead_of_a_program_does_not_block() {
     assert!(std::process::Command::new("mkfifo").arg(&program).status().unwrap().success());
     let object = folder.reviver("course report mine --json").expect(0).json();
     let second = &object["folders"][0]["exercises"][1];
-    assert!(second["unreadable"].as_str().unwrap().ends_with("is no file"), "{second}");
+    assert!(second["unreadable"].as_str().unwrap().ends_with("isn't a regular file"), "{second}");
 }

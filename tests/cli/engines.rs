@@ -38,11 +38,15 @@ fn objects_report_the_engine() {
     assert_eq!(engine(&format!("{long} --engine interp")), "interp");
     // The run ends before code is compiled.
     assert_eq!(engine("run programs/fib.rasm"), "interp");
-    for command in ["grad programs/besselj.rasm --loss out", "jacobian programs/rotation.rasm"] {
+    for command in [
+        "grad programs/besselj.rasm --loss out",
+        "jacobian programs/rotation.rasm",
+        "hessian programs/besselj.rasm --of out",
+        "taylor programs/besselj.rasm --along z --of out --order 3",
+    ] {
         assert_eq!(engine(&format!("{command} --engine jit")), "jit", "{command}");
         assert_eq!(engine(&format!("{command} --engine interp")), "interp", "{command}");
     }
-    assert_eq!(engine("taylor programs/besselj.rasm --along z --of out --order 3 --engine jit"), "interp");
 }
 
 /// Returns a program of `loops` loops inside a loop of 300 iterations.

@@ -40,7 +40,7 @@ fn powers() {
 #[test]
 fn characters() {
     helped("add a, 'A'", "write 65, the code of `A`: cells hold numbers");
-    helped("add a, ' '", "write 32, the number of ` `");
+    helped("add a, ' '", "write 32, the code of ` `");
     helped("add a, b + '0'", "write 48, the number of `0`");
     helped("if a == 'z'\nfi a == 0", "write 122, the number of `z`");
     helped("add a, 'ab'", "expected an operand");

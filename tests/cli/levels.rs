@@ -89,7 +89,7 @@ fn the_interpreter_and_histories_refuse_unchecked_runs() {
         .says("leave out `--unchecked`");
     reviver("grad programs/besselj.rasm --loss out --exact --unchecked")
         .expect(2)
-        .says("`--exact` keeps a history")
+        .says("`--exact` needs the interpreter for its history")
         .says("leave out `--unchecked` or `--exact`");
 }
 

@@ -146,7 +146,7 @@ fn macros_that_multiply_are_refused() {
         let line = format!("{command} bomb.rasm");
         let ran = folder.reviver(&line);
         assert!(
-            ran.code != 0 && (ran.stderr.clone() + &ran.stdout).contains("make more than 500000"),
+            ran.code != 0 && (ran.stderr.clone() + &ran.stdout).contains("to more than 500000 instructions"),
             "{line}: {ran:?}"
         );
     }

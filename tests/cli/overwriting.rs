@@ -156,11 +156,11 @@ fn a_session_is_not_saved_over_an_input() {
     folder.file("script", "# a session of the reviver debugger\nstep\n");
     folder.file("keys.toml", "");
     for (name, words) in [
-        ("program.rasm", "is read here"),
-        ("library.rasm", "is read here"),
-        ("script", "is read here"),
+        ("program.rasm", "would be overwritten, but the command reads it"),
+        ("library.rasm", "would be overwritten, but the command reads it"),
+        ("script", "would be overwritten, but the command reads it"),
         ("transcript", "would be written twice"),
-        ("tape.csv", "is read here"),
+        ("tape.csv", "would be overwritten, but the command reads it"),
     ] {
         let input = format!("source script\nsave {name}\n");
         let ran =
@@ -170,7 +170,7 @@ fn a_session_is_not_saved_over_an_input() {
     assert_eq!(folder.read("program.rasm"), PROGRAM.as_bytes());
     let batch = folder.file("batch", "# a session of the reviver debugger\nstep\nsave batch\n");
     let ran = folder.reviver(&format!("debug program.rasm --tape 7 --batch {batch}")).expect(1);
-    assert!(ran.stdout.contains("is read here"), "{ran:#?}");
+    assert!(ran.stdout.contains("would be overwritten, but the command reads it"), "{ran:#?}");
     // A session may overwrite its own file.
     let twice = folder.with_input("repl program.rasm --tape 7", b"step\nsave new\nstep\nsave new\n");
     assert_eq!(twice.stdout.matches("saved to new").count(), 2, "{twice:#?}");

@@ -182,7 +182,7 @@ fn a_resumed_gradient_keeps_its_seeds() {
         assert_eq!(whole[member], resumed[member], "{member}");
     }
     for seeds in ["out=2,z=4", "out=2", "out=1"] {
-        grad(seeds, &format!("--from-state {state}")).expect(2).says("or with other seeds");
+        grad(seeds, &format!("--from-state {state}")).expect(2).says("or of other seeds");
     }
 }
 

@@ -248,7 +248,7 @@ fn a_task_that_is_not_a_call_is_reported() {
     let folder = Folder::new();
     for (statement, words) in [
         ("par add a, 1", "a `par` takes calls of procedures"),
-        ("par call p(a)", "have no word in front of them"),
+        ("par call p(a)", "are written without `call`"),
         ("par undo p(a)", "`unpar p(x), q(y)`"),
     ] {
         let file =

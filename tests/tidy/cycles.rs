@@ -55,7 +55,8 @@ fn known_to<'m>(module: &str, code: &str, all: &'m BTreeMap<String, String>) -> 
     modules.map(|(name, _)| name.as_str()).filter(|name| *name != module).collect()
 }
 
-/// Returns the paths within the crate in a module's code, from the crate's root.
+/// Returns the paths in a module's code that begin with `crate`, `super` or `self`, resolved to paths from the
+/// crate's root.
 fn paths(module: &str, tokens: &[&str]) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     let mut here: Vec<String> =

@@ -66,7 +66,7 @@ impl GrowingFrame {
     }
 }
 
-/// The names in use, from which unique ones are derived: `t`, `t$2`, `t$3`, …
+/// The names in use. A name that is in use already gets a number: `t`, `t$2`, `t$3`, …
 #[derive(Default)]
 pub(super) struct TakenNames {
     taken: HashSet<CompactString>,

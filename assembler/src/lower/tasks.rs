@@ -117,7 +117,7 @@ impl Lowering<'_> {
                 ProblemCode::NoTask,
                 "`par for` can't pass the value of a real expression",
                 place,
-                "an expression among these",
+                "a call in this loop passes a real expression",
             )
             .help("pass the cells of the expression, and compute the expression in the procedure"),
         );

@@ -398,7 +398,7 @@ fn an_unrepresentable_path_is_refused() {
 fn recorded_files_must_fit_the_code() {
     for (records, reason) in [
         (".lines 1, 2, 1\n.path \"a\"\n.file 1 1\n.file 1 0", "the files are out of order"),
-        (".lines 1, 2, 1\n.path \"a\"\n.file 3 1", "a file begins outside of the code"),
+        (".lines 1, 2, 1\n.path \"a\"\n.file 3 1", "the first instruction of a file is outside of the code"),
         (".lines 1, 2, 1\n.path \"a\"\n.file 1 2", "a line is of a file that isn't recorded"),
         (".lines 1, 2, 1\n.path \"a\tb\"", "`a\\tb` can't be the path of a file"),
         (".lines 1, 2, 1\n.path a", "expected a path in quotes"),

@@ -43,7 +43,7 @@ commands! {
     }
     Values {
     "adjoint" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Adjoint),
-        "Select the adjoint of the selected cell, or its value again.";
+        "Select the adjoint of the selected cell, or if the adjoint is selected, the value.";
     }
     Panes {
     "open" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Open),

@@ -138,7 +138,7 @@ impl Session {
         }
     }
 
-    /// Returns the nodes from which a step leaves a procedure: the one that the frame at a call depth has called.
+    /// Returns the nodes from which a step leaves the procedure that the frame at a call depth has called.
     fn exits(&self, depth: usize) -> Vec<Node> {
         let Some(record) = self.state().calls.get(depth) else { return Vec::new() };
         let callee = self.memory.program().callee(record.site);

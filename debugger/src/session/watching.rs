@@ -242,7 +242,8 @@ impl Session {
         }
     }
 
-    /// Describes the effect of the step from a node on a watched object, in the order of time.
+    /// Describes the effect on a watched object of the step just executed from `node`. The values of `change`
+    /// are in the order of travel; in the result they are in the order of time.
     fn touch(&self, change: &SeenChange, node: Node, travel: Travel) -> Touch {
         let (cell, name, access) = match change.seen.what {
             SeenPlace::Cell { cell, read, written, .. } => {

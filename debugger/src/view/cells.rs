@@ -44,8 +44,8 @@ pub struct CellView {
     pub changed: bool,
     /// True if the last step read the cell.
     pub read: bool,
-    /// The value before the last movement's last step, if that step changed the cell. After travelling
-    /// backward, this is the value later in time.
+    /// The value before the last step; `None` if the last step didn't change the cell. If the last step was a
+    /// backward step, the value is the later one in time.
     pub other: Option<String>,
     /// The adjoint of a real cell, if adjoints are shown ([`shows_adjoints`]).
     pub adjoint: Option<AdjointView>,
@@ -206,7 +206,7 @@ impl CellContext<'_> {
         self.session.memory().text(self.session.state(), cell)
     }
 
-    /// Returns the value of a cell before the last movement's last step, if that step changed the cell.
+    /// Returns the value of a cell before the last step; `None` if the last step didn't change the cell.
     fn other(&self, touch: &Touch) -> Option<String> {
         let other = match self.session.facing() {
             Travel::Forward => &touch.before,

@@ -139,7 +139,7 @@ fn quitting_a_run_asks_before_discarding_marks() {
     screen.command("mark here");
     let background_task = screen.send(InputEvent::Key(Key::char('c')));
     screen.event(InputEvent::Tick(Duration::from_millis(100)));
-    assert_eq!(screen.last_row(), "Ctrl-C stops the run   q stops the run and asks");
+    assert_eq!(screen.last_row(), "Ctrl-C stops the run   q stops the run and asks before quitting");
     let running = std::thread::spawn(move || background_task.perform());
     while !running.is_finished() {
         screen.keys("q");

@@ -72,7 +72,7 @@ impl<'a> Writing<'a> {
             Action::Put(store) => self.put(store),
             Action::Take(store) => self.take(store),
             Action::Jump => self.condition("jumps past its partner if ", operation)?,
-            Action::Join => self.condition("reached from above, traps if ", operation)?,
+            Action::Join => self.condition("reached from above: traps if ", operation)?,
             Action::Begin => self.words("the procedure begins"),
             Action::End => self.words("the procedure ends"),
             Action::Call(direction) => {

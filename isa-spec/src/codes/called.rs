@@ -93,7 +93,7 @@ pub(super) static PASSED_TWICE: CodeAccount = CodeAccount {
 };
 
 pub(super) static NO_RULE: CodeAccount = CodeAccount {
-    title: "a procedure can't be the rule of another",
+    title: "a procedure doesn't meet the conditions for the rule of another procedure",
     meaning: "A rule is a procedure that replaces the adjoint of another procedure. The rule has the same \
               parameters as that procedure, and changes only adjoints and its own frame. A procedure with a \
               rule must not switch gradient mode.",

@@ -317,7 +317,8 @@ pub(super) static WAY_CUT_OFF: CodeAccount = CodeAccount {
     title: "the statement after an unconditional branch can't be reached",
     meaning: "A `br …, always` never continues with the next statement, and a `from …, always` may be \
               reached by a jump only. So a `from …, always` must directly follow each `br …, always`.",
-    cure: "Write a `from …, always` directly after the `br …, always`, or give both branches conditions.",
+    cure: "Write a `from …, always` directly after the `br …, always`. Or replace `always` by a condition, in the \
+           `br` and in its partner `from`.",
     evidence: programs(
         trial(
             "check FILE",

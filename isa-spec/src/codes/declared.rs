@@ -111,8 +111,8 @@ pub(super) static SET_TWICE: CodeAccount = CodeAccount {
 
 pub(super) static SECOND_STACK: CodeAccount = CodeAccount {
     title: "a class has two stacks",
-    meaning: "The machine has one stack of integers and one of reals. A declaration only gives it a name \
-              and a role.",
+    meaning: "The machine has one stack of integers and one of reals. A declaration only gives one of these \
+              stacks a name and a role.",
     cure: "Declare one stack for each class, and keep other values in arrays.",
     evidence: programs(
         trial(

@@ -59,7 +59,7 @@ pub(super) static JOIN_BREAKS: CodeAccount = CodeAccount {
 
 pub(super) static ALWAYS_THE_SAME: CodeAccount = CodeAccount {
     title: "a comparison always has the same result",
-    meaning: "The comparison is one of two numbers, or of a cell with itself.",
+    meaning: "The two sides of the comparison are numbers, or both are the same cell.",
     cure: "Compare a cell that changes, or delete the condition.",
     evidence: programs(
         trial(

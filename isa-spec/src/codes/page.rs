@@ -12,10 +12,10 @@ const WIDTH: usize = 80;
 /// The beginning of `docs/errors.md`, before the entries.
 const BEGINNING: &str = "# Codes of errors, warnings, traps and losses
 
-This page lists every code of an error, a warning, a trap or a loss. It is generated from the codes' own entries, and a test checks it.
-`reviver explain CODE` prints an entry, and `reviver explain` lists all. A message shows its code in brackets (`error[E20]`,
-`warning[W03]`, `trap[T22]`, `warning[L01]`); with `--json` it is the member `code`. A code never changes its meaning. The name of a
-code can be used too: `reviver explain index-outside`.
+This page lists the codes of errors, warnings, traps and losses. A *loss* is an event that may make a derivative wrong. The page is
+generated from the codes' own entries, and a test checks it. `reviver explain CODE` prints an entry, and `reviver explain` lists all.
+A message shows its code in brackets (`error[E20]`, `warning[W03]`, `trap[T22]`, `warning[L01]`); with `--json` the code is the
+member `code`. A code never changes its meaning. The name of a code can be used too: `reviver explain index-outside`.
 
 Each entry has the smallest program that causes its code and no other code, with the program's output. The corrected
 program follows. If only the command is wrong, the corrected command follows instead.

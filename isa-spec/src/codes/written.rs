@@ -298,7 +298,7 @@ pub(super) static ASSIGNED: CodeAccount = CodeAccount {
     title: "there is no assignment with `=`",
     meaning: "A statement begins with an instruction. There is no `=`, because the old value of the cell \
               would be lost. Values are added, subtracted or exchanged instead.",
-    cure: "Write `add n, 1` for n += 1. To set a cell that is 0 to 5, write `add n, 5`.",
+    cure: "Write `add n, 1` for n += 1. If n is 0, `add n, 5` sets it to 5.",
     evidence: programs(
         trial(
             "check FILE",

@@ -93,7 +93,8 @@ impl<'a> Checker<'a> {
                 Site::Instruction(at),
                 "reaching this `from …, always` from above always traps",
             );
-            violation.other = Some((Site::Instruction(at - 1), "this leads into it".into()));
+            violation.other =
+                Some((Site::Instruction(at - 1), "execution reaches the `from` from here".into()));
             violation.help = Some("write a `br …, always` directly before it".into());
         }
     }

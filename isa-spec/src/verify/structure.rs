@@ -49,7 +49,11 @@ impl Checker<'_> {
             self.report(ProblemCode::MalformedImage, Site::Module, "the files are out of order");
         }
         if files.iter().any(|(start, _)| *start as usize >= module.code.len()) {
-            self.report(ProblemCode::MalformedImage, Site::Module, "a file begins outside of the code");
+            self.report(
+                ProblemCode::MalformedImage,
+                Site::Module,
+                "the first instruction of a file is outside of the code",
+            );
         }
         if files.iter().any(|(_, file)| *file as usize > paths.len()) {
             self.report(ProblemCode::MalformedImage, Site::Module, "a line is of a file that isn't recorded");

@@ -1,4 +1,5 @@
-//! Folders of a class, as named by the caller. Paths that aren't readable folders are skipped with a note.
+//! The students' folders that a command grades, from its arguments. An argument that isn't a readable folder is
+//! skipped with a note.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -75,7 +75,7 @@ impl BatchClaims<'_> {
 
     /// Validates the claims about a buffer, which needs at least `least` bytes after decompression.
     fn buffer(&mut self, least: i64) -> Result<(), &'static str> {
-        const OUTSIDE: &str = "a batch has numbers of the column outside of its bytes";
+        const OUTSIDE: &str = "a batch locates numbers of the column outside of the batch's data";
         let (offset, length) = self.buffers.next().ok_or(FEW)?;
         let end = offset.checked_add(length).and_then(|end| usize::try_from(end).ok());
         let bytes = usize::try_from(offset).ok().zip(end).and_then(|(from, to)| self.body.get(from..to));

@@ -26,7 +26,8 @@ fn subject_on(engine: Engine, seed: u64) -> Subject {
     }
 }
 
-/// Returns the seeds to test: `0..usual`, or the number or range in `REVIVER_CAMPAIGN`, such as `20000..30000`.
+/// Returns the seeds to test. The environment variable `REVIVER_CAMPAIGN` is a range of seeds, such as
+/// `20000..30000`, or a number n for the seeds `0..n`. Without the variable, the seeds are `0..usual`.
 ///
 /// # Panics
 /// Panics if the variable has any other value, because an empty campaign would look successful.

@@ -24,6 +24,8 @@ pub enum NoText {
     ManyCells { name: String, cells: usize },
     #[error("the program switches gradient mode itself, or reads it, so C text can't differentiate it")]
     OwnMode,
+    #[error("the product of this Hessian with a direction has no C text: {why}")]
+    NoProduct { why: &'static str },
     #[error("no variable with seeds is named")]
     NoSeed,
     #[error("`{name}` is named twice")]
@@ -64,6 +66,7 @@ impl NoText {
             NoText::NotReal { .. } => "name a cell that is declared with `: real`",
             NoText::ManyCells { .. } => "name one of the cells, such as `A[0]`",
             NoText::OwnMode => "omit `--of`: `reviver build` then translates the program without a gradient",
+            NoText::NoProduct { .. } => "omit `--times`, and use `reviver hessian --times`",
             NoText::NoSeed => "name the results that have seeds",
             NoText::Twice { .. } => "name each variable once",
             NoText::OwnAdjoints => {

@@ -29,7 +29,13 @@ pub(crate) fn promise(cells: &ProgramCells, seeded: &SeededResults) -> String {
     let names = seeded.names();
     let what = match seeded {
         SeededResults::Loss { .. } => {
-            format!("The value of {names}, and its derivatives with respect to each real input.")
+            let product = match cells.lanes {
+                1 => "",
+                _ => {
+                    " Also the product of its Hessian with a\n   direction: the derivatives of these derivatives along the direction."
+                }
+            };
+            format!("The value of {names}, and its derivatives with respect to each real input.{product}")
         }
         SeededResults::Seeds(_) => format!(
             "The values of {names}, and the derivatives of the sum of seed*value with respect to each real input\n   (a vector-Jacobian product)."
@@ -94,7 +100,8 @@ fn seeds(
     let zero = cells.numbers.literal(Class::Real, 0);
     if let SeededResults::Loss { cell, .. } = seeded {
         let one = cells.numbers.real_literal(literal_bits(cells.module().real, 1.0));
-        return (format!("    memory->adjoints[{cell}] = {one};\n"), String::new());
+        let address = *cell as usize * cells.lanes;
+        return (format!("    memory->adjoints[{address}] = {one};\n"), String::new());
     }
     let (mut seeds, mut size) = (String::new(), String::new());
     for ((global, first), (_, seed)) in seeded.globals().zip(interface.seeds()) {

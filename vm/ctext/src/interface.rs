@@ -48,6 +48,9 @@ struct InterfaceArgument<'p> {
     cells: usize,
     name: String,
     gradient: String,
+    /// The name of the parameter for the components of a direction, and of the one for the product's components.
+    direction: String,
+    product: String,
 }
 
 /// A variable for whose cells the C caller passes seeds, with its parameters.
@@ -79,8 +82,12 @@ impl<'a> Interface<'a> {
         let known = |global: &Global| global.role != Role::Private && global.shape.cells() > 0;
         let starts = &cells.program.flow().layout().globals;
         let globals: Vec<_> = module.globals.iter().zip(starts).filter(|(global, _)| known(global)).collect();
-        let gradients: Vec<String> =
-            globals.iter().map(|(global, _)| format!("{}_gradient", global.name)).collect();
+        let named = |end: &str| globals.iter().map(|(global, _)| format!("{}_{end}", global.name)).collect();
+        let gradients: Vec<String> = named("gradient");
+        let [directions, products]: [Vec<String>; 2] = match cells.lanes {
+            1 => Default::default(),
+            _ => ["direction", "product"].map(named),
+        };
         let seeded: Vec<_> = seeded.into_iter().flat_map(SeededResults::globals).collect();
         let of_seeds =
             |end: &str| seeded.iter().map(|(global, _)| format!("{}_{end}", global.name)).collect();
@@ -88,10 +95,14 @@ impl<'a> Interface<'a> {
         let names = globals
             .iter()
             .map(|(global, _)| global.name.as_str())
-            .chain(gradients.iter().chain(&seeds).chain(&values).map(String::as_str));
+            .chain(gradients.iter().chain(&seeds).chain(&values).map(String::as_str))
+            .chain(directions.iter().chain(&products).map(String::as_str));
         let mut names = parameters(names);
         let mut others = names.split_off(globals.len());
-        let values = others.split_off(globals.len() + seeded.len());
+        let mut values = others.split_off(globals.len() + seeded.len());
+        let mut directions = values.split_off(seeded.len());
+        let mut products = directions.split_off(directions.len() / 2).into_iter();
+        let mut directions = directions.into_iter();
         let seeds = others.split_off(globals.len());
         let mut gradients = others.into_iter();
         let seeds =
@@ -111,6 +122,8 @@ impl<'a> Interface<'a> {
             cells: global.shape.cells() as usize,
             name,
             gradient: gradients.next().unwrap_or_default(),
+            direction: directions.next().unwrap_or_default(),
+            product: products.next().unwrap_or_default(),
         });
         Interface { cells, arguments: arguments.collect(), seeds }
     }
@@ -144,6 +157,11 @@ impl<'a> Interface<'a> {
         self.arguments.iter().filter(is_real)
     }
 
+    /// Returns the inputs that have components of a direction; none if the gradient computes on plain reals.
+    fn directed(&self) -> impl Iterator<Item = &InterfaceArgument<'a>> {
+        self.differentiated().filter(|_| self.cells.lanes > 1)
+    }
+
     /// Returns the declaration of a public function, without the semicolon.
     pub fn head(&self, function: CFunction) -> String {
         let prefix = self.cells.prefix;
@@ -161,11 +179,17 @@ impl<'a> Interface<'a> {
             for SeedArgument { value, .. } in &self.seeds {
                 let _ = write!(text, ", {of} *{value}");
             }
+            for argument in self.directed() {
+                let _ = write!(text, ", const {of} *{}", argument.direction);
+            }
             if self.seeds.is_empty() {
                 let _ = write!(text, ", {of} *loss");
             }
             for argument in self.differentiated() {
                 let _ = write!(text, ", {of} *{}", argument.gradient);
+            }
+            for argument in self.directed() {
+                let _ = write!(text, ", {of} *{}", argument.product);
             }
         }
         text + ")"
@@ -197,11 +221,25 @@ impl<'a> Interface<'a> {
                     "   {value}: the values of `{variable}`; written on success, unless it is NULL."
                 );
             }
+            for InterfaceArgument { direction, global, .. } in self.directed() {
+                let name = &global.name;
+                let _ = writeln!(
+                    text,
+                    "   {direction}: the components of the direction for `{name}`; read. NULL means zeros."
+                );
+            }
             for argument in self.differentiated() {
                 let _ = writeln!(
                     text,
                     "   {}: the derivatives with respect to `{}`; written on success, unless it is NULL.",
                     argument.gradient, argument.global.name
+                );
+            }
+            for InterfaceArgument { product, global, .. } in self.directed() {
+                let name = &global.name;
+                let _ = writeln!(
+                    text,
+                    "   {product}: the components of the product for `{name}`; written on success, unless it is NULL."
                 );
             }
         }
@@ -211,7 +249,28 @@ impl<'a> Interface<'a> {
     /// Returns the code that copies inputs into the memory. The code returns a status if a float isn't finite.
     pub fn take_in(&self, function: CFunction) -> String {
         let given = self.arguments(function).filter(|(_, passed)| *passed != PassedBy::Taken);
-        given.map(|(argument, _)| self.one_in(argument, function)).collect()
+        let mut text: String = given.map(|(argument, _)| self.one_in(argument, function)).collect();
+        if function == CFunction::Gradient {
+            text.extend(self.directed().map(|argument| self.direction_in(argument)));
+        }
+        text
+    }
+
+    /// Returns the code that copies the components of a direction into the memory.
+    fn direction_in(&self, argument: &InterfaceArgument) -> String {
+        let InterfaceArgument { direction, start, cells, .. } = argument;
+        let (lanes, suffix) = (self.cells.lanes, self.cells.numbers.suffix());
+        let check = match self.cells.numbers.is_fixed() {
+            true => String::new(),
+            false => format!(
+                "            if (!rv_is_finite_{suffix}({direction}[i])) {{\n                return {}_ARGUMENT;\n            }}\n",
+                self.cells.prefix.to_uppercase()
+            ),
+        };
+        format!(
+            "    if ({direction}) {{\n        for (size_t i = 0; i < {cells}; i++) {{\n{check}            \
+            memory->start_reals[({start} + i) * {lanes} + 1] = {direction}[i];\n        }}\n    }}\n"
+        )
     }
 
     fn one_in(&self, argument: &InterfaceArgument, function: CFunction) -> String {
@@ -220,7 +279,8 @@ impl<'a> Interface<'a> {
             CFunction::Forward | CFunction::Backward => cells_of(class).to_owned(),
             CFunction::Gradient => format!("start_{}", cells_of(class)),
         };
-        let (place, value, indent) = Interface::places(argument, &argument.name, &array);
+        let lanes = if function == CFunction::Gradient { self.cells.lanes_of(class) } else { 1 };
+        let (place, value, indent) = Interface::places(argument, &argument.name, (&array, lanes, 0));
         let mut text = String::new();
         if argument.global.class == Class::Real && !self.cells.numbers.is_fixed() {
             let (suffix, prefix) = (self.cells.numbers.suffix(), self.cells.prefix.to_uppercase());
@@ -233,12 +293,19 @@ impl<'a> Interface<'a> {
         looped(argument.cells, &text)
     }
 
-    /// Returns the expression of a cell in the memory, the expression of the caller's number, and the indentation of
-    /// a line with these expressions.
-    fn places(argument: &InterfaceArgument, name: &str, array: &str) -> (String, String, &'static str) {
-        match argument.cells {
-            1 => (format!("memory->{array}[{}]", argument.start), format!("*{name}"), "    "),
-            _ => (format!("memory->{array}[{} + i]", argument.start), format!("{name}[i]"), "        "),
+    /// Returns two C expressions and the indentation of a line that uses them: a cell of an argument in the memory
+    /// struct, and the caller's number for this cell. For an array the line is in a loop over the index `i`.
+    /// `array` has its name, the number of coefficients of a cell, and the order of the requested coefficient.
+    fn places(
+        argument: &InterfaceArgument,
+        name: &str,
+        (array, lanes, order): (&str, usize, usize),
+    ) -> (String, String, &'static str) {
+        let first = argument.start * lanes + order;
+        match (argument.cells, lanes) {
+            (1, _) => (format!("memory->{array}[{first}]"), format!("*{name}"), "    "),
+            (_, 1) => (format!("memory->{array}[{first} + i]"), format!("{name}[i]"), "        "),
+            _ => (format!("memory->{array}[{first} + i * {lanes}]"), format!("{name}[i]"), "        "),
         }
     }
 
@@ -246,13 +313,19 @@ impl<'a> Interface<'a> {
     pub fn give_out(&self, function: CFunction) -> String {
         if function == CFunction::Gradient {
             let values = self.seeds.iter().map(|seeded| self.values_out(seeded));
+            let adjoints = |order: usize| ("adjoints", self.cells.lanes, order);
             let gradients =
-                self.differentiated().map(|argument| self.one_out(argument, &argument.gradient, "adjoints"));
-            return values.chain(gradients).collect();
+                self.differentiated().map(|argument| self.one_out(argument, &argument.gradient, adjoints(0)));
+            let products =
+                self.directed().map(|argument| self.one_out(argument, &argument.product, adjoints(1)));
+            return values.chain(gradients).chain(products).collect();
         }
         let taken = self.arguments(function).filter(|(_, passed)| *passed != PassedBy::Given);
         taken
-            .map(|(argument, _)| self.one_out(argument, &argument.name, cells_of(argument.global.class)))
+            .map(|(argument, _)| {
+                let array = (cells_of(argument.global.class), 1, 0);
+                self.one_out(argument, &argument.name, array)
+            })
             .collect()
     }
 
@@ -270,7 +343,7 @@ impl<'a> Interface<'a> {
         self.seeds.iter().map(|seeded| (seeded.variable.as_str(), seeded.seed.as_str()))
     }
 
-    fn one_out(&self, argument: &InterfaceArgument, name: &str, array: &str) -> String {
+    fn one_out(&self, argument: &InterfaceArgument, name: &str, array: (&str, usize, usize)) -> String {
         let (place, value, indent) = Interface::places(argument, name, array);
         let of = self.cells.numbers.given(argument.global.class);
         let inner = format!("    {indent}{value} = ({of}){place};\n");

@@ -32,6 +32,8 @@ pub(crate) struct ProgramCells<'p> {
     pub level: CheckLevel,
     /// The greatest demands among the program's SSA functions.
     demands: Demands,
+    /// Number of coefficients of each real in the gradient function: 1, or 2 for dual numbers.
+    pub lanes: usize,
     /// Memory for the calls that are not inlined; `None` if there are none.
     pub calls: Option<CallMemory>,
 }
@@ -41,11 +43,11 @@ impl<'p> ProgramCells<'p> {
         program: &'p Program,
         prefix: &'p str,
         level: CheckLevel,
-        demands: Demands,
+        (demands, lanes): (Demands, usize),
     ) -> ProgramCells<'p> {
         let module = program.module();
         let numbers = CNumbers(NumberKinds::of(module));
-        let mut cells = ProgramCells { program, prefix, numbers, level, demands, calls: None };
+        let mut cells = ProgramCells { program, prefix, numbers, level, demands, lanes, calls: None };
         cells.calls = CallMemory::of(demands, cells.others(), module.real, &module.limits);
         cells
     }
@@ -66,12 +68,20 @@ impl<'p> ProgramCells<'p> {
             .map(|(class, frames)| self.fixed(class) + frames as usize)
     }
 
+    /// Returns the number of coefficients of a cell in the gradient function.
+    pub fn lanes_of(&self, class: Class) -> usize {
+        if class == Class::Real { self.lanes } else { 1 }
+    }
+
     /// Returns the number of all cells of a class as a C expression. It includes cells of calls that are not inlined.
     pub fn all(&self, class: Class) -> String {
-        let others = self.others()[class as usize];
+        let (others, lanes) = (self.others()[class as usize], self.lanes_of(class));
         match self.calls.map_or(0, |calls| calls.cells(class)) {
-            0 => others.to_string(),
-            each => format!("{others} + INT64_C({each}) * {}_CALLS", self.prefix.to_uppercase()),
+            0 => (lanes * others).to_string(),
+            each => {
+                let upper = self.prefix.to_uppercase();
+                format!("{} + INT64_C({}) * {upper}_CALLS", lanes * others, lanes as u64 * u64::from(each))
+            }
         }
     }
 
@@ -98,6 +108,11 @@ impl<'p> ProgramCells<'p> {
                 (0..shape.cells()).map(move |n| (class, i64::from(start) + n as i64, element(name, shape, n)))
             }),
         )
+    }
+
+    /// Returns no names, for a function whose addresses aren't those of the program's cells.
+    pub fn no_names(&self) -> CellNames {
+        CellNames::new(self.prefix, self.calls, std::iter::empty())
     }
 
     /// Returns the initial bits of cell `n` of a global.
@@ -134,19 +149,20 @@ impl<'p> ProgramCells<'p> {
             "/* Sets all cells to their initial values. */\n\
             static void {prefix}_begin(struct {prefix}_memory *memory) {{\n{}{}}}\n",
             self.zeros(has_gradient),
-            self.first_cells("")
+            self.first_cells("", 1)
         );
         if !has_gradient {
             return tables + &run;
         }
-        let arrays = [("start_ints", self.fixed(Class::Int)), ("start_reals", self.fixed(Class::Real))];
-        let adjoints = ("adjoints", self.others()[1]);
+        let start_reals = self.lanes * self.fixed(Class::Real);
+        let arrays = [("start_ints", self.fixed(Class::Int)), ("start_reals", start_reals)];
+        let adjoints = ("adjoints", self.lanes * self.others()[1]);
         format!(
             "{tables}{run}\n/* Sets the start of a gradient to the initial values, and clears the adjoints. */\n\
             static void {prefix}_begin_gradient(struct {prefix}_memory *memory) {{\n{}{}{}}}\n",
             self.zero_counters(has_gradient),
             arrays.into_iter().chain([adjoints]).map(zeroed).collect::<String>(),
-            self.first_cells("start_")
+            self.first_cells("start_", self.lanes)
         )
     }
 
@@ -171,20 +187,30 @@ impl<'p> ProgramCells<'p> {
         tables
     }
 
-    /// Returns lines that set the cells with initial values other than 0. The arrays' names begin with `which`.
-    fn first_cells(&self, which: &str) -> String {
+    /// Returns lines that set the cells with initial values other than 0. The arrays' names begin with `which`, and
+    /// reals have this number of coefficients there.
+    fn first_cells(&self, which: &str, real_lanes: usize) -> String {
         let mut lines = String::new();
         for (class, array) in CELLS {
             let first = self.first(class);
+            let lanes = if class == Class::Real { real_lanes } else { 1 };
             if first.len() <= FEW {
                 for (cell, bits) in first {
                     let value = self.numbers.literal(class, bits);
+                    let cell = cell * lanes;
                     lines.push_str(&format!("    memory->{which}{array}[{cell}] = {value};\n"));
                 }
                 continue;
             }
             let name = self.first_table(array);
-            lines.push_str(&format!("    memcpy(memory->{which}{array}, {name}, sizeof {name});\n"));
+            if lanes == 1 {
+                lines.push_str(&format!("    memcpy(memory->{which}{array}, {name}, sizeof {name});\n"));
+                continue;
+            }
+            lines.push_str(&format!(
+                "    for (size_t i = 0; i < sizeof {name} / sizeof {name}[0]; i++) {{\n        \
+                memory->{which}{array}[i * {lanes}] = {name}[i];\n    }}\n"
+            ));
         }
         lines
     }
@@ -212,7 +238,8 @@ impl<'p> ProgramCells<'p> {
         let mut lines = String::new();
         for (class, cells) in working {
             let array = if *class == Class::Int { "ints" } else { "reals" };
-            let (fixed, all) = (self.fixed(*class), self.others()[*class as usize]);
+            let lanes = self.lanes_of(*class);
+            let (fixed, all) = (lanes * self.fixed(*class), lanes * self.others()[*class as usize]);
             let (start, end) = (cells.start as usize, (cells.end as usize).min(all));
             let split = end.min(fixed).max(start);
             if start < split {

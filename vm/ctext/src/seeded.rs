@@ -12,6 +12,9 @@ use crate::error::NoText;
 pub enum CGradient<'n> {
     /// The gradient of a real cell, such as `y`, `A[3]` or `M[1,2]`.
     Loss(&'n str),
+    /// The gradient of a real cell, and the product of the cell's Hessian with a direction. The caller passes the
+    /// direction.
+    Product(&'n str),
     /// The gradient of Σ seed·value over all cells of these real variables (a vector–Jacobian product). The caller
     /// passes the seeds.
     Seeds(&'n [String]),
@@ -41,7 +44,7 @@ impl SeededResults {
     /// Finds the cells that have seeds. Fails if a name isn't that of a real cell or variable.
     pub fn of(program: &Program, gradient: CGradient) -> Result<SeededResults, NoText> {
         let names = match gradient {
-            CGradient::Loss(name) => return loss(program, name),
+            CGradient::Loss(name) | CGradient::Product(name) => return loss(program, name),
             CGradient::Seeds(names) => names,
         };
         let mut found: Vec<SeededGlobal> = Vec::new();

@@ -6,7 +6,7 @@ use reviver_compile::compiled_run::RunPlan;
 use reviver_compile::foreign::check_exits;
 use reviver_compile::function::{LiveAtExits, Specialization, SsaEnd, SsaFunction, TOP_WORD, ZerosAtEntry};
 use reviver_compile::op::{OpKind, Space, SsaOp};
-use reviver_compile::passes::{PASSES, optimized};
+use reviver_compile::passes::{PASSES, Pass, optimized};
 use reviver_vm::differentiate::early_turn;
 use reviver_vm::travel::Travel;
 use reviver_vm::{CheckLevel, Program};
@@ -15,13 +15,21 @@ use crate::error::NoText;
 
 /// Builds the SSA function of a whole run in one direction.
 pub(crate) fn run(program: &Program, travel: Travel, level: CheckLevel) -> Result<SsaFunction, NoText> {
-    let mut function = sweep(program, &RunPlan::whole(program, travel, level))?;
+    let mut function = sweep(program, &RunPlan::whole(program, travel, level), &PASSES)?;
     drop_dead_stores(&mut function);
     Ok(function)
 }
 
-/// Builds the call function of the gradient for some seeded cells.
-pub(crate) fn gradient(program: &Program, seeded: &[u32], level: CheckLevel) -> Result<CallFunction, NoText> {
+/// Builds the call function of the gradient for some seeded cells. With dual numbers, `lift` has the reals that a
+/// direction may move.
+pub(crate) fn gradient(
+    program: &Program,
+    (seeded, lift): (&[u32], Lift),
+    level: CheckLevel,
+) -> Result<CallFunction, NoText> {
+    if lift.is_some() && !level.is_checked() {
+        return Err(NoText::NoProduct { why: "it is always checked, and `--unchecked` omits checks" });
+    }
     if program.switches_mode() || program.reads_mode() {
         return Err(NoText::OwnMode);
     }
@@ -36,15 +44,26 @@ pub(crate) fn gradient(program: &Program, seeded: &[u32], level: CheckLevel) -> 
     // C text has no machine that could search for the largest number afterwards, so the function searches.
     let largest = if primal.is_watched { LargestScan::All } else { LargestScan::None };
     let needs = CallNeeds { largest, ..CallNeeds::default() };
-    let sweeps = [sweep(program, &primal)?, sweep(program, &reverse)?];
-    let task = CallTask { goal: CallGoal::Gradient, turn, level, seeded, rows: 1, lift: Lift::NONE };
-    let mut function = CallFunction::join(program, task, sweeps, needs).ok_or(NoText::Call)?;
+    // Passes simplify what is the same on plain reals, which may differ on dual numbers.
+    let passes = if lift.is_some() { &[][..] } else { &PASSES };
+    let sweeps = [sweep(program, &primal, passes)?, sweep(program, &reverse, passes)?];
+    let task = CallTask { goal: CallGoal::Gradient, turn, level, seeded, rows: 1, lift };
+    if lift.is_some() && sweeps.iter().any(|sweep| sweep.demands.record > 0) {
+        return Err(NoText::NoProduct {
+            why: "a procedure is recursive, or too large for its calls to be inlined",
+        });
+    }
+    let function = CallFunction::join(program, task, sweeps, needs);
+    let mut function = function.ok_or(match lift.is_some() {
+        true => NoText::NoProduct { why: "a function has no derivative rule in C text" },
+        false => NoText::Call,
+    })?;
     drop_dead_stores(&mut function.function);
     Ok(function)
 }
 
 /// Builds the SSA function of a plan. Fails if an exit of the function isn't the plan's end.
-fn sweep(program: &Program, plan: &RunPlan) -> Result<SsaFunction, NoText> {
+fn sweep(program: &Program, plan: &RunPlan, passes: &[Pass]) -> Result<SsaFunction, NoText> {
     // Main's variables are 0 at either end of the program. At the turning point, only seeded cells have adjoints, and
     // main's variables aren't seeded.
     let gradient = plan.gradient;
@@ -54,7 +73,7 @@ fn sweep(program: &Program, plan: &RunPlan) -> Result<SsaFunction, NoText> {
     let function = build(program.module(), program.flow(), specialization)?;
     check_exits(program, &function, plan.to)
         .map_err(|foreign| foreign.map_or(NoText::Call, NoText::foreign))?;
-    Ok(optimized(function, &PASSES))
+    Ok(optimized(function, passes))
 }
 
 /// Removes dead stores before exits that lack memory for a call. Execution ends at such an exit, so no cell is live

@@ -1,8 +1,9 @@
 //! The C text of a program: its options, the SSA functions that it is generated from, and the files.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
-use reviver_compile::call::{CallFunction, SweepCalls};
+use reviver_compile::call::{CallFunction, Lift, SweepCalls};
 use reviver_compile::function::{Demands, SsaFunction};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
@@ -50,9 +51,9 @@ const STATUSES: &[(&str, i32, &str)] = &[
     (
         "CHECK",
         2,
-        "an assertion or a join fails, an integer that must be 0 isn't, or the undone step lost information",
+        "an assertion or a join fails, an integer that must be 0 is another number, or the undone step lost information",
     ),
-    ("NOT_VACANT", 3, "a real that must be 0 isn't"),
+    ("NOT_VACANT", 3, "a real that must be 0 is another number"),
     ("NOT_FINITE", 4, "a result isn't a finite number"),
     ("INDEX", 5, "an index is outside of its array"),
     ("SAME_CELL", 6, "two operands are the same cell, but must be different cells"),
@@ -61,7 +62,7 @@ const STATUSES: &[(&str, i32, &str)] = &[
     ("OUT_OF_RANGE", 9, "a number is too large, or a function has no value for its argument"),
     ("NOT_CLEAR", 10, "at the end, a cell other than a result doesn't have its initial value"),
     ("WAY_BACK", 11, "the reverse sweep of a gradient took other branches than the primal sweep"),
-    ("FREED", 12, "a gradient freed a cell that held more than rounding explains"),
+    ("FREED", 12, "a gradient freed a cell whose value is further from 0 than rounding explains"),
     ("MISSED", 13, "the reverse sweep of a gradient missed the start by more than rounding explains"),
     ("SENSITIVE", 14, "rounding in the reverse sweep may change the loss too much"),
     ("CHANGED", 15, "the reverse sweep of a gradient didn't restore an integer or fixed-point number"),
@@ -97,18 +98,25 @@ impl CText {
     pub fn of(
         program: &Program,
         name: &str,
-        gradient: Option<CGradient>,
+        requested: Option<CGradient>,
         level: CheckLevel,
     ) -> Result<CText, NoText> {
         let prefix = identifier(name);
-        let seeded = gradient.map(|gradient| SeededResults::of(program, gradient)).transpose()?;
+        let seeded = requested.map(|gradient| SeededResults::of(program, gradient)).transpose()?;
         let forward = sweeps::run(program, Travel::Forward, level)?;
         let backward = sweeps::run(program, Travel::Backward, level)?;
-        let gradient = seeded.as_ref().map(|seeded| sweeps::gradient(program, &seeded.cells(), level));
+        let moved = moved(program);
+        let lift = match requested {
+            Some(CGradient::Product(_)) => Lift { lanes: 2, rejects_ties: false, moved: &moved },
+            _ => Lift::NONE,
+        };
+        let gradient =
+            seeded.as_ref().map(|seeded| sweeps::gradient(program, (&seeded.cells(), lift), level));
         let gradient = gradient.transpose()?;
         let functions =
             [&forward, &backward].into_iter().chain(gradient.as_ref().map(|gradient| &gradient.function));
-        let cells = ProgramCells::new(program, &prefix, level, demanded(program, functions)?);
+        let cells =
+            ProgramCells::new(program, &prefix, level, (demanded(program, functions)?, lift.lanes as usize));
         let interface = Interface::of(&cells, seeded.as_ref());
         let mut text = CText {
             declarations: declarations(&cells, &interface, seeded.as_ref()),
@@ -231,7 +239,9 @@ impl CText {
     ) -> Result<(), NoText> {
         let function = (&gradient.function, &gradient.sweeps[..]);
         let name = format!("{}_sweeps", cells.prefix);
-        let sweeps = function_text(function, &cells.names(), Statements(cells.program), &name)?;
+        // The addresses of dual numbers aren't those of the cells that have names.
+        let names = if cells.lanes == 1 { cells.names() } else { cells.no_names() };
+        let sweeps = function_text(function, &names, Statements(cells.program), &name)?;
         verdict::recorders(cells, &sweeps).iter().for_each(|text| self.add(text));
         self.add_function(cells, &sweeps);
         if cells.level.is_checked() {
@@ -240,6 +250,13 @@ impl CText {
         self.add(&gradient_function(cells, interface, (seeded, gradient)));
         Ok(())
     }
+}
+
+/// Returns the addresses of the real inputs, which a direction may move.
+fn moved(program: &Program) -> Vec<Range<u32>> {
+    let globals = program.module().globals.iter().enumerate();
+    let inputs = globals.filter(|(_, global)| global.class == Class::Real && global.role.is_given());
+    inputs.map(|(n, _)| program.cells(n)).map(|cells| cells.start as u32..cells.end as u32).collect()
 }
 
 /// Returns the greatest demands among several SSA functions. Fails if they exceed the program's limit on nested
@@ -396,8 +413,8 @@ fn memory(cells: &ProgramCells, gradient: Option<&SeededResults>) -> String {
     text.push_str(cells.calls.map_or("", CallMemory::ready));
     let of = cells.numbers.real();
     if let Some(seeded) = gradient {
-        let [ints, reals] = [Class::Int, Class::Real].map(|class| cells.fixed(class));
-        let results = seeded.cells().len();
+        let [ints, reals] = [Class::Int, Class::Real].map(|class| cells.lanes_of(class) * cells.fixed(class));
+        let results = cells.lanes * seeded.cells().len();
         let _ = write!(
             text,
             "    /* Cells at the start of a gradient, and the values of the seeded cells. */\n    int64_t start_ints[{ints}];\n    {of} start_reals[{reals}];\n    {of} results[{results}];\n",

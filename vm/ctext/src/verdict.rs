@@ -101,6 +101,7 @@ const LANES: usize = 4;
 fn largest(cells: &ProgramCells) -> String {
     let (prefix, count) = (cells.prefix, cells.fixed(Class::Real));
     let whole = count - count % LANES;
+    let (each, one) = (primal(cells, "i + lane"), primal(cells, "i"));
     // The loop bounds are literals. A loop without iterations is left out, because compilers warn of such loops.
     let side_by_side = match whole {
         0 => String::new(),
@@ -108,7 +109,7 @@ fn largest(cells: &ProgramCells) -> String {
             "\
     for (size_t i = 0; i < {whole}; i += {LANES}) {{
         for (size_t lane = 0; lane < {LANES}; lane++) {{
-            const double size = fabs((double)m->start_reals[i + lane]);
+            const double size = fabs((double)m->start_reals[{each}]);
             most[lane] = size > most[lane] ? size : most[lane];
         }}
     }}
@@ -120,7 +121,7 @@ fn largest(cells: &ProgramCells) -> String {
         _ => format!(
             "\
     for (size_t i = {whole}; i < {count}; i++) {{
-        const double size = fabs((double)m->start_reals[i]);
+        const double size = fabs((double)m->start_reals[{one}]);
         largest = size > largest ? size : largest;
     }}
 "
@@ -141,6 +142,14 @@ static double {prefix}_largest(const struct {prefix}_memory *m) {{
     )
 }
 
+/// Returns the address of a real's coefficient 0, given the index of the real.
+fn primal(cells: &ProgramCells, index: &str) -> String {
+    match cells.lanes {
+        1 => index.to_owned(),
+        lanes => format!("({index}) * {lanes}"),
+    }
+}
+
 /// Returns the verification function for floats, and the function that compares errors with the loss.
 fn watched(cells: &ProgramCells) -> String {
     let (prefix, upper, suffix) = (cells.prefix, cells.prefix.to_uppercase(), cells.numbers.suffix());
@@ -148,6 +157,7 @@ fn watched(cells: &ProgramCells) -> String {
     let Rounding { ulps, few_ulps, part, of_loss, of_freed, .. } = Rounding::of(cells.module().real);
     let [ulps, few_ulps, part] = [ulps, few_ulps, part].map(double);
     let [of_loss, of_freed] = [of_loss, of_freed].map(double);
+    let one = primal(cells, "i");
     format!(
         "\
 /* Returns 1 if an error is at most `part` times the size of the loss. The size is the loss's magnitude, or if that is too small,
@@ -158,7 +168,7 @@ static int {prefix}_outweighed(const struct {prefix}_memory *m, double part, dou
         return 1;
     }}
     for (size_t i = 0; i < {count}; i++) {{
-        size += fabs((double)m->start_reals[i] * (double)m->adjoints[i]);
+        size += fabs((double)m->start_reals[{one}] * (double)m->adjoints[{one}]);
     }}
     return error <= part * size;
 }}

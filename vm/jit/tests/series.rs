@@ -272,3 +272,20 @@ fn products_of_single_functions_equal_those_of_the_interpreter() {
     }
     assert!(left.is_empty(), "{equal} products; the interpreter has to make {left:#?}");
 }
+
+/// Frames of recursive calls hold dual numbers, too. So do arrays with computed indices.
+#[test]
+fn products_through_recursions_and_arrays_equal_those_of_the_interpreter() {
+    let power = ".in x: real default 1.25, n default 6\n.out y: real\ncall f(y, x, n)\n\
+        .proc f(inout y: real, in x: real, in n)\nif n > 0\n compute\n  local m = n - 1\n  local r: real\n  call f(r, x, m)\n \
+        apply\n  add y, r * x + sin(x)\n uncompute\nelse\n add y, 1.0\nfi n > 0\n.end\n";
+    let array = ".in v[5]: real default {1, 0.5, -2, 3, 0.25}, k default 3\n.out y: real\n.ancilla w[5]: real\ncompute\n\
+        for i in 0..5\n add w[i], v[i] * v[k]\nrof\napply\nfor i in 0..5\n add y, exp(w[i] * 0.125) * v[i]\nrof\nuncompute\n";
+    let jit = Jit::new().unwrap();
+    let mut left = Vec::new();
+    for text in [power, array] {
+        let equal = trial(text).compare(text, &jit, &mut left);
+        assert!(equal >= 4, "{text}: only {equal} results; the interpreter has to make {left:#?}");
+    }
+    assert!(left.is_empty(), "{left:#?}");
+}

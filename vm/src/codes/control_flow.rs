@@ -32,8 +32,8 @@ pub static JOIN_REFUSED: CodeAccount = CodeAccount {
               the first iteration and false on every other. The `from` of a pair must be true exactly when it is \
               reached over its `br`. A backward run branches on this condition, so it would take the wrong path. A \
               backward run checks the conditions of `if`, `until` and `br` in the same way.",
-    cure: "Write a condition that is true after exactly one of the two paths, for all values. Often the body \
-           has changed the cells of the `if` condition, so the `fi` can't repeat it.",
+    cure: "Write a condition that is true on the path that requires it, and false on the other path, for all values. \
+           Often the body changes the cells of the `if` condition; then the `fi` can't repeat that condition.",
     evidence: programs(
         trial(
             "run FILE",
@@ -82,8 +82,8 @@ pub static LOST_FOR_GOOD: CodeAccount = CodeAccount {
 
 pub static MODE_AS_IT_WAS: CodeAccount = CodeAccount {
     title: "gradient mode was switched on twice, or off twice",
-    meaning: "`grad.on` and `grad.off` undo each other. If one had no effect, a backward run would switch to a \
-              mode that the run was never in.",
+    meaning: "`grad.on` and `grad.off` undo each other. If the mode is on already, a `grad.on` changes nothing, but \
+              undoing it would switch the mode off. So it traps, and so does a `grad.off` if the mode is off already.",
     cure: "Write a `grad.off` for each `grad.on`; the integer `mode` is 1 if gradient mode is on.",
     evidence: programs(
         trial(

@@ -160,8 +160,8 @@ pub static HIDDEN: CodeAccount = CodeAccount {
     title: "an infinite derivative meets a derivative that is 0",
     meaning: "A function has no finite derivative at this point, and the derivative is multiplied by 0. The \
               product is taken as 0, but its limit may be any number: for `cbrt(x)^3` it is 1. So \
-              derivatives by the inputs of this function may be wrong. Only sources that depend on \
-              differentiated inputs are reported, and only for results that depend on them.",
+              derivatives by the inputs of this function may be wrong. An operand of the function is reported only \
+              if it depends on a differentiated input, and a result depends on the operand.",
     cure: "Write the formula so that the function isn't evaluated at this point, or branch around it. If \
            other inputs cause the report, name the needed ones by `--wrt`.",
     evidence: programs(

@@ -32,9 +32,9 @@ pub static INDEX_OUTSIDE: CodeAccount = CodeAccount {
 
 pub static TARGET_AMONG_SOURCES: CodeAccount = CodeAccount {
     title: "an instruction's target is one of its sources in this run",
-    meaning: "A backward step subtracts the value that was added, so the sources must still hold it. If the \
-              target is one of the sources, or an index, they don't. If indices are computed, only a run can find \
-              this mistake.",
+    meaning: "A backward step computes the added value again from the sources, and subtracts it. So the forward \
+              step must change neither a source nor an index. It does if its target is one of them. If indices are \
+              computed, only a run can find this mistake.",
     cure: "Copy the source into a `local` first, or make sure that the indices differ.",
     evidence: programs(
         trial(

@@ -46,7 +46,8 @@ impl SweepEvidence {
         from == 0.0 || by <= from.abs() * rounding.part
     }
 
-    /// Records a freed cell with its adjoint in a row other than the first.
+    /// Adds the effect of a freed cell to the sum of its adjoint's row. The first row isn't counted here:
+    /// [`Watch::error`] has its sum.
     pub fn freed(&mut self, value: f64, (row, adjoint): (u32, f64)) {
         if value != 0.0
             && let Some(errors) = self.errors.get_mut(row as usize)

@@ -101,7 +101,7 @@ impl Explainer<'_> {
             label: format!("{expression} {was}"),
             values,
             help: Some(
-                "an expression must have the same value before and after its statement: a backward run computes it after the statement"
+                "an expression must have the same value before and after its statement: a backward run begins after the statement, and computes the expression from the cells there"
                     .to_owned(),
             ),
             ..ExplanationText::default()

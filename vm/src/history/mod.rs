@@ -32,13 +32,15 @@ pub trait History<B>: Sized {
     /// for another type.
     fn nothing() -> Self;
 
-    /// Reserves memory for `records` records of the step over an interval, before the step changes anything.
+    /// Reserves memory for `records` records of a step, before the step changes anything. `interval` is the
+    /// interval that the step crosses.
     ///
     /// # Errors
     /// Fails if there is no memory.
     fn reserve_memory(&mut self, interval: Interval, records: usize) -> Result<(), Cause>;
 
-    /// Records the content of a cell before the step over an interval changes it.
+    /// Records the content of a cell before a step changes the cell. `interval` is the interval that the step
+    /// crosses.
     fn record(&mut self, interval: Interval, cell: Kept<B>);
 
     /// Returns the latest record of the interval's track if it belongs to this interval.
@@ -300,7 +302,8 @@ impl<B> Residues<B> {
         self.len() == 0
     }
 
-    /// Makes later steps away from the start take lost values from `past`.
+    /// Sets the values that an earlier run lost. A step that leads away from the start of this run, and undoes a
+    /// step of the earlier run, takes the lost values from `past`.
     pub fn inherit(&mut self, past: Past<B>) {
         self.past = Some(past);
     }

@@ -37,8 +37,9 @@ pub(crate) struct Indexing {
     pub length: u32,
     pub stride: u32,
     pub offset: i64,
-    /// The number of the operand, and the dimension of the index within it.
+    /// The number of the instruction's operand that is looked up, for the report of an index out of bounds.
     pub operand: u8,
+    /// The number of the index within the operand: 1 for the second index of a matrix, otherwise 0.
     pub dimension: u8,
 }
 

@@ -286,7 +286,7 @@ fn check_references(program: &Program, state: &State) -> Fitness {
 fn check_reference(program: &Program, parameter: &Parameter, reference: Reference, cells: u32) -> Fitness {
     let Reference { base, length, stride } = reference;
     if stride == 0 || parameter.rank == Rank::Scalar && length != 1 {
-        return Err("a reference leads outside of the cells");
+        return Err("a reference refers to cells that the call can't pass");
     }
     if length == 0 {
         return Ok(());
@@ -295,7 +295,7 @@ fn check_reference(program: &Program, parameter: &Parameter, reference: Referenc
     let within = if parameter.rank == Rank::Matrix { u64::from(stride) - 1 } else { 0 };
     let last = u64::from(base) + u64::from(length - 1) * u64::from(stride) + within;
     if last >= u64::from(cells) {
-        return Err("a reference leads outside of the cells");
+        return Err("a reference refers to cells that the call can't pass");
     }
     // A procedure can't change the mode bit or a constant through a parameter.
     if parameter.passing == Passing::In {

@@ -1,4 +1,5 @@
-//! The mark that keeps repeated steps from showing values again. The module knows no value.
+//! The mark of the furthest `show` that has printed a value. Repeated steps up to the mark don't print values again.
+//! The mark contains step numbers, and no values.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,8 +25,8 @@ impl ShownMark {
         ShownMark { step: self.step.max(other.step), rule_step: self.rule_step.min(other.rule_step) }
     }
 
-    /// Returns the mark for a state file. A silent run has shown nothing, so a run that continues from its file begins
-    /// without a mark.
+    /// Returns the mark to store in a state file. The mark of a silent run becomes 0: that run has printed nothing, so a
+    /// run that continues from the file prints every value.
     #[must_use]
     pub fn without_silence(self) -> ShownMark {
         let ShownMark { step, rule_step } = ShownMark::SILENT;

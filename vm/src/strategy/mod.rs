@@ -166,14 +166,14 @@ pub enum StrategyReason {
     Asked,
     /// No step of the program loses anything.
     NothingIsLost,
-    /// The losses of steps fit into the memory.
+    /// The history of lost values fits into the memory bound.
     Fits {
         /// The peak memory for going back, in bytes.
         bytes: u64,
         /// The memory bound, in bytes.
         memory: u64,
     },
-    /// The losses of steps may exceed the memory.
+    /// The history of lost values may exceed the memory bound.
     Exceeds {
         /// The step at which the full history was dropped.
         step: i64,

@@ -201,7 +201,9 @@ impl App {
         match (self.waiting.len(), quit) {
             _ if self.waits_to_quit() && is_kept => "the debugger asks as soon as the run has stopped".into(),
             _ if self.waits_to_quit() => "the session ends as soon as the run has stopped".into(),
-            (0, Some(quit)) if is_kept => format!("Ctrl-C stops the run   {quit} stops the run and asks"),
+            (0, Some(quit)) if is_kept => {
+                format!("Ctrl-C stops the run   {quit} stops the run and asks before quitting")
+            }
             (0, Some(quit)) => format!("Ctrl-C stops the run   {quit} stops the run and ends the session"),
             (0, None) => "Ctrl-C stops the run".into(),
             (1, _) => "Ctrl-C stops the run   1 key waits for its end".into(),

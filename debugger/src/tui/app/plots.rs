@@ -20,7 +20,7 @@ pub(super) struct Plotted {
     known: Option<(BranchNumber, (i64, i64))>,
     /// The range that the timeline bar showed when the cells were sampled.
     shown: (i64, i64),
-    /// True if that range was only a part of the branch.
+    /// True if `shown` was only a part of the branch.
     is_part: bool,
 }
 

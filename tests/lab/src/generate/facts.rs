@@ -120,7 +120,8 @@ impl Numbers {
         }
     }
 
-    /// Returns the interval of a function in a signature; `None` if the function might trap.
+    /// Returns an interval that contains the values of a function for all arguments in the intervals `a` and `b`.
+    /// Returns `None` if the function might trap for such arguments.
     pub fn image(self, function: Function, signature: Signature, a: Fact, b: Fact) -> Option<Fact> {
         match (signature, a, b) {
             (Signature::Int, Fact::Int(a), Fact::Int(b)) => self.ints(function, a, b).map(Fact::Int),

@@ -14,8 +14,9 @@ use crate::rng::Rng;
 use crate::run::LONGEST;
 use crate::subject::Subject;
 
-/// Number of results to try. `INPUTS` is the largest number of inputs that move.
+/// Maximum number of results that are differentiated.
 const RESULTS: usize = 2;
+/// Maximum number of inputs that a direction changes.
 const INPUTS: usize = 3;
 /// Order of the Taylor series.
 const ORDER: usize = 3;

@@ -163,7 +163,7 @@ fn constants_and_the_mode_match_the_program() {
 fn references_point_to_cells_of_the_state() {
     let Middle { program, .. } = middle();
     let pool = program.constants(Class::Int);
-    let outside = "a reference leads outside of the cells";
+    let outside = "a reference refers to cells that the call can't pass";
     // The references are in parameter order: a real, an integer, a slice to change, a slice to read.
     assert_eq!(refusal(|s| s.references[0].base = 1 << 20), outside);
     assert_eq!(refusal(|s| s.references[1].length = 2), outside);
@@ -197,7 +197,10 @@ fn the_rows_of_a_matrix_that_is_passed_are_cells() {
     assert_eq!((length, stride), (2, 3));
     state.references[0].stride = (state.frame.ints - base) / 2 + 1;
     assert!(base + state.references[0].stride < state.frame.ints);
-    assert_eq!(refused(&subject.program, &state, None), "a reference leads outside of the cells");
+    assert_eq!(
+        refused(&subject.program, &state, None),
+        "a reference refers to cells that the call can't pass"
+    );
 }
 
 #[test]

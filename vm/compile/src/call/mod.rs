@@ -95,7 +95,7 @@ impl Lift<'_> {
     pub const NONE: Lift<'static> = Lift { lanes: 1, rejects_ties: false, moved: &[] };
 
     /// Returns true if the function computes on series.
-    fn is_some(self) -> bool {
+    pub fn is_some(self) -> bool {
         self.lanes > 1
     }
 

@@ -80,7 +80,7 @@ enum Expected {
     Same(CAnswer),
     /// The answer is a failure status: the interpreter traps, or recomputes the gradient with a history.
     Status,
-    /// Either this answer, or a failure status, because the interpreter warns of discarded cotangents.
+    /// Either this answer or a failure status. The interpreter gives this answer, with a warning about derivatives.
     Warned(CAnswer),
 }
 
