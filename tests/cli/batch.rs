@@ -101,7 +101,10 @@ fn a_wrong_file_is_reported_with_its_place() {
         ("x,A[0],A[1],y\n1,2,3,4\n", "`y` can't be given"),
         ("x,A[0],A[1],x\n1,2,3,4\n", "in.csv:1:13: the column `x` occurs twice"),
         ("x,A[0],A[2]\n1,2,3\n", "there is no cell `A[2]`"),
-        ("x,A[0],A[1]\n1,2,3\n4,5\n", "in.csv:3:4: this line has 2 fields, and the first line names 3 columns"),
+        (
+            "x,A[0],A[1]\n1,2,3\n4,5\n",
+            "in.csv:3:4: this line has 2 fields, and the first line names 3 columns",
+        ),
         ("x,A[0],A[1]\n1,2,3,4\n", "4 fields"),
         ("x,A[0],A[1]\n1,2,3\nNaN,2,3\n", "in.csv:3:1: `x`: `NaN` is not a number"),
         ("x,A[0],A[1]\n1,2,3\n-inf,2,3\n", "cells hold finite numbers only"),

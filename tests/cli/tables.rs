@@ -56,7 +56,11 @@ fn another_shape_is_refused_with_its_place() {
         ("M", "1,2,3\n", format!("1 line of 3 numbers, {takes}")),
         ("M", "", format!("0 lines of 0 numbers, {takes}")),
         ("M", "1,2,3\n4,5,6\n7,8,9\n", format!("3 lines of 3 numbers, {takes}")),
-        ("M", "1,2,3,4\n5,6\n", "numbers:2: this line has 2 numbers, and the line before has 4; `M[2, 3]` takes".into()),
+        (
+            "M",
+            "1,2,3,4\n5,6\n",
+            "numbers:2: this line has 2 numbers, and the line before has 4; `M[2, 3]` takes".into(),
+        ),
         ("M", "h,h,h\n\n1,2,3\n4,5\n", "numbers:4: 2 numbers, and the line before has 3".into()),
         ("M", "x,y,z\n4,5,6\n", "line 1 has no number and was taken for a header".into()),
         ("V", "1,2\n3,4\n", "2 lines of 2 numbers, and `V[4]` takes 4 numbers".into()),

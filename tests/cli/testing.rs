@@ -380,7 +380,10 @@ fn build_servers_get_a_report() {
         .reviver("test a.rasm --junit notes.xml")
         .expect(2)
         .says("is not a report that `reviver test` has written");
-    folder.reviver("test a.rasm --junit a.rasm --force").expect(2).says("would be overwritten, but the command reads it");
+    folder
+        .reviver("test a.rasm --junit a.rasm --force")
+        .expect(2)
+        .says("would be overwritten, but the command reads it");
 }
 
 #[test]

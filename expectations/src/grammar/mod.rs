@@ -207,7 +207,7 @@ mod tests {
             ("run -> error \"a\" b=1", "write `error \"text\"`"),
             ("run a -> b=1", "`a` is no input"),
             ("run a=1 b=2 a=3 -> b=1", "`a` is given twice"),
-            ("run a=1,b=2 -> b=1", "separate them by blanks"),
+            ("run a=1,b=2 -> b=1", "separate the words by blanks"),
             ("run real=f16 -> b=1", "`f16`"),
             ("run word=7 -> b=1", "`7`"),
             ("run -> b", "`b` describes no result"),
