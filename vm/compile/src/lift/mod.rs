@@ -39,8 +39,9 @@ const MOST_LANES: usize = MAX_ORDER + 1;
 /// The coefficients of a value. Those beyond the number of lanes are 0.
 type Jet = Coefficients<Coefficient, MOST_LANES>;
 
-/// Upper bound on the operations of a function after lifting.
-const MOST_OPS: usize = 1 << 18;
+/// Upper bound on the values of a function after lifting. A product of series with n coefficients takes about n²
+/// operations.
+const MOST_VALUES: usize = 1 << 17;
 
 /// The facts about a function that lifting needs.
 #[derive(Clone, Debug)]
@@ -72,7 +73,7 @@ pub fn lifted(function: SsaFunction, lanes: u32, facts: LiftFacts) -> Option<Ssa
     let order: Vec<u32> = reached(&function).into_iter().rev().collect();
     let factor = lanes;
     let lanes = lanes as usize;
-    if !(2..=MOST_LANES).contains(&lanes) || function.length().saturating_mul(lanes) > MOST_OPS {
+    if !(2..=MOST_LANES).contains(&lanes) || function.length().saturating_mul(lanes) > MOST_VALUES {
         return None;
     }
     let varied = Varied::of(&function, &order, facts.moved);
@@ -167,6 +168,9 @@ impl Lifting<'_> {
         let (ops, mut end) = (std::mem::take(&mut block.ops), block.end.clone());
         for value in ops {
             self.lift_op(value)?;
+            if self.open.get_mut().function.definitions.len() > MOST_VALUES {
+                return None;
+            }
         }
         for jump in end.jumps_mut() {
             let to = self.open.get_mut().function.blocks.get(jump.to as usize)?;
