@@ -329,7 +329,7 @@ fn columns_that_arrow_lacks_are_reported() {
         (other("A", Arc::new(open)), "cast it to lists of a fixed size"),
         (
             other("A", lists(Int64Array::from(vec![Some(1), Some(2), Some(3), None]), 2)),
-            "`A[1]`, in lane 1, is null",
+            "`A[1]` is null in lane 1",
         ),
         (other("A", lists(Int64Array::from(vec![1, 2, 3, 4, 5, 6]), 3)), "there is no cell `A[2]`"),
         (

@@ -41,8 +41,8 @@ fn powers() {
 fn characters() {
     helped("add a, 'A'", "write 65, the code of `A`: cells hold numbers");
     helped("add a, ' '", "write 32, the code of ` `");
-    helped("add a, b + '0'", "write 48, the number of `0`");
-    helped("if a == 'z'\nfi a == 0", "write 122, the number of `z`");
+    helped("add a, b + '0'", "write 48, the code of `0`");
+    helped("if a == 'z'\nfi a == 0", "write 122, the code of `z`");
     helped("add a, 'ab'", "expected an operand");
 }
 
