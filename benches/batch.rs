@@ -42,7 +42,7 @@ fn shuffled(mut numbers: Vec<f64>) -> Vec<f64> {
     numbers
 }
 
-/// Returns the seconds for gradients: by lanes on one core, and by a handwritten adjoint.
+/// Returns the times of gradients in seconds: by lanes on one core, and by a handwritten adjoint.
 fn bessel(z: Vec<f64>, rounds: usize) -> [f64; 2] {
     let program = program("besselj");
     let loss = program.loss("out").unwrap();
@@ -69,7 +69,7 @@ fn bessel(z: Vec<f64>, rounds: usize) -> [f64; 2] {
     best.seconds()
 }
 
-/// Returns the seconds for Jacobians of observations: by lanes on one core, and by handwritten derivatives.
+/// Returns the times of Jacobians of observations in seconds: by lanes on one core, and by handwritten derivatives.
 fn bundle(lanes: usize, rounds: usize) -> [f64; 2] {
     let program = program("bundle_adjustment");
     let cells = |names: &[&str]| names.iter().map(|name| program.reals(name).unwrap()).collect::<Vec<_>>();
@@ -104,7 +104,7 @@ fn bundle(lanes: usize, rounds: usize) -> [f64; 2] {
         best.round([
             time(|| _ = black_box(batch.jacobian(&of, &by, &inputs).unwrap())),
             time(|| {
-                // The results are stored, because lanes store theirs.
+                // The handwritten code stores its results, because lanes store their results too.
                 let all: Vec<_> = (0..lanes).map(|lane| by_hand(black_box(lane))).collect();
                 black_box(all);
             }),
@@ -135,7 +135,7 @@ fn csv(path: &Path, points: Vec<f64>) {
     std::fs::write(path, text).unwrap();
 }
 
-/// Writes record batches as long as those of pandas.
+/// Writes points as record batches with as many rows as pandas puts into a record batch.
 #[cfg(feature = "arrow")]
 fn record_batches(path: &Path, points: Vec<f64>) {
     use arrow_array::{Float64Array, RecordBatch};

@@ -1,5 +1,5 @@
-//! Benchmark of a device next to one CPU core: CPU time, which is the cost of a software device, and the clock of
-//! a GPU. Run by `REVIVER_DEVICE=llvmpipe cargo bench --bench devices`.
+//! Benchmark of a device next to one CPU core. For a software device, the CPU time is measured, and for a GPU the time
+//! by the clock of the GPU. Run by `REVIVER_DEVICE=llvmpipe cargo bench --bench devices`.
 
 use std::fmt::Write as _;
 use std::process::Command;
@@ -94,8 +94,8 @@ impl Ready {
     }
 }
 
-/// Returns seconds for the same lanes on a device and on one core. A first run, in which drivers compile, isn't
-/// counted.
+/// Returns the times of the same lanes on a device and on one core, in seconds. The first run, in which drivers
+/// compile, isn't counted.
 fn both(
     program: &Executable,
     device: &Device,
@@ -108,7 +108,7 @@ fn both(
     let one_core = Device::cpu_with(1);
     let mut both = [device, &one_core].map(|device| Ready::new(program, device, task, columns, lanes));
     both.iter_mut().for_each(|ready| _ = ready.run(&inputs));
-    assert!(both[0].results == both[1].results, "the device has other bits");
+    assert!(both[0].results == both[1].results, "the device's results have other bits than the CPU's");
     let mut best = [Best::none(), Best::none()];
     for _ in 0..ROUNDS {
         let [on_device, on_core] = &mut both;
@@ -123,8 +123,8 @@ fn both(
 
 const ROUNDS: usize = 5;
 
-/// Work that keeps a GPU busy before a measurement, because an idle GPU lowers its clock to a fifth. `None` for a
-/// software device.
+/// Work that keeps a GPU busy before a measurement, because an idle GPU lowers its clock frequency to a fifth. `None`
+/// for a software device.
 struct Busy {
     lanes: Option<(Ready, Vec<u64>)>,
 }
@@ -143,7 +143,7 @@ impl Busy {
         Busy { lanes: Some((Ready::new(&program, device, &LaneTask::Run, &columns, lanes.len()), lanes)) }
     }
 
-    /// Returns the number of timed runs in a round; a GPU needs several to reach its highest clock.
+    /// Returns the number of timed runs in a round. A GPU needs several runs to reach its highest clock frequency.
     fn runs(&self) -> usize {
         if self.lanes.is_some() { ROUNDS } else { 1 }
     }

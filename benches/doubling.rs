@@ -19,14 +19,15 @@ mod harness {
 
 /// Upper bound on the ratio of times for a doubled size.
 const MOST: f64 = 3.0;
-/// Minimum time of the larger text, in seconds, for the ratio to count. Shorter times are noise.
+/// Minimum time of a command on the larger text, in seconds. If the time is shorter, it is noise, and the ratio doesn't
+/// count.
 const FLOOR: f64 = 0.1;
-/// Runs of a command on a text; the shortest time counts.
+/// Number of runs of a command on a text; the shortest time counts.
 const ROUNDS: usize = 3;
-/// Times above which a run isn't repeated, in seconds.
+/// Maximum time of a run, in seconds, up to which the run is repeated.
 const LONG: f64 = 5.0;
 
-/// Kind of generated text, with the number of items at its smallest size.
+/// Kind of generated text. `n` is the number of items in the smallest text.
 struct Kind {
     name: &'static str,
     text: fn(usize) -> String,
@@ -37,12 +38,12 @@ const KINDS: [Kind; 10] = [
     Kind { name: "loops", text: loops, n: 1_000 },
     Kind { name: "updates in a loop", text: updates, n: 1_000 },
     Kind { name: "procedures", text: procedures, n: 1_000 },
-    // Up to 8,192 instructions of callees are inlined. Further callees are out of line, with four times as many
-    // blocks.
+    // Up to 8,192 instructions of callees are inlined. If there are more, the other callees are compiled out of line,
+    // which gives four times as many blocks.
     Kind { name: "procedures that overwrite", text: overwriting_procedures, n: 500 },
     Kind { name: "branches", text: branches, n: 1_000 },
     Kind { name: "labels", text: labels, n: 1_000 },
-    // Below 2,000 locals constant folding leaves no code to measure.
+    // With fewer than 2,000 locals, constant folding removes all code, and there is nothing to measure.
     Kind { name: "locals side by side", text: open_locals, n: 2_000 },
     Kind { name: "locals in a row", text: locals, n: 2_000 },
     Kind { name: "cells", text: cells, n: 2_000 },
@@ -69,7 +70,7 @@ const COMMANDS: [TimedCommand; 9] = [
     TimedCommand { name: "debug", arguments: "debug F --batch S" },
 ];
 
-/// Expected refusals, as (kind, command): `build` refuses tasks, which have no C text.
+/// Expected refusals, as pairs (kind, command): `build` refuses programs with tasks, because they have no C text.
 const REFUSED: [(&str, &str); 1] = [("par calls", "build")];
 
 fn loops(n: usize) -> String {
@@ -141,7 +142,7 @@ impl TextFiles {
         std::fs::write(files.named("F"), text).expect("room for a text");
         std::fs::write(files.named("S"), "").expect("room for a script");
         let is_assembled = files.seconds("asm F -o I").is_some();
-        assert!(is_assembled, "a text of the bench is no program");
+        assert!(is_assembled, "a text of the benchmark can't be assembled");
         files
     }
 

@@ -3,9 +3,9 @@
     python benches/gmm_gradient.py target/release/reviver [POINTS [D,K …]]
 
 This command needs NumPy. The default sizes are those of ADBench's mixture. Each output line has the error of the
-gradient relative to its norm, whether the reverse sweep was repeated with a history, the bytes of the history, and
-the bytes of the state for each real on the tape. The exit code is 1 if an error exceeds 1e-12, or if a reverse sweep
-was repeated.
+gradient relative to its norm, whether the reverse sweep was repeated with a history, the size of the history in
+bytes, and the size of the state in bytes for each real on the tape. The exit code is 1 if an error exceeds 1e-12, or if
+a reverse sweep was repeated.
 """
 
 import json

@@ -47,16 +47,16 @@ struct Case {
     model: Box<dyn Timed>,
     subject: Subject,
     loss: &'static str,
-    /// Value, and Euclidean length of the gradient, computed by other programs.
+    /// Value, and Euclidean norm of the gradient, as other programs compute them.
     known: Option<(f64, f64)>,
-    /// Evaluations in one timed part, enough for the clock's resolution.
+    /// Number of evaluations in one timed part: enough for the resolution of the clock.
     evaluations: usize,
     rounds: usize,
     /// Upper bounds on the ratios objective ÷ native and gradient ÷ objective.
     promised: (f64, f64),
     /// Upper bounds on the ratios objective ÷ reversible and gradient ÷ handwritten, for checked native code.
-    /// `asked_unchecked` has the bounds for unchecked native code.
     asked: (f64, f64),
+    /// Upper bounds on the same ratios for unchecked native code.
     asked_unchecked: (f64, f64),
     /// Upper bound for unchecked C text: gradient ÷ handwritten.
     asked_of_c: f64,
@@ -196,7 +196,7 @@ impl Case {
         assert!(close, "{}: found {found}, expected {expected}", self.name);
     }
 
-    /// Returns the best times of all parts, in seconds for one evaluation.
+    /// Returns the shortest time of each part, in seconds for one evaluation.
     fn measure(&self) -> Times {
         let n = self.evaluations;
         let (mut plain, mut carrying) = (self.subject.batch(n), self.subject.batch_with_adjoints(n));
@@ -295,8 +295,9 @@ const TURNS: usize = 5;
 struct NativeTimes {
     reversible: f64,
     adjoint: f64,
-    /// Times of a forward run, and of a gradient, with all checks.
+    /// Time of a forward run, and time of a gradient, in checked native code.
     checked: (f64, f64),
+    /// The same two times in unchecked native code.
     unchecked: (f64, f64),
 }
 
@@ -332,17 +333,19 @@ impl NativeTimes {
 struct Times {
     /// Steps of the interpreter in one direction.
     steps: u64,
-    /// Plain objective in handwritten Rust. `reversible` and `adjoint` are the reversible version and the adjoint in
-    /// handwritten Rust.
+    /// Plain objective in handwritten Rust.
     objective: f64,
+    /// Reversible objective in handwritten Rust.
     reversible: f64,
+    /// Gradient by the handwritten adjoint.
     adjoint: f64,
-    /// Forward run by the interpreter. `back` is a backward run without adjoints.
+    /// Forward run by the interpreter.
     there: f64,
+    /// Backward run by the interpreter, without adjoints.
     back: f64,
-    /// Interpreter forward to the turning point, then backward with adjoints.
+    /// Gradient by the interpreter: a forward run to the turning point, and a backward run with adjoints.
     gradient: f64,
-    /// Interpreter backward from the end, with zero adjoints.
+    /// Backward run by the interpreter from the end, in gradient mode with zero adjoints.
     silent: f64,
 }
 

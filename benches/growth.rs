@@ -1,6 +1,6 @@
-//! Benchmark of large texts: time and memory for two sizes of each kind, one four times the other. Linear costs grow
-//! by about four; the benchmark fails if they grow much faster. `cargo bench --bench growth -- lines` measures only
-//! kinds with that in their name.
+//! Benchmark of large texts: time and memory for two sizes of each kind of text. The larger text is four times as long
+//! as the smaller one. Linear costs grow by a factor of about four; the benchmark fails if they grow much faster.
+//! `cargo bench --bench growth -- lines` measures only kinds with that in their name.
 
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -26,13 +26,14 @@ mod harness {
 const FACTOR: usize = 4;
 /// Upper bound on the ratio of the times.
 const MOST_TIME: f64 = 6.0;
-/// Upper bound on the ratio of the memory; lists double when they are full.
+/// Upper bound on the ratio of the memory. It exceeds [`FACTOR`], because the capacity of a list doubles when the list
+/// is full.
 const MOST_MEMORY: f64 = 5.0;
-/// Minimum time, in seconds, for a comparison. Shorter times are noise.
+/// Minimum time, in seconds, that is compared. Shorter times are noise.
 const SHORTEST: f64 = 1e-3;
 const ROUNDS: usize = 10;
 
-/// Kind of generated text, with its smaller size.
+/// Kind of generated text, with the size of the smaller text.
 struct Kind {
     name: &'static str,
     text: fn(usize) -> String,
@@ -102,7 +103,7 @@ fn run(program: &Arc<Program>) {
     assert_eq!(stop, Stop::Bound);
 }
 
-/// Returns the seconds of each part: check, load, run forward.
+/// Returns the time of each part, in seconds: check, load, forward run.
 fn seconds(text: &str) -> [f64; 3] {
     let mut best = Best::none();
     for _ in 0..ROUNDS {

@@ -14,7 +14,7 @@ mod harness {
     pub mod measures;
 }
 
-/// Number of vertices of the graph, and of coordinates that a vertex has in memory.
+/// Number of vertices of the graph. Each vertex also has this number of coordinates in memory.
 const VERTICES: usize = 10;
 
 /// Number of Hessians before the measurement: the runtime compiles a function only if it is called often.

@@ -1,4 +1,4 @@
-//! Benchmark of the interpreter next to handwritten Rust for the same reversible programs, in one run.
+//! Benchmark of the interpreter and of native code next to handwritten Rust for the same reversible programs.
 //!
 //! The native versions perform the same checks (join conditions, bounds) and the same operations, in the same order.
 //! Compare the printed ratios; absolute times depend on the computer.
@@ -27,13 +27,13 @@ mod native {
     pub mod matrix;
 }
 
-/// Program with its native version and the upper bound on the ratio.
+/// Program with its native version. `bound` is the upper bound on the ratio interpreter ÷ native.
 struct Case {
     name: &'static str,
     program: &'static str,
     native: fn(),
     bound: f64,
-    /// Upper bounds for native code, checked and unchecked.
+    /// Upper bounds on the ratio native code ÷ native: of checked native code, and of unchecked native code.
     asked: (f64, f64),
 }
 
@@ -112,7 +112,7 @@ fn ratios() {
     }
 }
 
-/// Returns the best time of several runs of a program.
+/// Returns the shortest time of several runs of a program.
 fn best_run(text: String) -> f64 {
     let start = machine_of("operands.rasm", text.into_bytes());
     let mut best = Best::none();

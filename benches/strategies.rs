@@ -1,6 +1,6 @@
 //! Benchmark of a gradient's memory and time for the overwriting program `programs/checkpoint_listing.rasm`, with a
 //! history and with snapshots, over the number n of its iterations. Prints a table and character plots, and writes
-//! `benches/strategies.svg`. Fails if a gradient is wrong, or exceeds a bound.
+//! `benches/strategies.svg`. Fails if a gradient is wrong, or takes more memory, time or steps than its bound.
 
 use std::fs;
 use std::path::Path;
@@ -23,16 +23,16 @@ mod harness {
 }
 
 const PROGRAM: &str = "programs/checkpoint_listing.rasm";
-/// Iterations of the outer loop.
+/// Measured numbers n of iterations of the outer loop.
 const ROUNDS: [i64; 7] = [100, 1_000, 3_000, 10_000, 31_000, 100_003, 1_000_003];
-/// Maximum number of iterations with a history. For more iterations, a history needs too much memory.
+/// Maximum number of iterations that is measured with a history. For more iterations, a history needs too much memory.
 const MOST_OF_A_HISTORY: i64 = 100_003;
 
 /// Upper bound on the bytes of snapshots, for every n.
 const MOST_BYTES: u64 = 128 << 10;
-/// Upper bound on the growth of the time of a step from 10⁴ to 10⁶ + 3 iterations.
+/// Upper bound on the time of a step at 10⁶ + 3 iterations ÷ the time of a step at 10⁴ iterations.
 const MOST_GROWTH: f64 = 1.7;
-/// Upper bound on the steps of a gradient relative to those of a run, for 100,003 iterations.
+/// Upper bound on the steps of a gradient ÷ the steps of a forward run, for 100,003 iterations.
 const MOST_STEPS: f64 = 4.75;
 
 /// Measurements of one gradient.

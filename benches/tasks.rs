@@ -18,13 +18,13 @@ mod harness {
     pub mod measures;
 }
 
-/// Lower bound on the speedup of two threads.
+/// Lower bound on the time of one thread ÷ the time of two threads.
 const LEAST_GAIN: f64 = 1.9;
-/// Upper bound on the time of tasks on one thread relative to sequential calls.
+/// Upper bound on the time of tasks on one thread ÷ the time of sequential calls.
 const MOST_COST: f64 = 1.05;
 const ROUNDS: usize = 7;
 
-/// Program with tasks, and the way to run it.
+/// Program with tasks, and the options of its runs.
 struct Kind {
     forked: &'static str,
     steps: i64,

@@ -11,7 +11,7 @@ use reviver_vm::{Program, State};
 /// Boltzmann constant in joules per kelvin (exact since 2019).
 const BOLTZMANN: f64 = 1.380_649e-23;
 
-/// Count of cells, and the bits that they can hold.
+/// Number of cells, and the total width of these cells in bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CellsAndBits {
     pub cells: u64,
@@ -25,14 +25,15 @@ pub struct Account {
     pub steps: u64,
     /// Garbage: cells that violate the rules at the end, such as an ancilla that isn't 0.
     pub garbage: CellsAndBits,
-    /// Cells that are declared as garbage.
+    /// Cells that the program declares as garbage, and the values left on stacks declared as garbage.
     pub declared: CellsAndBits,
-    /// Cells in use that are neither inputs nor results, at the step where there were most of them.
+    /// Cells in use that are neither inputs nor results, counted at the step with the most such cells.
     pub ancillas: CellsAndBits,
     pub history_bytes: usize,
     /// Bits that the erased cells could hold.
     pub erased_bits: u64,
-    /// Erased bits that a history still holds, because a backward run may need them; they cost no heat yet.
+    /// The part of `erased_bits` that a history still holds for a backward run. These bits cost no heat until the
+    /// history is erased.
     pub kept_bits: u64,
     /// Bits of floats that were discarded because the floats were within the tolerance of 0.
     pub discarded_bits: u64,
@@ -66,7 +67,8 @@ pub struct KeptHistory {
 }
 
 impl Account {
-    /// Creates the account of a run that ended in `state` after `steps` steps, with `history`.
+    /// Creates the account of a run that ended in `state` after `steps` steps. `history` is the history that the run
+    /// kept.
     pub fn new(
         (program, state): (&Program, &State),
         garbage: &[Garbage],

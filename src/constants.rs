@@ -17,7 +17,7 @@ pub fn given(options: &Constants) -> Fallible<Vec<GivenConstant>> {
         let (name, text) = (name.trim(), text.trim());
         let Some(constant) = GivenConstant::parse(name, text) else {
             return Err(Failure::usage(format_args!("--const {name}: `{text}` isn't a number"))
-                .help("a constant is an integer or a real: `1000`, `0xff`, `0.5`"));
+                .help("write an integer or a real: `1000`, `0xff`, `0.5`"));
         };
         if given.iter().any(|other| other.name == name) {
             return Err(Failure::usage(format_args!(
@@ -29,8 +29,8 @@ pub fn given(options: &Constants) -> Fallible<Vec<GivenConstant>> {
     Ok(given)
 }
 
-/// Failure for a part of `--const` without a name, such as a second value (`N=1,2`). `before` is the constant in
-/// front of it.
+/// Failure for a part of `--const` without a name, such as a second value (`N=1,2`). `before` is the constant in front
+/// of the part.
 fn nameless(part: &str, before: Option<&GivenConstant>) -> Failure {
     match before {
         Some(GivenConstant { name, .. }) => Failure::usage(format_args!(

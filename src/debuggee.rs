@@ -35,13 +35,13 @@ impl Debuggee {
 }
 
 /// Opens the program of the options at its start, with all inputs set. `script` is another file that the command reads;
-/// only one of all files can be standard input.
+/// only one of the command's files can be standard input.
 pub fn open(options: &Debugged, script: Option<&Path>) -> Fallible<Debuggee> {
     let given = &options.given;
     start::check_input(given, &[script])?;
     let bytes = read::source(&given.file)?;
     if read::is_image(&given.file, &bytes) {
-        // A damaged image has no source lines for the screen, so it fails here.
+        // A damaged image has no source lines for the screen, so its error is returned before the session begins.
         load::module_of(&given.file, bytes.clone(), &given.constants)?;
     }
     let constants = load::constants(&given.file, &bytes, &given.constants)?;

@@ -175,7 +175,7 @@ mod system {
 
     impl Drop for Capture {
         fn drop(&mut self) {
-            // Reached after a panic in the work: the captured text contains the panic's message, so it is printed.
+            // Reached after a panic in the work: the captured text is printed, because it contains the panic's message.
             let words = self.end();
             streams::complain(&words);
         }

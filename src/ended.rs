@@ -8,8 +8,8 @@ use crate::failure::{Exit, Failure, Fallible, counted};
 use crate::run_to_end::Ending;
 use crate::{output, read};
 
-/// Returns the verdict on a run that ended with `ending`: a failure unless it reached its end. `direction` names the
-/// part of the run if there are several, for example " while running backward".
+/// Returns the verdict on a run that ended with `ending`: a failure unless the run reached its end. `direction` names
+/// the part of the run if there are several, for example " while running backward".
 pub fn verdict(file: &Path, direction: &str, ending: &Ending) -> Fallible {
     Err(match ending {
         Ending::Arrived => return Ok(()),
@@ -38,6 +38,6 @@ pub fn less_memory(strategy: &str) -> &'static str {
         Ok(Strategy::Reverse | Strategy::Tape) => {
             "raise `--memory`, or use `--strategy checkpoint`, which takes the least memory"
         }
-        _ => "raise `--memory`: one state must fit, and the bits that a few steps lose",
+        _ => "raise `--memory`: one state must fit into it, and also the bits that a few steps lose",
     }
 }

@@ -104,7 +104,8 @@ fn cases(path: &Path, program: &Program) -> Fallible<Vec<Case>> {
     }
 }
 
-/// Returns the values of a field: one for a cell, a comma-separated list in row-major order for an array or stack.
+/// Returns the values of a field. The field of a cell has one value. The field of an array or a stack has a
+/// comma-separated list, in row-major order.
 fn values(
     program: &Program,
     (cell, text): (&str, &str),
@@ -157,6 +158,6 @@ fn weight(lines: &TableLines<'_>, field: usize, text: &str) -> Fallible<f64> {
     weight.ok_or_else(|| {
         lines
             .fault(Some(field), &format!("`{}` is no weight", shown_field(text)))
-            .help("a weight is a number, 0 or more")
+            .help("write a number as the weight, 0 or more")
     })
 }

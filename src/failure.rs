@@ -32,7 +32,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// Returns the exit code for an error in one lane: the same that `reviver run` would have for these inputs.
+    /// Returns the exit code for an error in a lane: the exit code of `reviver run` with the lane's inputs.
     pub fn of_lane(error: &Error) -> Exit {
         match error {
             Error::Trap { .. } => Exit::Trap,
@@ -41,7 +41,7 @@ impl Exit {
         }
     }
 
-    /// Returns the name in `--json`.
+    /// Returns the member `kind` in the output of `--json`.
     pub fn kind(self) -> &'static str {
         match self {
             Exit::Unread => "unread",
@@ -72,12 +72,12 @@ struct ForPrograms {
     /// Summary in one sentence.
     summary: String,
     help: Vec<String>,
-    /// Members of the object next to `error`.
+    /// Members that the JSON object has in addition to `error`.
     details: Map<String, Json>,
 }
 
 impl Failure {
-    /// Creates a failure with the text "error: …", as diagnostics have.
+    /// Creates a failure with a text that begins with `error: `, like the text of a diagnostic.
     pub fn new(exit: Exit, message: impl std::fmt::Display) -> Failure {
         let message = message.to_string();
         let text = format!("error: {}\n", escape::line(&message));
@@ -105,8 +105,8 @@ impl Failure {
         Failure::new(Exit::Load, message)
     }
 
-    /// Changes the exit code to 2 (invalid arguments), because an argument names the faulty file. Exhausted memory
-    /// keeps its code.
+    /// Changes the exit code to 2 (invalid arguments), because an argument names the faulty file. The exit code for
+    /// exhausted memory stays 4.
     #[must_use]
     pub fn into_usage(self) -> Failure {
         // Memory exhaustion isn't the fault of an argument.
@@ -152,8 +152,8 @@ impl Failure {
         self
     }
 
-    /// Combines two failures. The exit code is that of the first failure; if the first is only a closed pipe, that of
-    /// the second.
+    /// Combines two failures. The exit code is that of the first failure, or of the second failure if the first is only
+    /// a closed pipe.
     pub fn and(self, other: Failure) -> Failure {
         let (mut first, second) = if self.exit == Exit::Unread { (other, self) } else { (self, other) };
         first.message.push_str(&second.message);
@@ -185,7 +185,7 @@ impl Failure {
 
 pub type Fallible<T = ()> = Result<T, Failure>;
 
-/// Combines several outcomes: the texts of all failures, with the exit code of the first.
+/// Combines several outcomes: the texts of all failures, with the exit code of the first failure.
 ///
 /// # Errors
 /// The combined failure if any outcome failed.

@@ -117,8 +117,8 @@ mod system {
             if ignored >> (number - 1) & 1 == 1 {
                 continue;
             }
-            // The order of registration matters: handlers run in this order. The second signal finds the flag set by
-            // the first one, and ends the process.
+            // The order of registration matters: handlers run in this order. When the second signal arrives, the first
+            // one has set the flag, so the second signal ends the process.
             flag::register_conditional_default(number, received.any.clone()).ok();
             flag::register_usize(number, received.which.clone(), at + 1).ok();
             flag::register(number, received.any.clone()).ok();
@@ -169,6 +169,6 @@ mod system {
 
     pub fn wait(_: impl FnOnce(super::Signal)) {}
 
-    /// Does nothing: on this system no signal asks for the end of the process.
+    /// Does nothing, because this system has no signal handlers.
     pub fn leave(_: crate::failure::Exit) {}
 }

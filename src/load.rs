@@ -124,7 +124,8 @@ pub fn program(path: &Path, module: Module) -> Fallible<Arc<Program>> {
     })
 }
 
-/// Failure for a module that breaks rules of the machine: an image, or a text in a number system other than its own.
+/// Failure for a module that breaks rules of the machine: the module of an image, or of a text that runs in a number
+/// system other than its own.
 pub fn refused(path: &Path, structure: &Structure, violations: &[Violation]) -> Failure {
     const SHOWN: usize = 20;
     let shown = violations.get(..SHOWN).unwrap_or(violations);
@@ -137,7 +138,7 @@ pub fn refused(path: &Path, structure: &Structure, violations: &[Violation]) -> 
         .detail("diagnostics", diagnostics::violations(path, structure, shown))
 }
 
-/// Formats a violation like a diagnostic, as far as the image records its place.
+/// Formats a violation like a diagnostic, with its place if the image records the place.
 fn described(path: &Path, structure: &Structure, violation: &Violation) -> String {
     let at = diagnostics::instruction(violation.site);
     let file = at.and_then(|at| structure.file(at));

@@ -30,7 +30,7 @@ impl ProbeFiles {
 
 impl ProbeKeeper for ProbeFiles {
     fn kept(&self, device: &str) -> Option<String> {
-        // A new register is used here, because the global register would forbid overwriting this file later.
+        // A new register is used, because the global register would forbid that this file is overwritten later.
         let bytes = UsedFiles::default().read(&self.path(device)?, Content::Text).ok()?;
         String::from_utf8(bytes).ok()
     }

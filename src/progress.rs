@@ -14,13 +14,14 @@ pub struct ProgressLine {
     started: Instant,
     bar: Option<ProgressBar>,
     what: &'static str,
-    /// True if the advice about `--max-steps` may still be printed. False once it has been, and for runs with a step
-    /// limit.
+    /// True if the advice about `--max-steps` may still be printed. False after the advice has been printed, and for
+    /// runs with a step limit.
     advises: bool,
 }
 
-/// Time after which a run without a step limit gets advice about `--max-steps`; it also needs `MANY` steps.
+/// Minimum time after which a run without a step limit gets advice about `--max-steps`.
 const LONG: Duration = Duration::from_secs(5);
+/// Minimum number of steps after which a run without a step limit gets advice about `--max-steps`.
 const MANY: u64 = 100_000_000;
 
 impl ProgressLine {

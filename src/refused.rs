@@ -88,7 +88,8 @@ pub fn complain_to(stderr: Option<OwnedFd>) {
 /// Ends the process because an allocation of `bytes` bytes was refused.
 pub fn end(bytes: usize) -> ! {
     if IS_ENDING.swap(true, Ordering::SeqCst) {
-        // Reached if another thread is already ending the process, or if an allocation failed while ending it.
+        // Reached if another thread is already ending the process, or if an allocation failed while this thread was
+        // ending the process.
         while !ENDS.get() {
             std::thread::sleep(Duration::from_secs(1));
         }

@@ -69,8 +69,9 @@ pub struct Report<'m> {
     pub ending: Ending,
     /// Machine after the run; after a round trip it is at the start again.
     pub machine: &'m Machine,
-    /// Retention strategy of the backward run; `None` unless one was requested. `cost` is its cost.
+    /// Retention strategy of the backward run; `None` unless a strategy was requested.
     pub taken: Option<UsedStrategy>,
+    /// Cost of the retention strategy.
     pub cost: RunCost,
     /// State at the turning point of a round trip.
     turn: Option<State>,
@@ -148,8 +149,8 @@ pub fn travel<'m>(
     let history_bytes = usize::try_from(cost.peak_bytes).unwrap_or(usize::MAX);
     let back = round_trip.as_ref().map(|trip| &trip.ending);
     let is_full = [Some(&ending), back].into_iter().flatten().any(|one| matches!(one, Ending::Full { .. }));
-    // The default strategy isn't reported: a plain history was requested by `--exact`. If a strategy exceeds its
-    // memory, the failure names it.
+    // Only a strategy that the options request is reported; the plain history of `--exact` isn't. If a strategy exceeds
+    // its memory, the failure names the strategy.
     let taken = taken.filter(|_| options.strategies.retention().is_some() && !is_full);
     Ok(Report {
         program,
@@ -212,8 +213,8 @@ pub fn go(
     let limit = limit.unwrap_or(u64::MAX);
     loop {
         let made = checkpointed_run.machine().state().step.abs_diff(first);
-        // A region of tasks runs on threads only if the remaining steps allow all of it. So the run isn't cut into
-        // chunks.
+        // A region of tasks runs on threads only if the step limit of the call allows the whole region. So a run with
+        // threads isn't split into chunks.
         let part = if checkpointed_run.machine().has_threads(None) { u64::MAX } else { CHUNK };
         let budget = part.min(limit - made);
         let outcome = follow::run(checkpointed_run, observer.as_deref_mut(), travel, budget);

@@ -58,7 +58,7 @@ pub struct DerivativeShows {
 #[derive(Debug, Default)]
 struct TakenShows {
     kept: ShownValues,
-    /// Failure of printing a value; the first one is kept.
+    /// First failure that occurred while a value was printed.
     failure: Option<Failure>,
 }
 
@@ -82,8 +82,9 @@ impl DerivativeShows {
         std::mem::take(&mut self.taken().kept)
     }
 
-    /// Returns the failure to report for a derivative that failed. If printing a value failed, that was the cause, so
-    /// its failure is returned. With `--json`, prints the failure's object together with the values shown before.
+    /// Returns the failure to report for a derivative that failed. If printing a value failed, this was the cause, so
+    /// the failure of the printing is returned. With `--json`, prints the object of the failure, together with the
+    /// values shown before the failure.
     pub fn failed(&self, program: &Program, failure: Failure) -> Failure {
         let failure = self.taken().failure.take().unwrap_or(failure);
         let (kept, mut members) = (self.kept(), Object::default());

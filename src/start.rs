@@ -1,5 +1,5 @@
-//! Builds a program at its start from the options that all running commands share. The module handles all kinds of
-//! inputs; commands run the program.
+//! Builds a program at its start from the options that are common to all commands that run programs. The module handles
+//! all kinds of inputs; commands run the program.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -91,7 +91,7 @@ pub fn begun(options: &Given, program: &Arc<Program>, travel: Travel) -> Fallibl
     begun_with(options, &[], program, travel)
 }
 
-/// As [`begun`], with values for further cells in `more`, by name.
+/// Does the same as [`begun`], and also sets the cells that `more` names.
 pub fn begun_with(
     options: &Given,
     more: &[(String, Vec<String>)],
@@ -136,8 +136,8 @@ fn check_tape(program: &Program, values: usize) -> Fallible {
     Err(Failure::usage(message).help("raise the limit with `.limit tape` in the program"))
 }
 
-/// Sets missing values to their defaults and prints a note for each, in a direction that requires every value.
-/// Returns the indices of these globals.
+/// If the direction requires every value, sets missing values to their defaults, and prints a note for each. Returns
+/// the indices of the globals whose values were missing.
 fn assume(program: &Program, machine: &mut Machine, given: &[usize], travel: Travel) -> Fallible<Vec<usize>> {
     let mut assumed = Vec::new();
     for (n, global) in program.assumed(given, travel) {
@@ -172,8 +172,8 @@ fn check_given(program: &Program, given: &[usize], travel: Travel) -> Fallible {
     Ok(())
 }
 
-/// Checks that a backward run is given every result. A missing result can't be assumed to be 0, because it needn't
-/// have been 0 at the end of any run.
+/// Checks that a backward run is given every result. A missing result can't be assumed to be 0, because possibly no
+/// forward run ends with this value.
 fn check_missing(program: &Program, given: &[usize], travel: Travel) -> Fallible {
     const NAMED: usize = 8;
     let globals = program.missing(given, travel);
@@ -204,7 +204,7 @@ fn check_missing(program: &Program, given: &[usize], travel: Travel) -> Fallible
     })
 }
 
-/// Returns true if the program computes with floats, or erases.
+/// Returns true if the program computes with floats, or erases bits.
 pub fn loses_bits(module: &Module) -> bool {
     !loses_nothing(module)
 }

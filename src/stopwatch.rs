@@ -1,5 +1,5 @@
-//! Timing of several pieces of work. They are repeated in turns, so that disturbances affect all alike; the best time
-//! of each counts.
+//! Timing of several pieces of work. The pieces take turns, so that disturbances affect all of them alike. The best
+//! time of each piece counts.
 
 use std::time::{Duration, Instant};
 
@@ -9,15 +9,15 @@ pub struct TimedWork<'w, E> {
     /// Number of executions of the work in one timed part.
     repeats: u32,
     best: Duration,
-    /// Duration of an execution before the timed parts.
+    /// Duration of one execution before the timed parts.
     first: Duration,
 }
 
-/// Target duration of a timed part, which is long enough for the clock's resolution.
+/// Target duration of a timed part. It is much longer than the resolution of the clock.
 const PART: Duration = Duration::from_millis(1);
 const MOST_REPEATS: u32 = 1 << 16;
-/// Work whose first execution takes at least this long isn't executed a second time before the timed parts. Cold
-/// caches don't matter then.
+/// Work whose first execution takes at least this long isn't executed a second time before the timed parts. At this
+/// duration, cold caches don't matter.
 const LONG: Duration = Duration::from_millis(100);
 
 impl<'w, E> TimedWork<'w, E> {
@@ -49,7 +49,7 @@ impl<'w, E> TimedWork<'w, E> {
     }
 
     /// Returns the duration of one execution in the best timed part. If no timed part was completed, returns the
-    /// duration of an execution before them.
+    /// duration of one execution before the timed parts.
     pub fn seconds(&self) -> f64 {
         let is_timed = self.best < Duration::MAX;
         if is_timed { self.best.as_secs_f64() / f64::from(self.repeats) } else { self.first.as_secs_f64() }
@@ -57,7 +57,7 @@ impl<'w, E> TimedWork<'w, E> {
 }
 
 /// Times all pieces of work in turns until a time point: each equally often, and at least once. Returns the number of
-/// complete rounds, and the error if one ended the last round early.
+/// complete rounds, and the error if an error ended the last round early.
 pub fn in_turns<E>(works: &mut [TimedWork<'_, E>], until: Instant) -> (u64, Result<(), E>) {
     let mut rounds = 0;
     loop {

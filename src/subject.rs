@@ -26,7 +26,7 @@ pub struct Selection {
 }
 
 /// Returns the program at its start, as subject of differentiation. `others` are further files that the command reads;
-/// only one of all files can be standard input.
+/// only one of the command's files can be standard input.
 pub fn subject_besides(options: &Start, others: &[Option<&Path>]) -> Fallible<Subject> {
     start::check_input(&options.given, others)?;
     let program = start::program(options)?;
@@ -77,8 +77,8 @@ pub fn loss(subject: &Subject, name: &str) -> Fallible<Variable> {
     one(subject, "--of", name)
 }
 
-/// Refuses a stack. A derivative identifies its cells by their names at the start of the run, and a value on a stack
-/// can have another name at the end.
+/// Refuses a stack. A derivative identifies cells by their names at the start of the run, and a value on a stack can
+/// have another name at the end of the run.
 pub fn refuse_stack(program: &Program, option: &str, name: &str) -> Fallible {
     let base = name.split('[').next().unwrap_or_default().trim();
     match program.global(base) {
@@ -149,7 +149,7 @@ fn selections(
     Ok(selections)
 }
 
-/// Returns the first cell that occurs in more than one selection. The cells of a selection are adjacent.
+/// Returns the first cell that occurs in more than one selection. The cells of a selection are adjacent in memory.
 pub fn named_twice(selections: &[Selection]) -> Option<&Variable> {
     let mut sorted: Vec<&[Variable]> = selections.iter().map(|selection| &selection.variables[..]).collect();
     sorted.sort_by_key(|variables| variables.first().map(|variable| variable.origin));
@@ -256,8 +256,8 @@ pub fn failure(options: &Start, program: &Program, error: DifferentiateError) ->
                 cause if cause.is_about_derivatives() => {
                     failure.help("choose inputs at which the function has a derivative, or branch around this statement")
                 }
-                // Divergence by rounding has already been handled: the sweep was repeated with a history. So this is
-                // an erasure.
+                // Divergence by rounding has already been handled: the sweep was repeated with a history. So the cause
+                // is an erasure.
                 Cause::Irreversible if !options.exact => {
                     failure.help("add `--exact` to keep the lost bits").help(
                         "or add `--strategy checkpoint` to recompute the lost bits, in memory that hardly grows with the steps",
@@ -276,7 +276,7 @@ pub fn failure(options: &Start, program: &Program, error: DifferentiateError) ->
         DifferentiateError::NotRestored { .. } => {
             let failure = Failure::new(Exit::Check, error);
             match program.names_adjoints() {
-                true => failure.help("the program's values depend on its adjoints, which differ in the reverse sweep"),
+                true => failure.help("don't compute cells from adjoints: the adjoints have other values in the reverse sweep, so such cells can't be restored"),
                 false => failure,
             }
         }
@@ -292,9 +292,9 @@ pub fn failure(options: &Start, program: &Program, error: DifferentiateError) ->
             Failure::usage(error).help("use `reviver run`: the program computes derivatives itself")
         }
         DifferentiateError::Ruled => Failure::usage(error)
-            .help("use `reviver grad`, `jacobian` or `hessian`, which follow rules, or remove `rule NAME`: the procedure then has its own derivative"),
+            .help("use `reviver grad`, `jacobian` or `hessian`, which follow rules; or remove `rule NAME`, so that the procedure itself is differentiated"),
         DifferentiateError::Asymmetric => Failure::new(Exit::Check, error).help(
-            "use `reviver grad` or `jacobian`, which support rules, or remove `rule NAME`: the procedure then has its own derivative",
+            "use `reviver grad` or `jacobian`, which support rules; or remove `rule NAME`, so that the procedure itself is differentiated",
         ),
         DifferentiateError::NotShown
         | DifferentiateError::ReadsMode

@@ -24,8 +24,8 @@ impl SelectedNumbers {
     /// Parses the arguments of an option.
     ///
     /// # Errors
-    /// An unknown real cell, a cell named twice, a wrong number of values, an unrepresentable value, or an unreadable
-    /// file.
+    /// A real cell is unknown or named twice, the number of values is wrong, a value isn't representable, or a file
+    /// can't be read.
     pub fn read(subject: &Subject, option: &str, arguments: &[String]) -> Fallible<SelectedNumbers> {
         let (mut selections, mut bits) = (Vec::new(), Vec::new());
         for assignment in arguments.iter().flat_map(|argument| given::assignments(option, argument)) {
@@ -46,7 +46,7 @@ impl SelectedNumbers {
     /// the start.
     ///
     /// # Errors
-    /// The errors of [`SelectedNumbers::read`]; a stack.
+    /// The errors of [`SelectedNumbers::read`], or an argument names a stack.
     pub fn of_cells(subject: &Subject, option: &str, arguments: &[String]) -> Fallible<SelectedNumbers> {
         for assignment in arguments.iter().flat_map(|argument| given::assignments(option, argument)) {
             subject::refuse_stack(&subject.program, option, &assignment?.0)?;

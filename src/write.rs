@@ -27,8 +27,8 @@ impl OutputTarget {
         OutputTarget::unless_forced(path, Replaces::Kind(kind), force)
     }
 
-    /// Returns a target that may replace only a file that begins with the same bytes, unless `force` is set. `kind`
-    /// is a phrase for such files and these bytes.
+    /// Returns a target that may replace only a file that begins with the same bytes, unless `force` is set. `kind` has
+    /// a phrase for such files, and the bytes with which they begin.
     pub fn beginning(
         path: &Path,
         (kind, mark): (&'static str, Vec<u8>),
@@ -73,7 +73,8 @@ impl OutputTarget {
         }
     }
 
-    /// Writes or prints content that may not fit into memory. If it doesn't, an existing file stays unchanged.
+    /// Writes or prints content that may not fit into memory. If the content doesn't fit, an existing file stays
+    /// unchanged.
     pub fn write_with(self, tell: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Fallible {
         match self {
             OutputTarget::Printed => print_with(tell),

@@ -129,7 +129,8 @@ const MISSES: &str = "
         until i >= 400.0
 ";
 
-/// A recomputed sweep keeps a history up to its memory limit, and beyond the limit snapshots. The gradient is the same.
+/// A recomputed sweep keeps a history as long as the history fits into the memory limit, and otherwise snapshots. The
+/// gradient is the same in both cases.
 #[test]
 fn a_repeated_sweep_stays_within_its_memory() {
     let subject = Subject::new(MISSES).unwrap();

@@ -30,15 +30,15 @@ pub struct Assembly {
     pub module: Option<Module>,
     /// The errors and warnings, in order of their places.
     pub diagnostics: Vec<Diagnostic>,
-    /// Values for constants that were passed to [`assemble_with`] but can't be used. If there are any, there
-    /// is no module.
+    /// The values that were passed to [`assemble_with`] for constants, but can't be used. If there are any,
+    /// `module` is `None`.
     pub refused: Vec<RefusedConstant>,
     /// The source line of each instruction. An instruction in a macro has the line on which the macro is
     /// used. A branch that belongs to a block has the line of the word for which it was generated, such as
     /// `else` or `fi`.
     pub lines: Vec<SourceLine>,
-    /// The path of each file by its number, relative to the program's folder and written as in the includes.
-    /// It is empty for the program itself.
+    /// The path of each file, indexed by the number of the file. A path is relative to the program's folder,
+    /// and spelled as in the includes. The path of the program itself is empty.
     pub paths: Vec<String>,
 }
 
@@ -68,7 +68,7 @@ impl Assembly {
     }
 }
 
-/// Assembles a text. `name` is its file's name, relative to which `files` finds includes.
+/// Assembles a text. `name` is the name of the text's file. `files` finds includes relative to this name.
 pub fn assemble(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Assembly {
     assemble_with(name, bytes, files, &[])
 }
@@ -171,13 +171,14 @@ fn recorded_lines(lines: &[SourceLine], paths: &[String]) -> (Vec<u32>, Vec<(u32
 /// violations, and thousands of messages aren't useful.
 const MOST_SHOWN: usize = 500;
 
-/// The violations that the verifier finds in a lowered module, to be reported at their places in the text.
+/// The violations that the verifier finds in a lowered module. Each is reported at its place in the text.
 struct Verdict<'l> {
     lowered: &'l Lowered,
     violations: Vec<Violation>,
     /// The number of violations beyond the maximum, which aren't shown.
     left_out: usize,
-    /// The places of the operands of each instruction that has violations, by the place of the instruction.
+    /// The places of the operands of each instruction that has violations. The key is the place of the
+    /// instruction.
     operands: HashMap<Span, Vec<Span>>,
 }
 
@@ -196,8 +197,8 @@ impl<'l> Verdict<'l> {
     }
 
     fn diagnostics(&self) -> Vec<Diagnostic> {
-        // A text that is lowered several times (in a macro, for example) has the same violations each time.
-        // Duplicates are removed.
+        // If a text is lowered several times (for example, that of a macro), each copy has the same violations.
+        // Only the first copy's violations are reported.
         let mut said = HashSet::new();
         let mut collected = Collection::up_to(MOST_SHOWN);
         let all = self.violations.iter().map(|violation| self.diagnostic(violation));

@@ -1,5 +1,5 @@
-//! Values for the constants of a text that the caller supplies, for example from the command line. This
-//! module only parses numbers.
+//! Values that the caller supplies for the constants of a text, for example from the command line. This module
+//! only parses numbers.
 
 /// A value that replaces the value of a `.const` wherever the name of the constant is used.
 #[derive(Clone, Debug, PartialEq)]
@@ -10,7 +10,7 @@ pub struct GivenConstant {
     pub(crate) value: GivenNumber,
 }
 
-/// A number as it was written. It isn't yet converted to a word or a real of the program.
+/// A number as it was written, not yet converted to a word or a real of the program.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum GivenNumber {
     /// The magnitude and the sign. `pattern` is true in base 2, 8 or 16, where a number may denote any bit

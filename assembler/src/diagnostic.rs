@@ -120,7 +120,7 @@ impl Collection {
         self.left_out += count;
     }
 
-    /// Returns true if the limit is reached. Then callers only count diagnostics, by
+    /// Returns true if the limit is reached. If it is, callers only count diagnostics, by
     /// [`Collection::leave_out`].
     pub(crate) fn is_full(&self) -> bool {
         self.list.len() >= self.most

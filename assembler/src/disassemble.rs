@@ -57,7 +57,7 @@ pub(crate) fn flat_text(module: &Module, beside: InstructionComment<'_>) -> Stri
     text.out
 }
 
-/// Returns some instructions of a module, each in one line and with its label, as in the module's text:
+/// Returns some instructions of a module as text, each on one line and with its label, as in the disassembly:
 /// `top: br done, n == 0`. The bounds of a procedure are `.proc scan` and `.end of scan`.
 pub fn instructions(module: &Module, which: impl IntoIterator<Item = u32>) -> Vec<String> {
     let mut text = ModuleText::of(module, None);
@@ -151,8 +151,8 @@ struct ModuleText<'m> {
     module: &'m Module,
     labels: HashMap<u32, String>,
     out: String,
-    /// The number of bytes in which line ends have been counted, and the line number at their end. It avoids
-    /// counting from the beginning.
+    /// The number of bytes of `out` whose line ends have been counted, and the line number after these bytes.
+    /// With these numbers, the next count doesn't start at the beginning of the text.
     counted: (usize, u32),
     /// The line of each instruction.
     lines: Vec<u32>,
@@ -256,7 +256,7 @@ impl<'m> ModuleText<'m> {
         }
     }
 
-    /// Writes a single value if all cells have it, otherwise one value per cell.
+    /// Writes a single value if all cells have the same value, otherwise one value per cell.
     fn values(&mut self, values: &Values, shape: Shape) {
         let cells = shape.cells();
         let list: Vec<String> = match values {

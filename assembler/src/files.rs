@@ -75,8 +75,8 @@ impl Files for Disk {
     }
 }
 
-/// Returns a unique name of a file, which messages show. It is relative to the current directory if the file
-/// is below it, otherwise absolute.
+/// Returns a unique name of a file for messages: a relative path if the file is below the current directory,
+/// otherwise an absolute path.
 fn one_name(path: &Path) -> String {
     let here = std::env::current_dir().and_then(fs::canonicalize);
     let shown = here.ok().and_then(|here| path.strip_prefix(here).ok()).unwrap_or(path);

@@ -124,7 +124,8 @@ impl<'s> TreePrinter<'s> {
         self.branches("if", node, tree, depth);
     }
 
-    /// Writes an `if`, or the `if` on the line of an `else`, at the same depth. Each has its own `fi`.
+    /// Writes an `if`. The `if` of an `else if` is written at the depth of the outer `if`, and has its own
+    /// `fi`.
     fn branches(&mut self, word: &'static str, node: &StatementNode, tree: &If, depth: usize) {
         let at = Indent::Depth(depth);
         self.first(node, at, |text| text.guarded(word, &tree.entry));

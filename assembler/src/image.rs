@@ -22,7 +22,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// The first bytes of every image. They are chosen like those of PNG: a transfer that alters line ends or the
-/// eighth bit of bytes also alters these bytes, so it is detected.
+/// eighth bit of bytes also alters these bytes, so the loader detects the damage.
 pub const MAGIC: [u8; 8] = *b"\x89RBC\r\n\x1a\n";
 /// The only format version that this build writes and reads.
 pub const VERSION: u16 = 5;

@@ -23,12 +23,13 @@ const DEEPEST: usize = 64;
 pub(crate) struct Loaded {
     pub(crate) sources: Sources,
     pub(crate) diagnostics: Vec<Diagnostic>,
-    /// The path of each file by its number, relative to the program's folder and written as in the includes.
-    /// It doesn't depend on the current directory, and is empty for the program itself.
+    /// The path of each file, indexed by the number of the file. A path is relative to the program's folder,
+    /// and spelled as in the includes, so it doesn't depend on the current directory. The path of the program
+    /// itself is empty.
     pub(crate) paths: Vec<String>,
     /// The tree of each file by its number, with unexpanded includes.
     trees: Vec<Body>,
-    /// The file to which each include refers, by the span of the include's path.
+    /// The file to which each include refers. The key is the span of the include's path.
     targets: HashMap<Span, FileId>,
     /// The files being loaded, outermost first, each with the place of its include.
     open: Vec<(FileId, Option<Span>)>,

@@ -1,7 +1,7 @@
 //! The assembler: `.rasm` text ↔ module ↔ image bytes.
 //!
-//! The crate does no I/O itself: files are read through [`files::Files`]. It runs nothing and is independent
-//! of machine states.
+//! The crate does no I/O itself: files are read through [`files::Files`]. The crate doesn't run programs, and
+//! is independent of machine states.
 //!
 //! | module | purpose |
 //! |---|---|

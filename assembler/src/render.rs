@@ -14,11 +14,11 @@ use crate::source::{FileId, Sources, Span};
 const LONG_LINE: usize = 400;
 /// The number of characters of a long line that are shown, starting at the label.
 const SHOWN: usize = 80;
-/// The maximum height of a label in lines. Of a taller one, only the first line is marked.
+/// The maximum height of a label in lines. If a label is taller, only its first line is marked.
 const TALLEST: usize = 12;
-/// The maximum size of an excerpt, in lines and in bytes. Labels of one file that are further apart have
-/// separate excerpts.
+/// The maximum size of an excerpt in lines. Labels of one file that are further apart have separate excerpts.
 const MOST_LINES: usize = 2_000;
+/// The maximum size of an excerpt in bytes. Labels of one file that are further apart have separate excerpts.
 const MOST_BYTES: usize = 1 << 16;
 
 /// Returns all diagnostics in order, separated by blank lines, with or without terminal colours.

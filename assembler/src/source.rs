@@ -30,7 +30,7 @@ pub struct Position {
 struct LoadedFile {
     name: String,
     text: String,
-    /// The first byte of each line; never empty.
+    /// The index of the first byte of each line. The list is never empty, because an empty file has one line.
     line_starts: Vec<u32>,
     problem: Option<Box<Diagnostic>>,
 }
@@ -242,7 +242,7 @@ fn misplaced(file: FileId, text: &str) -> Option<Diagnostic> {
     };
     let help = match character {
         '\0' if encoding == Encoding::Utf16 => encoding.help(),
-        '\0' => "is it an image or another binary file?",
+        '\0' => "choose a text file instead of an image or another binary file",
         '\r' => "end the line with a line feed, or with a carriage return and a line feed",
         _ => "delete the character: with it, the text on a screen differs from the text that is assembled",
     };

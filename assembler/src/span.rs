@@ -1,4 +1,4 @@
-//! Places in source texts, as numbers. They are independent of the text.
+//! Places in source texts, as numbers. This module is independent of the texts.
 
 use std::ops::Range;
 

@@ -7,9 +7,9 @@ use std::fmt::Display;
 /// shorter, and computing distances of long words takes much time.
 const LONGEST: usize = 64;
 
-/// Returns the candidate with the fewest edits from `word`, or `None` if even that needs more than one edit
-/// for every three letters. Of several nearest candidates, returns the alphabetically first one, so that the
-/// result is deterministic.
+/// Returns the candidate with the fewest edits from `word`, or `None` if that candidate needs more than one
+/// edit for every three letters. Of several nearest candidates, returns the alphabetically first one, so that
+/// the result is deterministic.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let letters = word.chars().count();
     // For a one-letter word, every other one-letter word would be near.

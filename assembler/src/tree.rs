@@ -43,7 +43,7 @@ pub struct StatementNode {
     pub statement: Statement,
     /// The comment at the end of the line, without its semicolon. In a block it is that of the first line.
     pub comment: Option<Comment>,
-    /// The span from the label to the end of the statement or of the block. It excludes the comment.
+    /// The span from the label to the end of the statement or of the block, without the comment.
     pub span: Span,
 }
 
@@ -170,7 +170,7 @@ pub enum Directive {
         /// The limit, a constant expression. Lowering refuses values below 0 or above the maximum.
         value: Box<Expression>,
     },
-    /// The directive `.include "path"`, which inserts the statements of another file here.
+    /// The directive `.include "path"`, which is replaced by the statements of another file.
     Include {
         /// The path without its quotes, relative to the file that includes it.
         path: Box<str>,
@@ -291,7 +291,7 @@ pub struct DeclarationNode {
     pub initial: Option<Initial>,
     /// True for `shared`: all lanes of a batch get the same value.
     pub is_shared: bool,
-    /// The values at the start if an input isn't given; `None` means its initial values.
+    /// The values of an input at the start if the user gives none; `None` means the initial values.
     pub default: Option<Initial>,
 }
 
@@ -594,8 +594,8 @@ pub struct If {
 }
 
 impl If {
-    /// Returns the `if` on the line of the `else`, with its statement and the comments and blank lines after
-    /// it; `None` without `else if`.
+    /// If the second body is an `else if`, returns the node of the inner `if`, the inner `if` itself, and the
+    /// comments and blank lines after it. Otherwise returns `None`.
     pub fn chain(&self) -> Option<(&StatementNode, &If, &[StatementNode])> {
         let (first, rest) = self.otherwise.as_ref().filter(|_| self.chained)?.split_first()?;
         let Statement::If(inner) = &first.statement else { return None };
@@ -633,7 +633,7 @@ pub struct For {
     pub counter: Name,
     /// The lower bound: the first value of the counter, or the last one in a reversed loop.
     pub from: Expression,
-    /// The upper bound, exclusive. Its distance from the lower bound must be a multiple of the step.
+    /// The upper bound, exclusive. The distance between the bounds must be a multiple of the step.
     pub to: Expression,
     /// The distance between consecutive values, a constant of at least 1; `None` means 1.
     pub step: Option<Expression>,
@@ -730,7 +730,7 @@ pub struct Macro {
 mod tests {
     use super::*;
 
-    /// A text of millions of lines has as many nodes, and two or three expressions in each node.
+    /// A text of millions of lines has millions of nodes, and each node has two or three expressions.
     #[test]
     fn tree_nodes_are_small() {
         assert_eq!((size_of::<StatementNode>(), size_of::<Expression>()), (80, 32));

@@ -19,14 +19,15 @@ pub struct CProgram {
 
 /// Results printed by the program's `main`.
 pub struct CTimes {
-    /// Seconds for one value. `gradient` has the seconds for one gradient with its value. Each is the shortest time of
-    /// several rounds.
+    /// Seconds for one evaluation of the objective, the shortest time of several rounds.
     pub objective: f64,
+    /// Seconds for one gradient together with the value of the objective, the shortest time of several rounds.
     pub gradient: f64,
+    /// Value of the objective.
     pub value: f64,
 }
 
-/// Rounds in one execution of `main`.
+/// Number of rounds in one execution of `main`.
 const ROUNDS: usize = 20;
 
 impl CProgram {
@@ -42,7 +43,7 @@ impl CProgram {
         let options = ["-std=c11", "-O3", "-ffp-contract=off", "-o"];
         let compiled = Command::new("cc").args(options).arg(&executable).arg(&source).arg("-lm").status();
         let is_compiled = compiled.ok()?.success();
-        assert!(is_compiled, "the C compiler refuses a benchmark's text");
+        assert!(is_compiled, "the C compiler rejects the benchmark's C text");
         Some(CProgram { _folder: folder, executable })
     }
 
@@ -54,7 +55,7 @@ impl CProgram {
         let numbers: Vec<f64> =
             reported.split_whitespace().map(|word| word.parse().expect("a number")).collect();
         let &[objective, gradient, value] = numbers.as_slice() else {
-            panic!("three numbers, not {reported}")
+            panic!("expected three numbers, found: {reported}")
         };
         CTimes { objective, gradient, value }
     }

@@ -25,7 +25,7 @@ const ROWS: usize = 14;
 const COLUMNS: usize = 60;
 
 impl Chart {
-    /// Returns the range of the points in powers of ten.
+    /// Returns the range of the points, as exponents of ten.
     fn decades(&self, of: impl Fn(&(f64, f64)) -> f64) -> (f64, f64) {
         let values = || self.series.iter().flat_map(|series| &series.points).map(&of).map(f64::log10);
         let (least, most) = (values().fold(f64::MAX, f64::min), values().fold(f64::MIN, f64::max));

@@ -1,4 +1,5 @@
-//! Timing: of one piece of work, and the best of several rounds. This module depends on no machine.
+//! Timing of one piece of work, and of several parts in rounds, of which the shortest time counts. This module depends
+//! on no machine.
 
 use std::time::{Duration, Instant};
 

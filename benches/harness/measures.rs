@@ -1,7 +1,6 @@
-//! Distinction between `cargo bench`, which measures, and `cargo test --benches`, which only checks that benchmarks
-//! run.
+//! Tells `cargo bench`, which measures, from `cargo test --benches`, which only checks that benchmarks run.
 
-/// Returns true if cargo asks to measure.
+/// Returns true if the benchmark was started by `cargo bench`.
 pub fn measures() -> bool {
     std::env::args().any(|argument| argument == "--bench")
 }

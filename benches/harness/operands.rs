@@ -1,12 +1,12 @@
 //! Programs that call a procedure with a loop. Each iteration has four steps on operands of one kind. This module
 //! depends on no machine.
 
-/// Loop iterations of a program.
+/// Number of loop iterations in a run of a program.
 pub const ROUNDS: u64 = 100_000;
-/// Steps of an iteration, not counting the steps of the loop counter.
+/// Number of steps in an iteration, without the steps of the loop counter.
 pub const STEPS: u64 = 4;
 
-/// Kinds of operands: name, and two statements that undo each other.
+/// Kinds of operands, as triples: a name, and two statements that undo each other.
 pub const KINDS: &[(&str, &str, &str)] = &[
     ("globals", "add a, b", "sub a, b"),
     ("variables of a frame", "add p, q", "sub p, q"),
@@ -20,7 +20,7 @@ pub const KINDS: &[(&str, &str, &str)] = &[
     ("a stack", "push p", "pop p"),
 ];
 
-/// Returns the program of a kind, or the empty loop for `None`.
+/// Returns the program of a kind, or for `None` the program with an empty loop.
 pub fn text(kind: Option<(&str, &str)>) -> String {
     let body = kind.map_or_else(String::new, |(add, sub)| format!("{add}\n{sub}\n{add}\n{sub}\n"));
     format!(

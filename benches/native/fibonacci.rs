@@ -15,7 +15,7 @@ pub fn run() {
         n -= 1;
         // After a jump back, the join's condition must hold.
         if a == 0 {
-            panic!("the join was reached by a jump it denies");
+            panic!("the condition of the join is false after a jump");
         }
     }
     black_box((a, b));

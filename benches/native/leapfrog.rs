@@ -40,7 +40,7 @@ pub fn run() {
         if i >= steps {
             break;
         }
-        assert!(i > 0, "the join was reached by a jump it denies");
+        assert!(i > 0, "the condition of the join is false after a jump");
     }
     black_box((x, y, vx, vy));
 }

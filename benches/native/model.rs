@@ -25,6 +25,6 @@ pub trait Model {
 /// Checks that a float counts as vacant, and sets it to 0. Panics where a machine would trap.
 #[inline(always)]
 pub fn vacate(cell: &mut f64, tolerance: f64) {
-    assert!(cell.abs() <= tolerance, "the ancilla is vacant");
+    assert!(cell.abs() <= tolerance, "the ancilla must be vacant");
     *cell = 0.0;
 }

@@ -10,12 +10,13 @@ const STEPS: usize = 1000;
 /// Length of a time step.
 const H: f64 = 0.05;
 
-/// Factor by which a time step multiplies areas in phase space. `UNIT` is the square root of this factor, by which the
-/// unit of length shrinks in each step.
+/// Factor by which a time step multiplies areas in phase space.
 const SHRINK: f64 = 1.0 - 0.2 * H + 0.5 * H * H;
+/// Factor by which the unit of length shrinks in each step: the square root of [`SHRINK`].
 const UNIT: f64 = 0.995_615_387_586_993_9;
 
-/// Factors of the three shears of a step, in the unit that shrinks by `UNIT` per step.
+/// Factor of the first of the three shears of a step, in the unit that shrinks by [`UNIT`] per step. The factors of the
+/// second and third shear follow.
 const FIRST_KICK: f64 = (1.0 - UNIT) / H;
 const DRIFT: f64 = H / UNIT;
 const SECOND_KICK: f64 = FIRST_KICK - 0.2;

@@ -1,8 +1,9 @@
 //! Residuals of one observation with handwritten derivatives, as in `programs/bundle_adjustment.rasm`: Rodrigues
 //! rotation, projection, radial distortion. This module depends on no machine.
 
-/// Number of camera parameters; `INPUTS` adds the point and the weight.
+/// Number of camera parameters.
 pub const CAMERA: usize = 11;
+/// Number of inputs: the camera parameters, the three coordinates of the point, and the weight.
 pub const INPUTS: usize = CAMERA + 3 + 1;
 
 /// Values and derivatives of one observation.
@@ -10,9 +11,9 @@ pub const INPUTS: usize = CAMERA + 3 + 1;
 pub struct Reprojection {
     /// Two residuals, and the residual of the weight.
     pub values: [f64; 3],
-    /// Derivatives of the first two residuals by camera, point and weight; `weight` is the third residual's by the
-    /// weight.
+    /// Derivatives of the first two residuals by camera, point and weight, in this order.
     pub rows: [[f64; INPUTS]; 2],
+    /// Derivative of the third residual by the weight.
     pub weight: f64,
 }
 

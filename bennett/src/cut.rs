@@ -1,4 +1,5 @@
-//! Divides main into parts. Main is cut at the heads of lossy loops, and where control flow joins around such loops.
+//! Divides main into parts. Main is cut at two kinds of places: at the heads of lossy loops, and where paths of control
+//! meet before or after such loops.
 //!
 //! A part runs from its beginning to the beginning of another part, and stores the number of that part in a cell; 0
 //! means the end. This module determines the parts and their successors. Other modules group parts into segments.
@@ -57,13 +58,13 @@ enum PartExit {
 /// The statements of a body up to the first one that must be cut.
 #[derive(Default)]
 struct StraightRun<'t> {
-    /// True if a later statement is cut.
+    /// True if the body has a statement to cut, which follows these statements.
     is_cut: bool,
     /// The locals that end within these statements, each with the position of its last `delocal`.
     ends: HashMap<&'t CompactString, usize>,
 }
 
-/// State of dividing one main into parts.
+/// State while main is being divided into parts.
 pub struct Cutter<'k, 'p> {
     keeper: &'k mut Keeper<'p>,
     /// The cell in which a part stores the number of its successor.
@@ -162,7 +163,8 @@ impl<'k, 'p> Cutter<'k, 'p> {
                 // Statements that the transformation added have no position in the text.
                 let place = said.map(|node| node.span).filter(|place| *place != Span::default());
                 let part = self.reserve("the statements that follow", place.unwrap_or(from.span));
-                // A body that is cut contains no branches between labels, so its remainder may be cut, too.
+                // A body that is cut contains no branches between labels, so the statements after the cut may be cut,
+                // too.
                 let body = self.run(after, exit, false);
                 self.put(part, body);
                 part
@@ -170,8 +172,8 @@ impl<'k, 'p> Cutter<'k, 'p> {
         }
     }
 
-    /// Replaces a `compute` block that must be cut by its bodies, followed by the inverse of the first body and by
-    /// the statements in `after`.
+    /// Returns the statements that replace a `compute` block that must be cut: both bodies, the inverse of the first
+    /// body, and the statements in `after`.
     fn spliced(&mut self, tree: &Compute, after: &[StatementNode]) -> Option<Vec<StatementNode>> {
         let undoing = self.keeper.undo(&tree.body)?;
         Some(tree.body.iter().chain(&tree.apply).chain(&undoing).chain(after).cloned().collect())
@@ -332,8 +334,8 @@ impl<'k, 'p> Cutter<'k, 'p> {
         }
     }
 
-    /// Returns the statement that stores the number of the next part. The cell is 0 before, so number 0, the end of
-    /// the program, needs no statement.
+    /// Returns the statement that stores the number of the next part. The cell holds 0 already, so the number 0 (the
+    /// end of the program) needs no statement.
     fn go(&self, part: usize) -> Option<StatementNode> {
         let number = make::int(part as u64);
         (part > 0).then(|| node(make::update(Update::Add, [make::cell(&self.next), number])))
@@ -347,8 +349,8 @@ fn changed_by(update: Update, counter: Expression, bound: &Expression) -> Option
     (!is_nothing).then(|| node(make::update(update, [counter, bound.clone()])))
 }
 
-/// Returns true if the bounds of a loop are literals, and the loop has no iteration. Returns `None` if a bound isn't a
-/// literal. Literal bounds are compared here, because a comparison of two literals isn't valid in the generated text.
+/// Returns true if the loop has no iteration. Returns `None` if a bound of the loop isn't a literal. Literal bounds are
+/// compared here, because a comparison of two literals isn't valid in the generated text.
 fn is_literally_empty(tree: &For) -> Option<bool> {
     match (&tree.from.kind, &tree.to.kind) {
         (ExpressionKind::Int { value: from, .. }, ExpressionKind::Int { value: to, .. }) => Some(from >= to),

@@ -14,8 +14,8 @@ use crate::program::DeclaredGlobal;
 use crate::state::StateVariable;
 use crate::transform::Transformed;
 
-/// Returns the declarations of inputs and outputs. Input values are preserved, so the result of an `.inout`
-/// has a separate cell.
+/// Returns the declarations of inputs and outputs. The reversible program preserves the values of inputs, so the result
+/// of an `.inout` has a separate cell.
 pub fn interface(made: &Transformed) -> Body {
     let mut body = Body::new();
     for global in &made.program.globals {
@@ -80,8 +80,8 @@ pub fn kept(made: &Transformed) -> Body {
     body
 }
 
-/// Returns the variables whose results have separate cells. Segments compute in the variables' own cells. At the end,
-/// main moves the results from the separate cells to the own cells.
+/// Returns the variables whose results have separate cells. Segments use the variables' own cells for computing. At the
+/// end, main moves the results from the separate cells to the variables' own cells.
 pub fn found(made: &Transformed, is_undone: bool) -> impl Iterator<Item = &StateVariable> {
     made.state.iter().filter(move |variable| variable.role == Role::Out && is_undone)
 }

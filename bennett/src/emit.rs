@@ -51,8 +51,8 @@ fn planned(made: &Transformed, wanted: &WantedPlan) -> Result<SegmentPlan, Vec<D
     })
 }
 
-/// Returns the text in the canonical layout. The text was printed from trees, so a syntax error in the text is a bug of
-/// the transformation, and is reported as one.
+/// Returns the text in the canonical layout. The transformation printed the text from syntax trees, so a syntax error
+/// in it is reported as a bug of the transformation.
 fn canonical(text: String) -> Result<String, Vec<Diagnostic>> {
     let mut sources = Sources::new();
     let file = sources.add("reversible text", text);
@@ -72,8 +72,8 @@ struct Emission<'e> {
     plan: SegmentPlan,
 }
 
-/// Number of calls that the transformation opens in addition to one for each level: the search, a segment, the
-/// segment's rounds, one round, and the round's part.
+/// Number of calls that the transformation opens in addition to one call for each level: a call each for the search, a
+/// segment, the segment's rounds, one round, and the round's part.
 const CALLS_AROUND: u64 = 5;
 
 impl Emission<'_> {
@@ -101,7 +101,7 @@ impl Emission<'_> {
     }
 
     /// Returns the directive that limits the call depth: the program's limit plus the depth that the transformation
-    /// adds. Empty if the program has no limit.
+    /// adds. The text is empty if the program has no limit.
     fn depth(&self) -> String {
         let Some(own) = &self.made.program.depth else { return String::new() };
         let more = make::int(CALLS_AROUND + u64::from(self.plan.levels));
@@ -156,10 +156,10 @@ impl Emission<'_> {
         format!(
             "; {name} made reversible by Bennett's method: nothing is erased, and no garbage stays.\n\
              ;\n\
-             ; The program runs in rounds, each of which is one part of its text. A segment is a number of rounds: it\n\
-             ; runs and pushes the values that it loses, the state that it reaches is copied, and the segment is undone.\n\
+             ; The program runs in rounds. A round runs one part of the program's text. A segment is a number of rounds. It\n\
+             ; runs and pushes the values that it loses. Then its final state is copied, and the segment is undone.\n\
              ; Levels of segments: {levels}, with {segments} segments in each. That is {runs} runs of a segment, forward or backward, and {states}\n\
-             ; states kept at a time besides the start and the one that is worked on.\n\n"
+             ; saved states at a time, without the initial and the current state.\n\n"
         )
     }
 
@@ -176,8 +176,8 @@ impl Emission<'_> {
         format!("{last}{}", length.unwrap_or_default())
     }
 
-    /// Returns true if main copies the results and undoes the run. Otherwise main moves the results out of the last
-    /// state, which contains nothing else.
+    /// Returns true if main copies the results and undoes the run. If false, main moves the results out of the last
+    /// state, which contains only results.
     fn is_undone(&self) -> bool {
         self.plan.rounds.is_none() || self.made.state.iter().any(|variable| variable.role == Role::Garbage)
     }
@@ -251,8 +251,8 @@ impl Emission<'_> {
         body
     }
 
-    /// Returns the procedure that finds a sufficient number of rounds in a segment, by trying 1, 2, 4, and so on.
-    /// Empty if the plan has the number.
+    /// Returns the procedure that finds a sufficient number of rounds in a segment, by trying 1, 2, 4, and so on. The
+    /// text is empty if the plan specifies the number.
     fn searching(&self) -> String {
         if self.plan.rounds.is_some() {
             return String::new();

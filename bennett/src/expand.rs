@@ -17,11 +17,11 @@ use crate::class::{Classes, class_of, class_of_applied};
 use crate::make;
 use crate::names::FreshNames;
 
-/// Stack of the names that are visible, each with the expression that it means.
+/// Stack of the visible names, each with the expression that replaces the name.
 #[derive(Default)]
 struct Meanings {
-    /// Names with their meanings, innermost last. `None` after a name was removed, until all names inside of it are
-    /// removed, too.
+    /// Names with their meanings, innermost last. An entry becomes `None` when its name is removed, and is deleted when
+    /// all later entries are removed.
     open: Vec<Option<(CompactString, Expression)>>,
     /// Indices in `open` of the meanings of a name, innermost last.
     places: HashMap<CompactString, Vec<usize>>,
@@ -56,7 +56,7 @@ impl Meanings {
 }
 
 /// Names generated for a routine's scalars. A name is reused after its variable has ended, so that consecutive loops
-/// have the same counter. Arrays are excluded, so that no other variable gets the name of an array.
+/// have the same counter. Names of arrays aren't reused.
 #[derive(Default)]
 struct IssuedNames {
     /// For each generated name: the requested name, the class, and the number of names generated earlier.
@@ -89,7 +89,7 @@ impl IssuedNames {
 pub struct Expander<'p> {
     macros: &'p HashMap<CompactString, Macro>,
     names: FreshNames,
-    /// The classes of all names; those of locals and counters are added during expansion.
+    /// The classes of all names. The classes of locals and counters are added during expansion.
     pub classes: Classes,
     pub problems: Vec<Diagnostic>,
     issued: IssuedNames,
@@ -113,7 +113,7 @@ impl<'p> Expander<'p> {
         Expander { macros, names, classes, problems: Vec::new(), issued: IssuedNames::default(), uses: 0 }
     }
 
-    /// Returns the expanded statements of a routine. `renamed` lists names of the routine with their replacements.
+    /// Returns the expanded statements of a routine. `renamed` has pairs of a name in the routine and its replacement.
     pub fn routine(&mut self, body: &Body, renamed: Vec<(CompactString, CompactString)>) -> Body {
         let mut meanings = Meanings::default();
         renamed.into_iter().for_each(|(name, other)| meanings.push(name, make::cell(&other)));
@@ -237,7 +237,8 @@ impl<'p> Expander<'p> {
         Local { name: Name { text: name, ..local.name.clone() }, shape, sources, ..local.clone() }
     }
 
-    /// Returns the name of a variable that is declared here: a new one, or one whose earlier variable has ended.
+    /// Returns a name for a variable that a statement declares: a new name, or the name of an earlier variable that has
+    /// ended.
     fn open(
         &mut self,
         wanted: &CompactString,

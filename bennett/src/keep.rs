@@ -1,8 +1,9 @@
 //! Replaces lossy statements by reversible ones, which push the lost values onto the machine's stacks.
 //!
-//! An assignment exchanges the old value for the new one, and pushes the old one. A join that forgets the path taken
-//! gets a bit or an iteration count, which is pushed. If reals are floats, every update of a float becomes such an
-//! assignment, because undoing the update would round. This module doesn't divide main into parts.
+//! An assignment exchanges the old value for the new one, and pushes the old one. At a join without a condition (`fi
+//! forgotten`, `from forgotten`), a bit or a count of iterations records the path that was taken, and is pushed. If
+//! reals are floats, every update of a float becomes such an assignment, because undoing the update would round. This
+//! module doesn't divide main into parts.
 
 use std::collections::{HashMap, HashSet};
 
@@ -172,7 +173,7 @@ impl<'p> Keeper<'p> {
                 }
             }
             (Action::Call(direction), Operands::Call(call)) => self.call(direction, instruction, call, to),
-            // No other update loses information.
+            // Updates other than those above lose no information.
             _ => to.push(node(Statement::Instruction(instruction.clone()))),
         }
     }
@@ -262,7 +263,7 @@ impl<'p> Keeper<'p> {
         to.push(node(Statement::Instruction(call)));
     }
 
-    /// Emits a branch. If its join forgets which body ran, a bit records that, and is pushed after the join.
+    /// Emits a branch. If its end is `fi forgotten`, a bit records which body ran, and is pushed after the join.
     fn branching(&mut self, tree: &If, to: &mut Body) {
         if !is_forgotten(&tree.exit) {
             let (then, otherwise) =
@@ -280,8 +281,7 @@ impl<'p> Keeper<'p> {
         self.done_with("way");
     }
 
-    /// Emits a loop. If its entry forgets where control came from, a counter counts the iterations, and is pushed
-    /// after the loop.
+    /// Emits a loop. If its entry is `from forgotten`, a counter counts the iterations, and is pushed after the loop.
     fn repetition(&mut self, tree: &Loop, to: &mut Body) {
         let (first, again) = (self.body(&tree.first), tree.again.as_ref().map(|body| self.body(body)));
         if !is_forgotten(&tree.entry) {
@@ -305,8 +305,8 @@ impl<'p> Keeper<'p> {
         to.push(node(Statement::Delocal(make::nothing(count, Class::Int))));
     }
 
-    /// Emits a `compute` block. If its first body loses nothing, it stays a block. Otherwise both bodies are emitted
-    /// in sequence, followed by the inverse of the first one.
+    /// Emits a `compute` block. If its first body loses nothing, it stays a block. Otherwise both bodies are emitted in
+    /// sequence, followed by the inverse of the first body.
     fn compute(&mut self, tree: &Compute, to: &mut Body) {
         match self.undoing(tree) {
             Some(undoing) => {
@@ -321,8 +321,8 @@ impl<'p> Keeper<'p> {
         }
     }
 
-    /// Returns the inverse of a block's first body as statements, if this inverse or the body itself is lossy. `None`
-    /// if the block can stay.
+    /// Returns the inverse of a block's first body as statements if this inverse or the body itself is lossy. Returns
+    /// `None` if neither is, so that the block can stay.
     fn undoing(&mut self, tree: &Compute) -> Option<Body> {
         let undoing = self.undo(&tree.body)?;
         let loses = self.body_loses(&tree.body) || self.body_loses(&undoing);
@@ -343,7 +343,7 @@ impl<'p> Keeper<'p> {
         }
     }
 
-    /// Returns the name of a variable that is added here, for the purpose `word`.
+    /// Returns the name of a variable that this module adds for the purpose `word`.
     fn word(&mut self, word: &'static str) -> CompactString {
         let open = self.open.entry(word).or_default();
         let known = self.words.entry(word).or_default();
@@ -366,12 +366,12 @@ impl<'p> Keeper<'p> {
     }
 }
 
-/// Returns true if a join doesn't record which way control reached it (`fi forgotten`, `from forgotten`).
+/// Returns true if a join doesn't record the path on which control reached it (`fi forgotten`, `from forgotten`).
 pub fn is_forgotten(condition: &Condition) -> bool {
     matches!(condition.kind, ConditionKind::Forgotten)
 }
 
-/// Returns true if the statements contain branches between labels. Such a body is never cut.
+/// Returns true if the statements contain branches between labels. A body with such branches is never cut.
 pub fn has_branches(body: &[StatementNode]) -> bool {
     body.iter().any(|node| match &node.statement {
         Statement::Instruction(instruction) => matches!(instruction.operands, Operands::Branch { .. }),
@@ -406,5 +406,5 @@ fn labelled(tree: &Compute) -> Diagnostic {
         tree.middle,
         "the statements of the `compute` are repeated here to be undone, but a label can be declared only once",
     )
-    .help("write `if`, `from` or `for` in place of labels")
+    .help("write `if`, `from` or `for` instead of labels")
 }

@@ -1,11 +1,11 @@
-//! Text of a level of segments: a procedure that computes one saved state from another, and removes the states in
-//! between. The text depends only on the plan, not on the program.
+//! Text of a level of segments: a procedure that computes one saved state from another, and removes the states between
+//! the two. The text depends only on the plan, not on the program.
 
 use crate::plan::SegmentPlan;
 use crate::words::AddedNames;
 
 /// Returns the text of a level's procedure; the lowest level has number 1. With g segments, the procedure saves g - 1
-/// states in between, and removes them again.
+/// states between the two, and removes these states again.
 pub fn text(words: &AddedNames, plan: &SegmentPlan, level: u32) -> String {
     let AddedNames { source, goal, state, many, .. } = words;
     let below = match level {

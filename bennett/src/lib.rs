@@ -1,9 +1,10 @@
-//! Programs that overwrite, made reversible: Bennett's method (1973, 1989) as a transformation of text.
+//! Makes programs that overwrite values reversible, by Bennett's method (1973, 1989). The method is applied as a
+//! transformation of program text.
 //!
-//! A program is cut into *parts* at the heads of its lossy loops. Running one part is a *round*, and a
-//! segment is a number of rounds. A segment runs and pushes lost values onto the machine's stacks. Its final
-//! state is copied, and the segment is undone, which empties the stacks again. Levels of segments remove the
-//! intermediate states by the same method.
+//! A program is cut into *parts* at the heads of its lossy loops. Running one part is a *round*, and a segment is a
+//! number of rounds. A segment runs and pushes lost values onto the machine's stacks. Then its final state is copied,
+//! and the segment is undone, which empties the stacks again. Segments are grouped into levels. A level copies its
+//! final state and undoes its segments, which removes the copied states between its start and its end.
 //!
 //! This crate runs no program, reads files only through the assembler's `Files`, and is independent of the
 //! command line.

@@ -1,4 +1,4 @@
-//! Constructors of syntax tree nodes, each called like the text that the node prints as. They depend on no program.
+//! Constructors of syntax tree nodes. Each function is named after the text of its node. They depend on no program.
 
 use std::rc::Rc;
 
@@ -12,12 +12,12 @@ use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
 use reviver_isa::update::Update;
 
-/// Returns a line without a comment.
+/// Returns a statement as a line without a comment.
 pub fn node(statement: Statement) -> StatementNode {
     StatementNode { label: None, statement, comment: None, span: Span::default() }
 }
 
-/// Returns a line with a comment at its end.
+/// Returns a statement as a line with a comment at its end.
 pub fn noted(statement: Statement, comment: &str) -> StatementNode {
     StatementNode { comment: Some(format!(" {comment}").into()), ..node(statement) }
 }
@@ -30,7 +30,7 @@ fn expression(kind: ExpressionKind) -> Expression {
     Expression { kind, span: Span::default() }
 }
 
-/// Returns a scalar, or an array as a whole.
+/// Returns the expression that names a scalar or a whole array.
 pub fn cell(text: &str) -> Expression {
     expression(ExpressionKind::Name { name: Rc::new(text.into()), adjoint: false })
 }

@@ -27,8 +27,8 @@ impl Default for SegmentPlan {
 pub enum WantedPlan {
     /// The given plan, without a limit on the space of saved states.
     Exact(SegmentPlan),
-    /// The plan with the fewest segment runs for which the saved states fit into `bytes`. A segment has
-    /// `rounds` rounds.
+    /// The plan with the fewest segment runs among those whose saved states fit into `bytes`. A segment has `rounds`
+    /// rounds.
     Space {
         /// The maximum size of all states in bytes, including the initial and the current one.
         bytes: u64,
@@ -59,8 +59,8 @@ impl fmt::Display for Unplanned {
 
 impl std::error::Error for Unplanned {}
 
-/// The plans that `--space` chooses from, as (segments, levels). Each has 64 segments in total; later plans take less
-/// space and more runs.
+/// The plans that `--space` chooses from, as (segments, levels). Each plan has 64 segments in total. Later plans in the
+/// list take less space, but more runs.
 const SPREAD: [(u32, u32); 4] = [(64, 1), (8, 2), (4, 3), (2, 6)];
 
 impl SegmentPlan {
@@ -85,8 +85,8 @@ impl SegmentPlan {
         u64::from(self.segments).saturating_pow(self.levels)
     }
 
-    /// Returns the number of segment runs, forward and backward, until only the last state is left. With g segments in
-    /// each of n levels, the number is (2g - 1)^n.
+    /// Returns the number of segment runs, forward and backward, until of all computed states only the last one is
+    /// left. With g segments in each of n levels, the number is (2g - 1)^n.
     pub fn runs(self) -> u64 {
         u64::from(self.segments).saturating_mul(2).saturating_sub(1).saturating_pow(self.levels)
     }

@@ -166,8 +166,8 @@ impl SortedProgram {
     }
 
     /// Records a directive that concerns the whole program. Returns true if the reversible text keeps the directive.
-    /// Places in a disassembly are dropped, because they number the instructions of another text. `.inverse` is
-    /// dropped on the assumption that it doesn't affect values.
+    /// The directives with which a disassembly records text places are dropped, because they refer to the instructions
+    /// of the original program. `.inverse` is dropped on the assumption that it doesn't affect values.
     fn set(&mut self, directive: &Directive) -> bool {
         match directive {
             Directive::Const { name, value } => {

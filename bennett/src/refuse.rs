@@ -32,7 +32,7 @@ fn stack(place: Span) -> Diagnostic {
         ProblemCode::NotTransformed,
         message,
         place,
-        "a stack can't be copied, and segments store lost values there",
+        "a stack can't be copied, and segments store lost values on the stacks",
     )
     .help("keep the values in an array, whose length is known")
 }
@@ -60,7 +60,7 @@ fn computed_call(place: Span) -> Diagnostic {
         ProblemCode::NotTransformed,
         message,
         place,
-        "the procedure is known only at run time, so it may lose bits",
+        "the called procedure is known only at run time, and it may lose bits",
     )
     .help("write an `if` with a `call` for each value of the cell")
 }

@@ -1,5 +1,5 @@
-//! The cells of a state: all cells that change during a run. This module generates statements that copy a state, and
-//! its initial values. Other modules decide where these run.
+//! The cells of a state: all cells that change during a run. This module generates the statements that copy a state,
+//! and those that set its initial values. Other modules decide where the statements are placed.
 
 use std::collections::HashSet;
 
@@ -132,9 +132,9 @@ impl StateVariable {
         }
     }
 
-    /// Returns the statement that erases a scalar at the end of the program. Callers don't pass results. Returns `None`
-    /// for an array: erasing its elements would be a lossy loop, which adds rounds. The array stays in the last state,
-    /// which is removed like all saved states.
+    /// Returns the statement that erases a scalar at the end of the program. The variable must not be a result. Returns
+    /// `None` for an array: a loop that erases the elements would be lossy, and add rounds. Instead the array stays in
+    /// the last state, which is removed like all saved states.
     pub fn ended(&self) -> Option<StatementNode> {
         let place = KeptPlace { variable: self, indices: Vec::new() };
         self.shape.is_empty().then(|| node(make::update(Update::Erase, [place.own()])))

@@ -1,5 +1,6 @@
-//! Transforms a program into the components of its reversible text: the state, the parts, and the procedures that
-//! they call. This module calls the steps in order, which other modules implement. It prints nothing.
+//! Transforms a program into the components of its reversible text: the state, the parts, and the procedures that they
+//! call. This module calls the steps of the transformation in order. Other modules implement the steps. It prints
+//! nothing.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
@@ -33,8 +34,8 @@ struct Routine {
 /// The components of the reversible text.
 pub struct Transformed {
     pub program: SortedProgram,
-    /// The variables that belong to the state. The number of the current part belongs to it, too, but isn't in this
-    /// list.
+    /// The variables that belong to the state. The number of the current part belongs to the state, too, but isn't in
+    /// this list.
     pub state: Vec<StateVariable>,
     pub parts: Vec<ProgramPart>,
     pub procedures: Vec<ProcedureNode>,
@@ -239,7 +240,8 @@ impl TransformationSteps {
         let none = LossyProcedures::new();
         let rules = Rules { exact: self.program.is_exact(), tolerance, losing: &none };
         let mut callers: HashMap<CompactString, Vec<usize>> = HashMap::new();
-        // Indices of lossy routines whose callers aren't marked yet; the lowest index is taken first.
+        // Indices of lossy routines whose callers aren't marked as lossy yet. The routine with the lowest index is
+        // processed first.
         let mut found = BinaryHeap::new();
         for (at, routine) in self.routines.iter().enumerate() {
             let keeper = Keeper::new(rules, &routine.classes, FreshNames::default());
@@ -328,8 +330,8 @@ fn private_variable(name: CompactString, class: Class, shape: Vec<Expression>) -
     StateVariable { name, class, shape, role: Role::Private, initial: None, kept, result: None }
 }
 
-/// Returns the real variables of a procedure's frame. With floats, they may not be exactly 0 at its end, because of
-/// rounding.
+/// Returns the real variables of a procedure's frame. If reals are floats, these variables may differ from 0 at the end
+/// of the procedure, because of rounding.
 fn rounded(routine: &Routine, exact: bool) -> Vec<DeclarationNode> {
     let is_rounded = |it: &&DeclarationNode| !exact && class_of_declared(it) == Class::Real;
     ancillas(&routine.procedure.body).filter(is_rounded).cloned().collect()

@@ -7,12 +7,14 @@ use crate::names::FreshNames;
 /// The names of the added procedures, cells and constants.
 #[derive(Debug)]
 pub struct AddedNames {
-    /// Cells for part numbers: `at` is the part to run, `next` the one that runs after it.
+    /// The cell with the number of the part to run.
     pub at: CompactString,
+    /// The cell with the number of the part that runs after part `at`.
     pub next: CompactString,
     pub kept_at: CompactString,
-    /// Constants: `last` is the number of the last state, `length` the number of rounds in a segment.
+    /// The constant with the number of the last state.
     pub last: CompactString,
+    /// The constant with the number of rounds in a segment.
     pub length: CompactString,
     pub load: CompactString,
     pub keep: CompactString,
@@ -22,11 +24,15 @@ pub struct AddedNames {
     pub segment: CompactString,
     pub level: CompactString,
     pub find: CompactString,
-    /// The parameters and variables of the added procedures.
+    /// The parameter with the number of the state from which a segment starts.
     pub source: CompactString,
+    /// The parameter with the number of the state that a segment computes.
     pub goal: CompactString,
+    /// The parameter with the number of the state to copy.
     pub state: CompactString,
+    /// The parameter with the number of rounds in a segment.
     pub many: CompactString,
+    /// The variable with the number of executed rounds.
     pub done: CompactString,
 }
 

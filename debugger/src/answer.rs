@@ -1,6 +1,6 @@
-//! Answers of commands as trees of rows. The user can navigate the rows, and most rows lead to a time point. For
-//! details that an answer leaves out, the answer stores a question. The session answers the question when the user
-//! unfolds the question's row. The answer pane draws the rows.
+//! Answers of commands as trees of rows. The user can navigate the rows, and most rows lead to a time point. If an
+//! answer leaves out details, one of its rows stores the question for them. When the user unfolds this row, the
+//! session answers the question. The answer pane draws the rows.
 
 use crate::command::Outcome;
 use crate::outcome::{
@@ -20,8 +20,8 @@ pub struct Answer {
     pub asked: String,
     /// The branch that the steps of the rows belong to.
     pub branch: BranchNumber,
-    /// Index of the row that is selected initially. In a history of earlier writes, it is the last row. In other
-    /// answers, it is the first row that leads to a time point.
+    /// Index of the row that is selected initially. In a history whose writes are earlier in time, it is the last
+    /// row. In any other answer, it is the first row that leads to a time point.
     pub first: usize,
     /// The line above the rows, for example the column names of a table; `None` if there is none.
     pub heading: Option<String>,
@@ -39,15 +39,15 @@ pub struct AnswerRow {
     pub value: String,
     /// The instruction that wrote the value, or a remark such as "a constant".
     pub text: String,
-    /// The line of the instruction, and the step number after the instruction: `5 @12`.
+    /// The source line of the instruction, and the step number after the instruction: `5 @12` is line 5, step 12.
     pub place: String,
-    /// The time point or call to which the row leads; `None` if it leads nowhere.
+    /// The time point or call to which the row leads; `None` if opening the row only unfolds it.
     pub leads: Option<AnswerLead>,
-    /// State of the rows below, one level deeper.
+    /// State of the nested rows below, which are one level deeper.
     pub fold: Fold,
 }
 
-/// The destination of a row: the time point or the call to which it leads.
+/// The destination of a row: the time point or the call that the user reaches by opening the row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AnswerLead {
     /// A step of the answer's branch.
@@ -78,7 +78,7 @@ pub enum OpenQuestion {
     Writes(PastQuestion),
 }
 
-/// Number of earlier writes that unfolding a row requests.
+/// Number of further writes that are requested when the user unfolds the row `more` of a history.
 const PAGE: usize = 20;
 
 impl Answer {
@@ -111,7 +111,7 @@ impl Answer {
         })
     }
 
-    /// Returns the n-th visible row with its index among all rows.
+    /// Returns the n-th visible row, counted from 0, and the row's index among all rows.
     pub fn row(&self, n: usize) -> Option<(usize, &AnswerRow)> {
         self.seen().nth(n)
     }
@@ -123,7 +123,8 @@ impl Answer {
         }
     }
 
-    /// Returns the parent of the n-th visible row, as a position among the visible rows.
+    /// Returns the position of the parent of the n-th visible row. Both positions are among the visible rows,
+    /// counted from 0.
     pub fn above(&self, n: usize) -> Option<usize> {
         let depth = self.row(n)?.1.depth;
         let seen: Vec<usize> = self.seen().take(n).map(|(_, row)| row.depth).collect();
@@ -139,7 +140,8 @@ impl Answer {
 }
 
 impl OpenQuestion {
-    /// Answers the question. Returns the rows that replace the question's row, which has the nesting level `depth`.
+    /// Lets the session answer the question. Returns the rows that replace the question's row; `depth` is the
+    /// nesting level of this row.
     ///
     /// # Errors
     /// The session has changed to another branch, or there is no memory for a copy of the state.
@@ -148,7 +150,7 @@ impl OpenQuestion {
             OpenQuestion::Origin(open) => {
                 let chain = session.why_further(open, 1)?;
                 let mut rows = origins(session, &chain, None, depth);
-                // A search that was interrupted can be repeated.
+                // The user interrupted the search, so its row keeps the question and can be unfolded again.
                 let is_stopped = chain.first().is_some_and(|link| link.stopped().is_some());
                 if let (Some(row), true) = (rows.first_mut(), is_stopped) {
                     row.fold = Fold::Unasked(self.clone());
@@ -169,7 +171,7 @@ impl AnswerRow {
         AnswerRow { depth, name, value, text, place, leads: None, fold: Fold::Nothing }
     }
 
-    /// Builds the row of a write. The row leads to the step before the write, where the writing instruction
+    /// Builds the row of a write. The row leads to the step before the write, at which the writing instruction
     /// comes next.
     fn write(session: &Session, depth: usize, write: &Touch) -> AnswerRow {
         let line = session.listing().name(write.line);
@@ -206,7 +208,8 @@ fn origins(session: &Session, chain: &[ValueOrigin], parent: Option<usize>, dept
     rows
 }
 
-/// Builds the row of a link: the write that produced the value, or the point where the search ended.
+/// Builds the row of a link. The row describes the write that produced the value, or the step where the search
+/// ended.
 fn made(session: &Session, link: &ValueOrigin, depth: usize) -> AnswerRow {
     match &link.cause {
         OriginCause::Written { write, .. } => AnswerRow::write(session, depth, write),

@@ -1,9 +1,10 @@
-//! Executes commands from a script, for automatic grading. Each command is echoed and followed by its
-//! outcome. The script ends at the first command that fails or that reaches the session's step limit.
+//! Executes the commands of a script, for example to grade programs automatically. The output repeats each command,
+//! followed by its outcome. The script ends at the first command that fails or that reaches the session's step
+//! limit.
 //!
-//! A script is a text with one command a line; `#` begins a comment. `expect` and `expect-stop` fail if
-//! their condition is false, so a script can serve as a test.
-//! The output is a transcript; its commands are the lines that begin with `> `.
+//! A script is a text with one command a line; `#` begins a comment. The commands `expect` and `expect-stop` fail
+//! if their condition is false, so a script can serve as a test. The output is a transcript; its commands are the
+//! lines that begin with `> `.
 
 use std::io::{self, Write};
 
@@ -62,8 +63,8 @@ pub fn run(console: &mut Console, script: &str, output: &mut dyn Write) -> io::R
     Ok(BatchEnding::Fine)
 }
 
-/// Extracts the script from a transcript. Each command keeps its line number, because each line of output
-/// becomes an empty line.
+/// Extracts the script from a transcript. Lines of output become empty lines, so that each command keeps its line
+/// number.
 pub fn script_of(transcript: &str) -> String {
     transcript.lines().map(|line| format!("{}\n", line.strip_prefix("> ").unwrap_or_default())).collect()
 }

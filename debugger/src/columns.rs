@@ -1,4 +1,4 @@
-//! Terminal width of text, and wrapping of text at word boundaries. Independent of the screen.
+//! Terminal width of text, and wrapping of text at word boundaries. This module doesn't depend on the screen.
 
 use ratatui::text::Span;
 
@@ -23,9 +23,9 @@ pub fn wrapped(text: &str, most: usize) -> Vec<String> {
     lines
 }
 
-/// Wraps a line into rows of at most `most` columns, between words if possible. If the line is a row of a
-/// table, continuation rows are indented to its last column. A column begins after at least two blanks.
-/// Continuation rows of any other line are indented by two more columns than the line.
+/// Wraps a line into rows of at most `most` columns, between words if possible. If the line is a row of a table,
+/// continuation rows are indented to its last column. A column begins after at least two blanks. In any other case,
+/// continuation rows are indented by two columns more than the line.
 pub fn hanging(line: &str, most: usize) -> Vec<String> {
     // No character has more columns than bytes, so most lines need no measuring.
     if line.len() <= most || width(line) <= most || most == 0 {

@@ -28,7 +28,7 @@ impl PrintFormat {
     /// text.
     ///
     /// # Errors
-    /// A letter is no format, or the count is too large.
+    /// A letter after the slash is no format, or the count is too large.
     pub fn split(text: &str) -> Result<(PrintFormat, &str), FormatError> {
         let Some(rest) = text.strip_prefix('/') else { return Ok((PrintFormat::default(), text)) };
         let (word, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
@@ -50,8 +50,8 @@ impl PrintFormat {
 }
 
 /// Renders the bits of a value. For an integer, they are the bits of a word of the program; for a real, the bits
-/// stored in its cell. Returns `None` for the default (signed) notation: the caller then renders the value in the
-/// language's syntax.
+/// stored in its cell. For the default (signed) notation, returns `None`, because the caller renders the value in
+/// the language's syntax.
 pub fn bits(notation: Notation, program: &Program, value: Computed) -> Option<String> {
     let text = match value {
         Computed::Int(value) => notation.integer(value, program.module().word),
@@ -61,7 +61,7 @@ pub fn bits(notation: Notation, program: &Program, value: Computed) -> Option<St
     (notation != Notation::Signed).then_some(text)
 }
 
-/// Renders a count as a repetition, in few columns.
+/// Renders a count as a repetition in few columns, for example `12×` or `34k×`.
 pub fn times(count: u64) -> String {
     format!("{}×", short(count))
 }

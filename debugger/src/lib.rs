@@ -1,7 +1,7 @@
-//! The debugger: time travel through a program. Only `repl` and parts of [`tui`] access a terminal, and only the
-//! feature `terminal` builds these, which is on by default.
+//! The debugger: time travel through a program. Only `repl` and parts of [`tui`] access a terminal. They are built
+//! only with the feature `terminal`, which is on by default.
 //!
-//! From the machine to a screen; each layer depends only on those before it:
+//! The layers, from the machine to the screen. Each layer depends only on layers above it in the table:
 //!
 //! | module | content |
 //! |---|---|

@@ -22,7 +22,7 @@ pub struct Motion {
     pub travel: Travel,
     /// The reason for stopping at `to`.
     pub reason: Reason,
-    /// The step that was requested, if the run ends before reaching it.
+    /// The step that was requested, if the run ends before this step; otherwise `None`.
     pub beyond: Option<i64>,
     /// The next instruction at the destination; `None` at the end.
     pub next: Option<u32>,
@@ -51,7 +51,7 @@ pub enum Reason {
     Fence,
     /// The session's limit on the distance from step 0 was reached.
     StepLimit,
-    /// A search for a write found none. The session is back where the search began.
+    /// A search for a write found no write. The session has returned to the time point where the search began.
     NoWrite(Box<NoWrite>),
 }
 
@@ -60,7 +60,7 @@ pub enum Reason {
 pub struct NoWrite {
     /// The cells as the program names them.
     pub cells: String,
-    /// True if the search had a condition, so only writes for which it holds count.
+    /// True if the search had a condition; then only writes for which the condition holds were searched for.
     pub has_condition: bool,
     /// The last step of the search.
     pub step: i64,
@@ -69,8 +69,8 @@ pub struct NoWrite {
 }
 
 impl Reason {
-    /// Returns true if no further step is possible in this direction, because of the history's bound or a
-    /// trap. A trap for lack of memory doesn't count, because a later attempt may succeed.
+    /// Returns true if no further step is possible in the direction of travel, because the history begins or ends,
+    /// or because of a trap. A trap for lack of memory doesn't count, because a later attempt may succeed.
     pub fn ends_the_history(&self) -> bool {
         match self {
             Reason::HistoryBegin | Reason::HistoryEnd => true,
@@ -162,7 +162,7 @@ pub struct Hit {
     pub id: u32,
     /// True if the stop deleted the point.
     pub temporary: bool,
-    /// Number of hits of the point, this one included.
+    /// Number of hits of the point so far, including this hit.
     pub hits: u64,
     /// The event that triggered the point.
     pub what: HitKind,
@@ -205,7 +205,7 @@ pub struct Touch {
     pub read: bool,
     /// The step number of the state before the instruction.
     pub step: i64,
-    /// Number of the instruction in the module's code.
+    /// Index of the instruction in the module's code.
     pub at: u32,
     /// The instruction in the direction of time: inverted if the machine runs inverted.
     pub instruction: String,
@@ -265,13 +265,13 @@ impl Printed {
     }
 }
 
-/// One link in the chain of a value's origins: a value, and the write that produced it.
+/// One link in the chain of a value's origins: a value, and the write that produced the value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ValueOrigin {
     /// Index of the link whose value was computed from this link's value; `None` for the cell that the
     /// question is about.
     pub parent: Option<usize>,
-    /// Number of links between the question and this link.
+    /// Number of links from the question's cell to this link.
     pub depth: usize,
     /// The name of the cell as the program writes it, or the name of a constant as the user wrote it.
     pub cell: String,
@@ -294,8 +294,8 @@ impl ValueOrigin {
 /// The origin of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OriginCause {
-    /// An instruction wrote the value. It computed the value from these cells, or took it from a stack or a
-    /// tape.
+    /// An instruction wrote the value. The instruction computed the value from the cells `sources`, or took it from
+    /// the stack or tape `store`.
     Written {
         /// The write, with the values before and after it.
         write: Touch,
@@ -306,8 +306,8 @@ pub enum OriginCause {
         /// The stack or tape that the value was taken from; `None` for a value computed from cells.
         store: Option<ValueStore>,
     },
-    /// The value existed at this step already. No later instruction wrote it. The step is the start of the branch,
-    /// of the cell's frame, or of the searched steps.
+    /// The value existed at this step already, and no later instruction wrote it. At this step, the branch, the
+    /// cell's frame, or the range of searched steps begins.
     Initial {
         /// The step at which the value existed already.
         step: i64,
@@ -336,16 +336,16 @@ pub enum WriteRole {
     Moves,
 }
 
-/// The path of a value back in time, through the writes that only moved it.
+/// The path of a value back in time, through the writes that only moved the value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValuePath {
     /// Indices of the links of the writes that only moved the value. The first link is the latest in time.
     pub moves: Vec<usize>,
-    /// Index of the link for the write that computed the value, or of the link where the search ended.
+    /// Index of the link whose write computed the value. If the search ended before, the index of the last link.
     pub maker: usize,
 }
 
-/// Follows a link's value back through the writes that only moved it, to the write that computed it.
+/// Follows the value of a link back through the writes that only moved the value, to the write that computed it.
 pub fn path_of_value(chain: &[ValueOrigin], link: usize) -> ValuePath {
     let mut path = ValuePath { moves: Vec::new(), maker: link };
     while let Some(OriginCause::Written { role: WriteRole::Swaps | WriteRole::Moves, .. }) =
@@ -388,11 +388,11 @@ pub struct Trace {
     pub condition: Option<String>,
     /// The time points with their values, in the order of time.
     pub rows: Vec<TraceRow>,
-    /// True if there are more rows.
+    /// True if the table omits further rows, because it has the maximum number of rows.
     pub is_cut: bool,
-    /// The reason why the run ended. `None` if the table was full before that.
+    /// The reason why the run ended. `None` if the table was full before the run ended.
     pub ended: Option<Reason>,
-    /// Output printed for the first time during the run.
+    /// Output of the run that wasn't printed before.
     pub printed: Printed,
 }
 
@@ -424,7 +424,7 @@ pub struct TimePointDifference {
     pub is_compared: bool,
     /// The reason for an early stop: of the travel to a time point, or of the search for the last writes.
     pub stopped: Option<Reason>,
-    /// Output printed for the first time during the travel.
+    /// Output of the travel that wasn't printed before.
     pub printed: Printed,
 }
 
@@ -483,7 +483,7 @@ pub struct RoundTripCheck {
     pub erased_bits: u64,
 }
 
-/// The values of a stack or a tape, of which some are shown.
+/// Some values of a stack or a tape, and the total number of its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueRow {
     /// The name: `input tape`, `integer stack`, or `stack trail` for a declared stack.

@@ -1,5 +1,5 @@
-//! Keeps the terminal settings from before the line-mode prompt, which switches the terminal to raw mode. The
-//! settings are restored if a signal ends the process.
+//! Saves the terminal settings before the line mode's prompt switches the terminal to raw mode. If a signal ends
+//! the process, the settings are restored.
 
 #[cfg(unix)]
 mod unix {
@@ -49,7 +49,7 @@ pub use unix::{give_back, keep};
 
 #[cfg(not(unix))]
 mod other {
-    /// Does nothing: on this platform no signal ends the process here.
+    /// Does nothing: on this platform, the line mode handles no signals that end the process.
     pub fn keep() {}
 
     /// Does nothing: no settings were saved.

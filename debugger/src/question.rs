@@ -10,7 +10,7 @@ use crate::timeline::TimePoint;
 /// A stack or a tape, which stores values outside cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueStore {
-    /// The stack for values of one class, used by `push` and `pop`.
+    /// The stack for the values of one class. The instructions `push` and `pop` access it.
     Stack(Class),
     /// The tape with the program's input.
     InputTape,
@@ -30,12 +30,12 @@ impl ValueStore {
     }
 }
 
-/// An entry of a stack or a tape. `index` is the number of entries before it.
+/// An entry of a stack or a tape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreEntry {
     /// The stack or tape that holds the entry.
     pub store: ValueStore,
-    /// Number of entries before this one in the stack or tape.
+    /// Index of the entry, counted from 0 at the bottom of the stack or at the beginning of the tape.
     pub index: usize,
 }
 
@@ -44,7 +44,8 @@ pub struct StoreEntry {
 pub enum Holder {
     /// Cells, identified without a state.
     Cells(CellSet),
-    /// An entry of a stack or a tape, or the adjoint of the entry, which moves with it.
+    /// An entry of a stack or a tape, or the adjoint of such an entry. Instructions move the adjoint together with
+    /// the entry.
     Entry {
         /// The entry that holds the value.
         entry: StoreEntry,
@@ -53,9 +54,9 @@ pub enum Holder {
     },
 }
 
-/// The steps that belong to the past of a value: all between the time point of a question and the step
-/// `bound`. The past of a value is earlier in time. The past of an adjoint is between the time point and the
-/// origin of the branch, from which the adjoint was propagated.
+/// The past of a cell's content: the steps between the time point of a question and the step `bound`. For a value,
+/// these steps are earlier in time. For an adjoint, they are the steps between the time point and the origin of the
+/// branch, because the adjoint was propagated from the origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PastOfCell {
     /// Direction of travel from a time point into the past: backward for values, either direction for
@@ -77,10 +78,10 @@ impl PastOfCell {
     }
 }
 
-/// The question for the last writes to a location, within its past.
+/// The question for the last writes to a location, within the location's past.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PastQuestion {
-    /// The location that is written.
+    /// The location whose writes are searched for.
     pub holder: Holder,
     /// The direction and the bound of the search.
     pub past: PastOfCell,

@@ -50,14 +50,14 @@ pub struct Observer {
 }
 
 impl Observer {
-    /// Creates an observer of a console. The observer can set the interrupt flag of the session.
+    /// Creates an observer of a console. With it, another thread can interrupt the console's session.
     pub fn new(console: &Console) -> Observer {
         let interrupt = console.session.interrupt();
         Observer { lines: Arc::default(), waits: Arc::default(), ends: Arc::default(), interrupt }
     }
 
-    /// Requests the end of the session and interrupts the current command. Returns true if no command is
-    /// running: the session waits for a line, so it can't react, and the caller must end the process.
+    /// Requests the end of the session and interrupts the current command. Returns true if no command is running.
+    /// Then the session waits for a line and can't react, so the caller must end the process.
     pub fn end(&self) -> bool {
         self.ends.store(true, Ordering::SeqCst);
         self.interrupt.store(true, Ordering::Relaxed);
@@ -69,7 +69,8 @@ impl Observer {
         script(&self.lines())
     }
 
-    /// Locks the list of lines. A poisoned lock is usable, because each line is added as a whole.
+    /// Locks the list of lines. If a thread has panicked with the lock, the list is still valid, because each line
+    /// is added as a whole.
     fn lines(&self) -> MutexGuard<'_, Vec<String>> {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -82,8 +83,8 @@ impl Observer {
     }
 }
 
-/// Restores the terminal settings from before the first prompt. Needed if the process ends during a prompt,
-/// because the prompt itself can't restore them in that case.
+/// Restores the terminal settings from before the first prompt. The caller must call this function if it ends the
+/// process during a prompt, because the prompt can't restore the settings then.
 pub fn restore_terminal() {
     prompt_settings::give_back();
 }
@@ -118,8 +119,8 @@ fn prompted(
     // This call must precede the creation of the editor, which changes the terminal settings.
     prompt_settings::keep();
     let mut editor: Editor<Completion, FileHistory> = Editor::with_config(config).map_err(other)?;
-    // This call must follow the creation of the editor, which installs another handler. With the new handler, Ctrl-C
-    // stops a run. If the process already had a handler, that one must stop runs.
+    // This call must follow the creation of the editor, which installs its own handler. With the handler installed
+    // here, Ctrl-C stops a run. If the process has a handler already, that handler must stop runs.
     let _ = ctrlc::set_handler(move || interrupt.store(true, Ordering::Relaxed));
     let hints = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     editor.set_helper(Some(Completion { console: console.clone(), hints }));
@@ -127,8 +128,8 @@ fn prompted(
         let _ = editor.load_history(path);
     }
     let mut piped = (!io::stdin().is_terminal()).then(PipedLines::default);
-    // Ask for confirmation only at a prompt: its user may have forgotten unsaved content. A script ends the session
-    // on purpose.
+    // Ask for confirmation only at a prompt, because its user may have forgotten unsaved content. A script ends the
+    // session on purpose.
     let mut leave = LeaveQuestion { asks: piped.is_none(), was_asked: false };
     while !observer.ends.load(Ordering::SeqCst) {
         observer.waits.store(true, Ordering::SeqCst);
@@ -180,8 +181,8 @@ impl LeaveQuestion {
         }
     }
 
-    /// Writes the confirmation question if content would be lost, unless the last reply was this question. `done`
-    /// names the user's action, such as `quit`. Returns true if the question was written.
+    /// Writes the confirmation question if content would be lost, unless the last output was this question. `done`
+    /// is the user's action, such as `quit`. Returns true if the question was written.
     fn asks(&mut self, done: &str, console: &Console, output: &mut dyn Write) -> io::Result<bool> {
         let gone = unsaved_content(&console.session).filter(|_| self.asks && !self.was_asked);
         if let Some(gone) = &gone {
@@ -269,12 +270,12 @@ fn other(error: ReadlineError) -> io::Error {
     io::Error::other(error)
 }
 
-/// Completion and hints, from the table of commands and the program's names.
+/// Completion and hints at the prompt, from the table of commands and the program's names.
 #[derive(Helper, Validator)]
 struct Completion {
     console: Rc<RefCell<Console>>,
-    /// True if hints are shown. Hints are dim, so that they differ from typed text; therefore `NO_COLOR`
-    /// switches them off.
+    /// True if hints are shown. Hints are dim, so that they differ from typed text. Without attributes they would
+    /// look like typed text, so `NO_COLOR` switches hints off.
     hints: bool,
 }
 
@@ -312,7 +313,8 @@ impl Hinter for Completion {
 #[derive(Debug, PartialEq, Eq)]
 struct CommandHint {
     text: String,
-    /// Number of bytes of the hint that the right arrow key types. The rest of the hint is only shown.
+    /// Number of bytes at the beginning of the hint that the right arrow key inserts into the line. The rest of the
+    /// hint is only shown.
     typed: usize,
 }
 

@@ -1,5 +1,5 @@
-//! The content of a session that is lost when the session ends: points, marks and branches. Front ends ask
-//! for confirmation before that; this module builds the text of the question.
+//! The content of a session that is lost when the session ends: points, marks and branches. Before a session with
+//! such content ends, front ends ask for confirmation. This module builds the text of the question.
 
 use crate::session::Session;
 

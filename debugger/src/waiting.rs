@@ -11,13 +11,13 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::session::Progress;
 use crate::timeline::StepSpan;
 
-/// Run time before the progress line appears.
+/// Time that a run must take before the progress line appears.
 const SOON: Duration = Duration::from_secs(1);
 
 /// Time between two updates of the progress line.
 const BEAT: Duration = Duration::from_millis(200);
 
-/// Runs `work`. Meanwhile shows its progress as a position in `span`.
+/// Runs `work`. While `work` runs, shows the progress as a position in `span`.
 pub fn accompany<T>(progress: &Progress, span: StepSpan, work: impl FnOnce() -> T) -> T {
     if !stderr().is_terminal() {
         return work();
@@ -30,7 +30,7 @@ pub fn accompany<T>(progress: &Progress, span: StepSpan, work: impl FnOnce() -> 
     })
 }
 
-/// Updates the progress line until `work` has ended, which closes the channel `waiting`.
+/// Updates the progress line until `work` has ended and its thread has closed the channel `waiting`.
 fn tell(progress: &Progress, span: StepSpan, waiting: &Receiver<()>) {
     let is_working = |time| waiting.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
     if !is_working(SOON) {

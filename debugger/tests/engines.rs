@@ -1,5 +1,5 @@
-//! Sessions have the same output with each engine for long runs: transcripts of programs with long loops,
-//! calls, recursion and gradients, and the intervals of calls on the timeline bar.
+//! Tests that a session has the same output with each engine for long runs. The tests compare transcripts of
+//! programs with long loops, calls, recursion and gradients, and the intervals of calls on the timeline bar.
 
 mod support;
 
@@ -19,7 +19,7 @@ fn native(program: &Program) -> Arc<dyn Runner> {
     Arc::new(TieredRuntime::new(program, Jit::new().expect("a machine that is known")))
 }
 
-/// Engines for long runs: none (only the interpreter), native code from the first step on, and native code
+/// The engines for long runs: none (only the interpreter), native code from the first step on, and native code
 /// after a million steps.
 const ENGINES: [fn(&Program) -> Option<LongRuns>; 3] = [
     |_| None,
@@ -27,7 +27,7 @@ const ENGINES: [fn(&Program) -> Option<LongRuns>; 3] = [
     |program| Some(LongRuns::new(native(program))),
 ];
 
-/// Returns the output of a script on each engine, with the intervals of calls after it.
+/// Returns the output of a script on each engine, and the intervals of calls after the script.
 fn said(text: &str, script: &str) -> Vec<(String, Vec<CallSegment>)> {
     let subject = support::subject(text);
     let on = |engine: fn(&Program) -> Option<LongRuns>| {
@@ -59,8 +59,8 @@ fn same_on_all(text: &str, script: &str, words: &[&str]) {
     words.iter().for_each(|word| assert!(reported[0].0.contains(word), "no {word}:\n{}", reported[0].0));
 }
 
-/// A loop of three million steps, with an array, a line that is executed rarely, and a line that is executed
-/// in every iteration.
+/// Program with a loop of three million steps and an array. One line of the loop is executed rarely, another one in
+/// every iteration.
 const LOOP: &str = "\
 .inout n default 600_000
 .out a, seldom, A[7]
@@ -84,7 +84,7 @@ fn a_long_loop() {
     same_on_all(LOOP, script, &["seldom = 77777\n", "breakpoint 1, ", "1388885"]);
 }
 
-/// Procedures called in loops, in both directions, with arrays.
+/// Program that calls and uncalls procedures in loops, with arrays.
 const CALLS: &str = "\
 .inout n default 90_000
 .out s, A[50]
@@ -119,7 +119,7 @@ fn calls_in_loops() {
     same_on_all(CALLS, script, &["breakpoint 1, seldom"]);
 }
 
-/// A deep recursion, forward and inverted.
+/// Program with a deep recursion, by `call` and by `uncall`.
 const RECURSION: &str = "\
 .limit depth 100_000
 .inout n default 40_000
@@ -149,7 +149,7 @@ fn a_deep_recursion() {
     same_on_all(RECURSION, script, &["breakpoint 1"]);
 }
 
-/// Floats that lose bits in each iteration, and a gradient over them.
+/// Program with a loop in which floats lose bits. The tests compute a gradient of the program.
 const FLOATS: &str = "\
 .inout n default 200_000
 .inout x: real default 0.3

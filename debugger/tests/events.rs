@@ -1,4 +1,4 @@
-//! Tests that the events on the timeline are those found by single steps of the machine.
+//! Tests that the timeline has the same events that single steps of the machine find.
 
 mod support;
 
@@ -7,8 +7,8 @@ use reviver_debugger::timeline::{CallSegment, TimelineLimits};
 use reviver_debugger::view::timeline::timeline;
 use reviver_vm::{Machine, Stop, Travel};
 
-/// Returns a program that computes the n-th Fibonacci number by recursion. If n is large, the program makes
-/// more calls than a branch records one by one.
+/// Returns a program that computes the n-th Fibonacci number by recursion. If n is large, the program makes more
+/// calls than a branch stores one by one.
 fn recursion(n: u32) -> String {
     support::text("fib_recursive.rasm").replace("default 10", &format!("default {n}"))
 }
@@ -125,7 +125,7 @@ fn motions_to_an_event_stop_at_other_events() {
     let calls = calls(&text);
     let mut session = session(&text);
     session.goto_end();
-    // The mark is between two calls, and in an interval with other calls.
+    // The marked step is between two calls. The interval that contains the step has other calls.
     let gap = calls.windows(2).find(|pair| pair[0] > 6_000 && pair[1] > pair[0] + 2).unwrap();
     session.goto(gap[0] + 1);
     session.mark("between");

@@ -1,5 +1,5 @@
-//! Tests that the facts reported about steps agree with the steps' effects, for the programs of the
-//! repository.
+//! Tests that the reported facts about steps, such as accessed cells and stops, agree with the effects of the
+//! steps, for the programs of the repository.
 
 mod support;
 
@@ -27,7 +27,7 @@ use reviver_isa::instruction::{Class, Link};
 use reviver_vm::stops::{Node, Stops};
 use reviver_vm::{Machine, State, Stop, Trap, Travel};
 
-/// Number of steps of each program that are examined.
+/// Number of steps that the tests examine in each program.
 const STEPS: usize = 1_500;
 
 /// Returns every program of the repository that runs without input.
@@ -52,7 +52,7 @@ fn changed(before: &State, after: &State) -> impl Iterator<Item = Cell> {
     ints.into_iter().chain(reals).chain(changed_adjoints(before, after))
 }
 
-/// Returns the adjoints that differ between two states, of cells that exist in both.
+/// Returns the cells that exist in both states and whose adjoints differ.
 fn changed_adjoints(before: &State, after: &State) -> Vec<Cell> {
     let cells = before.reals.len().min(after.reals.len()) as u32;
     let adjoints = (0..cells).filter_map(|n| Cell::new(Class::Real, n).adjoint());
@@ -276,8 +276,8 @@ done:   from  leave, always
     assert_eq!(session.step_number(), 0);
 }
 
-/// Calls `visit` until it returns a result, while another thread sets the session's interrupt flag all the
-/// time. On a busy machine, a single interrupt might come too late.
+/// Calls `visit` repeatedly until it returns a result. Another thread sets the session's interrupt flag again and
+/// again, because a single interrupt might come too late on a busy machine.
 fn harassed<T>(session: &mut Session, mut visit: impl FnMut(&mut Session) -> Option<T>) -> T {
     let flag = session.interrupt();
     let over = Arc::new(AtomicBool::new(false));
@@ -361,7 +361,8 @@ fn an_image_names_its_source_files() {
     let image = OpenedProgram::open("complex.rbc", image, &Disk).unwrap();
     assert_eq!(origins(&image)[1], "line 30");
     assert_eq!(origins(&image)[6], "lib/complex.rasm:9");
-    // The disassembly of the image records the same lines as the image. The original text records none.
+    // An image records the lines of the text from which it was assembled, and so does its disassembly. A program that
+    // is opened as text records no such lines.
     assert_eq!(origins(&OpenedProgram::open("x.rasm", text.into_bytes(), &Disk).unwrap()), origins(&image));
     assert!(origins(&support::subject(&support::text("complex_multiply.rasm"))).is_empty());
     let mut console =
@@ -433,19 +434,19 @@ fn a_line_is_entered_by_every_control_transfer() {
     assert_eq!(entries(10), ["br: for i in 0..s"]);
     assert_eq!(entries(14), ["xor: xor s, 1", "xor: xor s, 1"]);
     assert_eq!(entries(15), [""; 0]);
-    // An inverted machine enters a loop at its end. Every iteration also returns there, so the loop may have
-    // no iteration.
+    // An inverted machine enters a loop at the loop's end, and every iteration also returns to the end. So the
+    // machine may reach this line although the loop has no iteration.
     assert_eq!(come_to(12, true), ["br: rof", "from: rof"]);
     assert_eq!(come_to(10, true).len(), 1);
 }
 
 /// Returns the arrivals at lines, found by single steps in one direction. An arrival is a step that leads to another
-/// line. It is also a jump within a line, except over a part of the line's condition. A return from a call isn't an
-/// arrival: only code that uncomputes temporaries follows on that line.
+/// line. A jump within a line is an arrival, too, unless it skips a part of the line's condition. A return from a call
+/// isn't an arrival: only code that uncomputes temporaries follows on that line.
 fn arrivals(session: &mut Session, travel: Travel) -> Vec<(i64, Line)> {
     let mut found = Vec::new();
     let place = |session: &Session| session.instruction(travel).map(|at| (at, session.listing().line(at)));
-    // The last position in each open frame, innermost last.
+    // The last position of the machine in each open frame, the innermost frame last.
     let mut before: Vec<(u32, Line)> = Vec::new();
     let mut is_start = true;
     while let Some((at, line)) = place(session) {
@@ -496,7 +497,8 @@ fn a_breakpoint_at_a_line_stops_on_every_path_to_it() {
             while session.resume(Travel::Forward).reason != Reason::HistoryEnd {
                 stops.push(session.step_number());
             }
-            // A breakpoint stops when the line is reached. If the line is a join, it stops after the line.
+            // A breakpoint stops a run that reaches the line. If the line is a join, the breakpoint stops the run after
+            // the line.
             let missed = ways.iter().filter(|(_, on)| *on == line).find(|(step, _)| {
                 let left = ways.iter().find(|(later, _)| later > step).map_or(i64::MAX, |(later, _)| *later);
                 !stops.iter().any(|stop| (*step..=left).contains(stop))
@@ -522,7 +524,7 @@ fn a_line_with_a_call_is_entered_once_from_either_side() {
             while session.resume(travel).reason != end {
                 stops.push(session.step_number());
             }
-            // A run that starts on the first line isn't stopped there.
+            // A run that starts on the first line isn't stopped by a breakpoint on this line.
             let expected = usize::from(line != "3" || travel == Travel::Backward);
             assert_eq!(stops.len(), expected, "line {line}, {travel:?}: {stops:?}");
         }
@@ -661,7 +663,7 @@ fn sampling_a_cell_keeps_the_position() {
     assert_eq!(*session.state(), before);
 }
 
-/// A cell that alternates between 0 and 100, and one that rises.
+/// Program with a cell that alternates between 0 and 100, and a cell that increases.
 const OSCILLATES: &str = ".inout n default 20
 .out a, b
         for i in 0..n
@@ -711,15 +713,15 @@ fn the_mode_cannot_be_switched_inside_a_procedure_with_a_rule() {
     }
     console.execute("finish").unwrap();
     console.execute("gradient y").unwrap();
-    // First the body is undone, then the rule is executed. Each has its own frame, and the mode is off in
-    // both.
+    // First the body of the procedure is undone, then the rule is executed. The body and the rule have their own
+    // frames, and gradient mode is off in both.
     for (command, expected) in [("rs", "mode == 0 and y' == 1.0"), ("rs 2", "y' == 1.0"), ("rs", "y' == 2.0")]
     {
         console.execute(command).unwrap();
         console.execute(&format!("expect {expected}")).unwrap_or_else(|error| panic!("{command}: {error}"));
     }
     console.execute("rfin").unwrap();
-    // The rule takes two steps that weren't executed when going forward.
+    // The rule takes two steps that the forward run didn't execute.
     console.execute("expect $step == -2 and mode == 1 and y' == 2.0").unwrap();
     console.execute("n").unwrap();
     console.execute("expect $depth == 0 and mode == 1 and y' == 1.0 and y == 1.0").unwrap();

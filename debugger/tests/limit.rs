@@ -1,4 +1,4 @@
-//! Tests that no command exceeds the step limit of a session: the maximum distance from step 0.
+//! Tests that no command exceeds the step limit of a session. The limit is the maximum distance from step 0.
 
 mod support;
 
@@ -69,8 +69,7 @@ fn the_step_limit_applies_to_branches_in_both_directions() {
     assert_eq!((motion.reason, motion.to.step), (Reason::StepLimit, 1_000));
     let check = session.check().unwrap();
     assert_eq!((check.stop, check.steps), (Reason::StepLimit, 983));
-    // The values in this state aren't Fibonacci numbers, so running backward never reaches the start of the
-    // loop.
+    // The edited values aren't Fibonacci numbers, so a backward run never reaches the start of the loop.
     session.timeline_up().unwrap();
     session.goto(27);
     session.set("a", "100").unwrap();

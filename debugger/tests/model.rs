@@ -1,7 +1,7 @@
 //! Executes random sequences of commands and compares the session with a model after each command.
 //!
-//! The model is a list of all states of a run, bit for bit. It finds the destination of a command by
-//! searching this list. So it has no histories, checkpoints or stops.
+//! The model is a list of all states of a run, bit for bit. The model finds the destination of a command by
+//! searching this list, so it needs no histories, checkpoints or stops.
 
 mod support;
 
@@ -22,8 +22,9 @@ use reviver_vm::state::{Part, TapeEntry};
 use reviver_vm::values::Value;
 use reviver_vm::{Machine, State, Stop, Travel};
 
-/// Number of sequences of all tests together (`SEQUENCES`), and number of commands in each sequence.
+/// Number of command sequences, of all tests together.
 const SEQUENCES: u64 = 2_000;
+/// Number of commands in each sequence.
 const COMMANDS: usize = 25;
 
 /// A random number generator (xorshift, Marsaglia 2003) that produces the same sequence in every run.
@@ -45,8 +46,9 @@ struct Model {
     cells: Vec<String>,
     /// Arrays and their lengths.
     arrays: Vec<(String, usize)>,
-    /// The timeline step of the first state; `branch` is the number of the model's branch.
+    /// The timeline step of the first state (`first`), and the number of the model's branch (`branch`).
     first: i64,
+    /// Number of the branch that the model describes.
     branch: usize,
 }
 
@@ -71,9 +73,9 @@ impl Model {
         Model { cells, arrays, subject, states, first: 0, branch: 0 }
     }
 
-    /// Creates the model of the branch that a session has just begun by an edit of adjoints. The model
-    /// contains states in both directions from the edit, and its adjoints can be watched, too. `machine` is
-    /// at the same step and has recorded the residues that running backward needs.
+    /// Creates the model of the branch that a session has just begun by an edit of adjoints. The model contains
+    /// states in both directions from the edit, and the adjoints can be watched, too. `machine` is at the step of
+    /// the edit, and has recorded the residues that running backward needs.
     fn of_line(subject: &OpenedProgram, machine: &mut Machine, session: &Session, reals: &[String]) -> Model {
         let State { step, rule_steps, .. } = *machine.state();
         *machine.state_mut() = State { step, rule_steps, ..session.state().try_clone().unwrap() };
@@ -137,7 +139,7 @@ impl Model {
         if state.inverted { state.position.wrapping_sub(1) } else { state.position }
     }
 
-    /// Returns a random instruction. Runs that reach it from any direction stop at a breakpoint there.
+    /// Returns a random instruction at which a breakpoint stops runs in both directions.
     fn place(&self, dice: &mut Dice) -> Option<u32> {
         use reviver_isa::Update::{Br, Enter, Exit, From};
         let at = self.next(dice.below(self.states.len()));
@@ -167,11 +169,11 @@ enum Trigger {
     Watch(Watched),
 }
 
-/// Cells that one point watches: a cell, an array, a slice, or a sum of two cells.
+/// The cells that one watchpoint watches: a cell, an array, a slice, or a sum of two cells.
 struct Watched {
     text: String,
     cells: Vec<String>,
-    /// True if the sum of the cells is watched, false if each cell is.
+    /// True if the sum of the cells is watched, false if each cell is watched separately.
     is_sum: bool,
 }
 
@@ -228,7 +230,7 @@ enum Condition {
     Rest(i64),
     /// True if the written value is greater than the previous one.
     Grows,
-    /// True if the cell equals `$new`, which is so after every write.
+    /// True if the cell equals `$new`. This condition holds after every write.
     Written,
 }
 
@@ -266,7 +268,8 @@ impl Condition {
 }
 
 impl Points {
-    /// Returns true if a movement from a state to the adjacent one stops there. Counts the hits of points.
+    /// Returns true if a movement from a state to the adjacent state stops at the adjacent state. Counts the hits
+    /// of points.
     fn stop(&mut self, model: &Model, from: usize, to: usize) -> bool {
         let next = model.next(to);
         let mut stops = self.fences.contains(&to);
@@ -428,8 +431,8 @@ impl<'a> Play<'a> {
         };
         let (trigger, id) = if is_watch {
             let Some(watched) = Watched::random(self.model, dice) else { return };
-            // If several cells are watched, a condition on one of them doesn't apply to the others, so it
-            // uses `$new`.
+            // If several cells are watched, a condition that names one of them would be wrong for the others. So
+            // the condition uses `$new`.
             let text = if watched.cells.len() > 1 && !watched.is_sum { "$new" } else { &watched.text };
             let id = self.session.watch(&watched.text, WatchMode::Change, &options(text)).unwrap().id;
             (Trigger::Watch(watched), id)
@@ -508,8 +511,8 @@ impl<'a> Play<'a> {
         self.ask_on(cell, dice);
     }
 
-    /// Checks the links of answers that have an open question. The session's answer to this question must be the same
-    /// as that of a session at the question's time point. The pages of a history, joined, must be the whole history.
+    /// Checks the open questions of answers. A session that answers such a question later must give the same answer
+    /// as a session at the question's time point. The pages of a history, joined, must be the whole history.
     fn ask_on(&mut self, cell: &str, dice: &mut Dice) {
         let log = self.log.join("\n");
         let whole = self.session.history(cell, usize::MAX - 1).unwrap().writes;
@@ -528,7 +531,7 @@ impl<'a> Play<'a> {
                     let asked = self.session.why_further(link, 1).unwrap();
                     let mut visitor = self.session.try_clone().unwrap();
                     visitor.goto(question.at.step);
-                    // The session may be in another frame, where the name refers to another cell.
+                    // The session may be in another frame, in which the name refers to another cell.
                     if let Ok(there) = visitor.why(&link.cell, 1)
                         && there[0].value == asked[0].value
                     {
@@ -540,8 +543,8 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Checks a table of a cell's values at an instruction. From the first reached step on, there is one row
-    /// for each state at that instruction.
+    /// Checks the table of a cell's values at an instruction. The table has a row for each state at that instruction,
+    /// from the first step that the session has reached on.
     fn trace(&mut self, dice: &mut Dice) {
         let model = self.model;
         let (Some(at), Some(cell)) = (model.place(dice), model.cells.get(dice.below(model.cells.len())))
@@ -585,7 +588,7 @@ impl<'a> Play<'a> {
         let Some(count) = self.session.count_of(line).filter(|_| line.file == 0) else { return };
         let name = self.session.listing().files()[0].name.clone();
         let Ok((places, _)) = self.session.places(&format!("{name}:{}", line.line)) else { return };
-        // A join is counted after it is passed: the line has been executed then.
+        // An execution of a line that begins with a join is counted after the join.
         let is_behind = |place: &BreakPlace| match *place {
             BreakPlace::Entry { at, inverted } => {
                 let join = if inverted { Update::Br } else { Update::From };
@@ -726,7 +729,7 @@ impl<'a> Play<'a> {
         let Some(cell) = self.model.cells.first() else { return };
         self.log.push(format!("set {cell}, walk {travel:?}, up"));
         if !self.session.set(cell, "3").unwrap().is_change {
-            // The cell had that value already, so no branch was begun.
+            // The cell had this value already, so `set` began no branch.
             return;
         }
         let edited = self.session.state().try_clone().unwrap();
@@ -765,12 +768,12 @@ impl<'a> Play<'a> {
     }
 }
 
-/// Asserts that states are bitwise equal, except for the record of the last `show` that printed, which isn't
-/// undone.
+/// Asserts that states are bitwise equal. The record of the last `show` that printed may differ, because going
+/// backward doesn't undo it.
 fn same(found: &State, expected: &State, log: &[String]) {
     let mut found = found.try_clone().unwrap();
     found.counters.shown = expected.counters.shown;
-    // If there are no adjoints, all of them count as 0.
+    // A state without allocated adjoints equals a state whose adjoints are all 0.
     if expected.adjoints.is_none() && found.adjoints.iter().flat_map(|a| a.all()).all(|&bits| bits == 0) {
         found.adjoints = None;
     }
@@ -796,9 +799,9 @@ fn limits(seed: u64) -> TimelineLimits {
     if seed.is_multiple_of(3) { TimelineLimits::default() } else { tight }
 }
 
-/// Begins gradients of random reals at random steps, mostly at the end, and executes random commands on the
-/// new branches. Returns the maximum number of dropped adjoints of a branch, and true if a derivative rule
-/// was called.
+/// Begins gradients of random reals at random steps, mostly at the end, and executes random commands on the new
+/// branches. Returns the maximum number of adjoints that were dropped on a branch, and a flag. The flag is true if a
+/// derivative rule was called.
 fn play_gradients(text: &str, sequences: std::ops::Range<u64>) -> (u64, bool) {
     let (mut drops, mut ruled) = (0, false);
     let own = Model::new(text, &[]);
@@ -813,7 +816,7 @@ fn play_gradients(text: &str, sequences: std::ops::Range<u64>) -> (u64, bool) {
         let loss = &reals[dice.below(reals.len())];
         let mut log = vec![format!("seed {seed}: gradient {loss} at {step}")];
         if session.gradient(loss).is_err() {
-            // Gradients are only refused inside a call of a procedure with a derivative rule.
+            // The session refuses a gradient only inside a call of a procedure with a derivative rule.
             assert!(!own.states[step].calls.is_empty(), "{log:?}");
             continue;
         }
@@ -831,7 +834,8 @@ fn play_gradients(text: &str, sequences: std::ops::Range<u64>) -> (u64, bool) {
             model = Model::of_line(&own.subject, &mut machine, &session, &reals);
         }
         let step = session.step_number();
-        // Edits join a branch that is still at its origin.
+        // An edit at the origin of a branch belongs to this branch, and begins no other one. So the session leaves the
+        // origin and returns to it.
         for step in [step + 1, step - 1, step] {
             session.goto(step);
         }
@@ -883,7 +887,7 @@ fn tapes_and_stacks() {
     play(&Model::new(&text, &[5, 6, 7, 8, 9]), 0..SEQUENCES / 4);
 }
 
-/// Calls, uncalls, floats that lose bits, and erasures.
+/// Program with calls, uncalls, floats that lose bits, and erasures.
 const LOSSY: &str = "
 .real f64
 .inout x: real default 0.7
@@ -915,8 +919,8 @@ fn calls_over_floats_and_erasures() {
     play(&Model::new(LOSSY, &[]), 0..SEQUENCES / 4);
 }
 
-/// A program with every kind of adjoint propagation: transport, moves, drops, computed cells, a rule, and a
-/// stack.
+/// Program with every kind of adjoint propagation: by functions, by moved values, through computed cells, a rule and a
+/// stack, and with dropped adjoints.
 const ADJOINTS: &str = "
 .real f64
 .inout x: real default 0.7
@@ -961,7 +965,7 @@ fn gradients_over_floats_with_a_rule() {
     play_gradients_with_drops(ADJOINTS, 0..SEQUENCES / 4);
 }
 
-/// The same program, with values that are erased, overwritten, or freed although they aren't exactly 0.
+/// Variant of [`ADJOINTS`] that erases and overwrites values, and frees cells that aren't exactly 0.
 const FORGETFUL: &str = "
 .inout seen: real default 5
 .inout rest: real default 1e-12

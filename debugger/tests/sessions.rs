@@ -1,10 +1,10 @@
-//! Tests with scripted sessions. Each file in `sessions/` is a transcript. Its commands are executed, and
-//! their output is compared with the file. `UPDATE_SESSIONS=1` writes the current output into the files.
+//! Tests with scripted sessions. Each file in `sessions/` is a transcript. The commands of the transcript are
+//! executed, and their output is compared with the file. `UPDATE_SESSIONS=1` writes the current output into the
+//! files.
 //!
-//! A file begins with `# program NAME` (a file of the `programs` folder), or with the program itself in
-//! lines after `#|`. Optional header lines are `# replace OLD -> NEW` for the program's text,
-//! `# tape 1,2,3` and `# max-steps 100`. A transcript that ends in an error is that of a script that must
-//! fail.
+//! A file begins with `# program NAME` (a file of the `programs` folder), or with the program itself in lines after
+//! `#|`. Optional header lines are `# replace OLD -> NEW` for the program's text, `# tape 1,2,3` and `# max-steps
+//! 100`. If a transcript ends with an error, its script must fail with this error.
 
 mod support;
 
@@ -37,7 +37,7 @@ fn line(text: String, line: &str) -> String {
     text + line + "\n"
 }
 
-/// Creates the engine for long runs.
+/// Function that creates the engine for long runs.
 type RunnerMaker = fn(&Program) -> Option<LongRuns>;
 
 fn interpreter(_: &Program) -> Option<LongRuns> {
@@ -117,7 +117,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// Returns the output of a script, without its first line.
+/// Executes a script, and returns its output except the first line.
 fn said(console: &mut Console, script: &str) -> String {
     let mut output = Vec::new();
     run(console, script, &mut output).unwrap();
@@ -190,7 +190,7 @@ fn a_saved_session_prints_the_same_when_replayed() {
     assert_eq!(text, format!("{SAVED}\ngoto end\nlast a\n"));
     let mut again = console(FIB);
     assert!(said_first.starts_with(&said(&mut again, &text)));
-    // The file may be replaced by saving again. Replaying the saved session writes no file.
+    // A second `save` may replace the file. Replaying the saved session writes no file.
     again.execute(&format!("save {}", saved.display())).unwrap();
     assert_eq!(std::fs::read_to_string(&saved).unwrap(), text);
     let other = folder.join("homework");
@@ -226,12 +226,12 @@ fn animated_motions_are_saved_as_their_destination() {
     let expected = "break again\ngoto 4\nstep 2\ngoto 7\nprint a\n";
     assert_eq!(console.transcript(), format!("{SAVED}\n{expected}"));
     assert_eq!(console.session.step_number(), 7);
-    // Undo reverts the same groups of movements that are saved as one line.
+    // One `undo` reverts all movements that are saved as one line.
     console.execute("undo").unwrap();
     assert_eq!(console.session.step_number(), 5);
     console.execute("undo").unwrap();
     assert_eq!(console.session.step_number(), 4);
-    // Movements with hits aren't merged, because a replay of the merged line would count other hits.
+    // Movements that hit points aren't merged, because a replay of the merged line would count other hits.
     console.execute("ignore 1 9").unwrap();
     console.glide("step 3").unwrap();
     assert!(console.transcript().ends_with("ignore 1 9\nstep 3\n"));
@@ -246,7 +246,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("last a if nosuch", "no procedure of the program has a cell `nosuch`"),
     ("last a if", "an expression is missing at the end"),
     ("last if $new == 1", "`last` takes a cell"),
-    ("next-write a log {a}", "`next-write` stops at one write: it takes no message"),
+    ("next-write a log {a}", "`next-write` stops at one write, so it takes no `log`"),
     ("break *0", "no run stops at `*0`: main begins there, and every run starts after it"),
     ("break *0 if a > 1", "no run stops at `*0`: main begins there, and every run starts after it"),
     ("tbreak *0", "no run stops at `*0`: main begins there, and every run starts after it"),
@@ -280,7 +280,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("trace $new at 29", "`$new` has a value only at a write of a watched cell"),
     ("trace /0 a at 29", "a table has from 1 to 1000000 rows, and not 0"),
     ("trace /2000000 a at 29", "a table has from 1 to 1000000 rows, and not 2000000"),
-    ("gradient", "name the loss, a real cell: the program has no real result as a default"),
+    ("gradient", "the program has no real result: name a real cell as the loss"),
     ("condition 1 nosuch", "no procedure of the program has a cell `nosuch`"),
     ("display nosuch", "no procedure of the program has a cell `nosuch`"),
     ("break 32 log a is {a} if a == 2", "write `if` before `log`: the text after `log` is the message"),
@@ -305,7 +305,10 @@ const REFUSED: &[(&str, &str)] = &[
     ("list -5", "there is no `-5` to stop at"),
     ("list 4294967295,", "line 33 is the last one"),
     ("picture", "`picture` takes a file"),
-    ("picture fib.svg 120", "`120` is no size, such as 120x40, and none of dark, light, 16, 16-light, plain"),
+    (
+        "picture fib.svg 120",
+        "`120` is neither a size, such as 120x40, nor one of dark, light, 16, 16-light, plain",
+    ),
     ("picture fib.svg 120xforty", "`forty` is no number, or is out of range"),
     ("picture fib.svg 401x40", "a picture has from 20x6 to 400x200 cells"),
     ("picture fib.svg 120x5", "a picture has from 20x6 to 400x200 cells"),
@@ -313,8 +316,8 @@ const REFUSED: &[(&str, &str)] = &[
     ("info nonsense", "there is no topic `nonsense`"),
     ("info c", "`c` can mean card, cells"),
     ("info marks 3", "`3` is not expected after `marks`"),
-    ("jump 30", "`jump` is a command of gdb that is not needed here"),
-    ("x/4i 3", "`x/4i` is a command of gdb that is not needed here"),
+    ("jump 30", "`jump` is a command of gdb, and not of this debugger"),
+    ("x/4i 3", "`x/4i` is a command of gdb, and not of this debugger"),
     ("timeline up", "this is the program's own branch, which has no parent branch"),
 ];
 
@@ -352,9 +355,9 @@ const OWN: &[(&str, &str, &str)] = &[
         "> step\nstep 1, line 3: add a, 2\n> run\nhistory end\nstep 2: the end\n\
          > undo\nstep 1, line 3: add a, 2\n\
          > last a\na: 0 -> 1 by `add a, 1` (line 2, step 1)\nstep 0, line 2: add a, 1\n> print a\na = 0\n\
-         > info events\nthere are none\n",
+         > info events\nthere are no events\n",
     ),
-    // Several edits at one time point begin a single branch, unless a mark or fence there would be lost.
+    // Several edits at one time point begin a single branch, unless a mark or fence at this time point would be lost.
     (
         ".inout a, b\nadd a, b\n",
         "set a = 1\nset b = 2\nmark here\nset a = 3\nundo\nprint a\ngoto here\nprint a\n\
@@ -377,7 +380,7 @@ const OWN: &[(&str, &str, &str)] = &[
         "expect a == 1 and a < 2\n",
         "> expect a == 1 and a < 2\nerror: `a == 1 and a < 2` does not hold\n",
     ),
-    // `any` after a cell is an option, but a cell may also have that name.
+    // `any` after a cell is an option, but a cell may also be called `any`.
     (
         ".out many, any\nadd many, 1\nadd any, 1\n",
         "watch many any\nwatch any\nwatch any any if many == 1\nrun\nrun\n",

@@ -1,5 +1,5 @@
-//! Compares the speed of travel with that of plain runs of the machine, over 10⁸ steps. Not run by default:
-//! `cargo test -p reviver-debugger --release --test speed -- --ignored --nocapture`.
+//! Compares the speed of travel with that of plain runs of the machine, over 10⁸ steps. These tests are ignored by
+//! default; to run them: `cargo test -p reviver-debugger --release --test speed -- --ignored --nocapture`.
 
 mod support;
 
@@ -19,8 +19,8 @@ fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
     (start.elapsed(), result)
 }
 
-/// Prints how long each kind of travel takes, as a multiple of the time of a plain run. Asserts that
-/// `reverse-continue` takes at most `most` times as long as `continue`.
+/// Prints the time of each kind of travel, as a multiple of the time of a plain run. Asserts that `reverse-continue`
+/// takes at most `most` times as long as `continue`.
 fn measure(name: &str, text: &str, cell: &str, most: f64) {
     let last_line = text.lines().count();
     let subject = support::subject(text);
@@ -117,7 +117,7 @@ fn floats() {
     measure("leapfrog in f64", &text, "last", 3.0);
 }
 
-/// Returns how many times faster native code is than the interpreter, for a session that travels to the end
+/// Returns the speed of native code as a multiple of the interpreter's speed, for a session that travels to the end
 /// and back.
 fn compare_engines(name: &str, text: &str) -> f64 {
     let subject = support::subject(text);

@@ -29,8 +29,8 @@ pub enum Assessment {
     Unjudged(String),
 }
 
-/// Kind of a mismatch, the most fundamental first. If a line has several mismatches, the first kind in this list
-/// tells the reader most.
+/// Kind of a mismatch. The kinds are listed with the most fundamental one first. If a line has several mismatches, the
+/// kind that is listed first tells the reader most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MissReason {
     /// The text can't be assembled.
@@ -43,7 +43,7 @@ pub enum MissReason {
     MissingCell,
     /// A trap that the line doesn't expect.
     Trap,
-    /// A different value, or a different end of the run.
+    /// A value that differs from the expected one, or a run that ends differently.
     #[default]
     Value,
 }

@@ -39,7 +39,7 @@ impl Halt {
             Halt::Trap { .. } => MissReason::Trap,
             Halt::Steps(_) => MissReason::Steps,
             Halt::Memory(_) | Halt::NoMemory(_) => MissReason::Memory,
-            // An interrupted line gets no verdict, so this kind of mismatch is never shown.
+            // A line whose run was interrupted gets no verdict, so the kind of its mismatch is never shown.
             Halt::Interrupted => MissReason::default(),
         }
     }
@@ -52,7 +52,7 @@ impl Halt {
     }
 }
 
-/// Returns true if the text of a line denotes this trap: the trap's code, or a part of its message.
+/// Returns true if the text of a line denotes this trap. The text is the trap's code, or a part of its message.
 pub(crate) fn is_meant(explanation: &Explanation, text: &str) -> bool {
     explanation.code.text() == text || explanation.message.contains(text)
 }
@@ -79,8 +79,8 @@ pub(crate) fn sized(bytes: u64) -> String {
 
 /// Runs to the end of the program in a direction, or returns the reason why that isn't possible within the limits.
 ///
-/// Memory is checked between chunks of steps. A chunk is so short that even the fastest growth keeps the machine
-/// within its memory limit.
+/// Memory is checked between chunks of steps. A chunk is so short that the machine stays within its memory limit even
+/// if every step adds as much memory as possible.
 pub(crate) fn go(machine: &mut Machine, travel: Travel, limits: TestLimits) -> Result<(), Halt> {
     let first = machine.state().step;
     let growth = growth(machine);
@@ -127,7 +127,7 @@ const SPARE: u64 = 2;
 const ENTRY: u64 = 24 * SPARE;
 /// The maximum number of bytes that a step may record in a history.
 const RECORDS: u64 = 8 * 32 * SPARE;
-/// The maximum number of bytes of a call record. The reference for one argument takes no more.
+/// The maximum number of bytes of a call record. The reference for one argument takes at most the same number of bytes.
 const CALL: u64 = 32 * SPARE;
 const REFERENCE: u64 = 12 * SPARE;
 

@@ -11,10 +11,11 @@ use reviver_vm::{Machine, Program, Travel};
 
 use crate::assessment::Mismatch;
 
-/// The maximum length of a list that a mismatch shows in full. Of a longer list it shows the first differing entry.
+/// The maximum length of a list that a mismatch shows in full. Of a longer list, the mismatch shows only the first
+/// differing entry.
 const LISTED: usize = 16;
 
-/// The tolerance for a real, relative to the larger of 1 and its magnitude.
+/// The tolerance for a real, relative to the magnitude of the real or to 1, whichever is larger.
 const NEAR: f64 = 1e-9;
 
 /// Compares values with the numbers of a text. The numbers are parsed like those of a program: `0x10` is 16,

@@ -58,7 +58,7 @@ fn other(message: String) -> NoDerivatives {
     NoDerivatives::Other(MissReason::Value, message)
 }
 
-/// Checks an expectation about derivatives. Returns the mismatches, which are none if it holds.
+/// Checks an expectation about derivatives. Returns the mismatches; the list is empty if the expectation holds.
 pub(crate) fn assess(
     line: &ExpectedDerivative,
     module: &Module,
@@ -159,7 +159,7 @@ fn gradient_misses(
 }
 
 /// Compares the gradient with dual numbers and finite differences. Returns a mismatch if they differ, unless the line
-/// expects that (`is_meant`).
+/// expects a difference (`is_meant`).
 fn disagreement(
     subject: &Subject,
     loss: &Variable,
@@ -168,7 +168,8 @@ fn disagreement(
 ) -> Result<Option<Mismatch>, NoDerivatives> {
     let inputs = subject.inputs();
     let check = compare(subject, &subject.seeds_of(loss)?, &inputs, gradient)?;
-    // At a kink no derivative exists, and the gradient is that of one side. The verdict then isn't `Differs`.
+    // At a kink no derivative exists, and the gradient is that of one side. The verdict is `NotVerified` then, and not
+    // `Differs`.
     let differs = check.verdict() == Verdict::Differs;
     Ok(match (differs, is_meant) {
         (false, false) | (true, true) => None,
@@ -177,7 +178,7 @@ fn disagreement(
             let wrong =
                 check.comparisons.iter().filter(|comparison| comparison.verdict() == Verdict::Differs);
             let wrong: Vec<String> = wrong.map(|comparison| format!("{comparison:?}")).collect();
-            let expected = "the derivative, as computed by tangents and differences (`disagrees` expects a rule that differs)";
+            let expected = "the derivative, as computed by tangents and differences (write `disagrees` if the rule is meant to differ)";
             Some(Mismatch::new(expected, wrong.join("; ")))
         }
     })
@@ -253,7 +254,7 @@ fn one(subject: &Subject, name: &str) -> Result<Variable, NoDerivatives> {
     }
 }
 
-/// Returns the variables of a name: `x`, `A`, `A[3]` or `M[1,2]`.
+/// Returns the variables that a name denotes: `x`, `A`, `A[3]` or `M[1,2]`.
 fn variables(subject: &Subject, name: &str) -> Result<Vec<Variable>, NoDerivatives> {
     let unknown = || NoDerivatives::Other(MissReason::MissingCell, format!("no cell `{name}`"));
     let base = name.split('[').next().unwrap_or_default();

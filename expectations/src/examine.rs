@@ -16,8 +16,8 @@ use crate::round_trip::RoundTrip;
 use crate::settings::TestSettings;
 use crate::{derivatives, reference, runs};
 
-/// Checks all lines of a file. `files` provides references, whose paths are relative to the file that contains the
-/// expectations.
+/// Checks all lines of a file. `files` provides the reference programs. Their paths are relative to the file that
+/// contains the expectations.
 pub fn examine(
     program: &ProgramUnderTest,
     expectations: &Expectations,
@@ -125,7 +125,8 @@ impl Examination<'_> {
         self.properties.iter_mut().for_each(|property| property.see(round_trip, inputs));
     }
 
-    /// Returns the verdict on a property: from its tally, or for `uses no` from the words of the text.
+    /// Returns the verdict on a property. The verdict is based on the property's tally, or for `uses no` on the words
+    /// of the text.
     fn assessed(&self, property: &Property, tally: Option<Assessment>) -> Assessment {
         match (property, tally) {
             (Property::UsesNo(word), _) if self.program.words.contains(word) => {
@@ -142,7 +143,7 @@ impl Examination<'_> {
     }
 }
 
-/// Returns the verdict on a line that a signal stopped or prevented.
+/// Returns the verdict on a line whose check was stopped by a signal, or not started because of it.
 fn stopped() -> Assessment {
     Assessment::Unjudged("stopped before it was checked".to_owned())
 }

@@ -16,7 +16,8 @@ pub fn unmarked(text: &str) -> &str {
 pub struct Expectations {
     /// The name of the file; paths of references are relative to it.
     pub name: String,
-    /// The lines with the mark, in order of the text. Valid lines `points N` are applied and left out.
+    /// The lines with the mark, in order of the text. Valid lines `points N` set the weights of the lines below them,
+    /// and aren't in this list.
     pub lines: Vec<ExpectedLine>,
 }
 
@@ -37,7 +38,7 @@ pub struct ExpectedLine {
     pub line: usize,
     /// The text of the line without the mark.
     pub text: String,
-    /// The weight of the line in grading: that of the last line `;! points N` above it, or 1.
+    /// The weight of the line in grading: N of the last line `;! points N` above it, or 1 if there is no such line.
     pub points: u32,
     /// The parsed expectation, or the syntax error of the line.
     pub read: Result<Expectation, GrammarError>,

@@ -32,7 +32,7 @@ pub enum NoStart {
     /// A value or a number of values that the cell can't take.
     #[error(transparent)]
     Value(#[from] ValueError),
-    /// Cells of the start state that exceed the memory limit. The number is that limit in bytes.
+    /// The cells of the start state exceed the memory limit. The number is the memory limit in bytes.
     #[error("the program's cells take more than {}", sized(*.0))]
     TooLarge(u64),
     /// A request for memory that the system refused.
@@ -144,8 +144,8 @@ fn give(
     Ok(global)
 }
 
-/// Sets values that aren't given to their defaults, and returns an error for a missing value without one. The command
-/// `run` does the same.
+/// Sets each input that the line doesn't set to its default. Returns an error if such an input has no default. The
+/// command `run` does the same.
 fn complete(
     program: &Program,
     machine: &mut Machine,

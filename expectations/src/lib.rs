@@ -1,5 +1,5 @@
-//! Expectations in the header of a program (`;! run n=10 -> a=55`), and their check. The checks run programs forward
-//! and backward, differentiate them, compare them with a reference program, and test properties.
+//! Parses and checks the expectations in the header of a program (`;! run n=10 -> a=55`). The checks run programs
+//! forward and backward, differentiate them, compare them with a reference program, and test properties.
 //!
 //! Any engine can execute the programs. This crate prints nothing and reads no disk: files are read through
 //! the assembler's `Files`.

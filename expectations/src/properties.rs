@@ -1,5 +1,6 @@
 //! Properties that must hold for every run of a file. They are checked during the runs, and reported at their own
-//! lines. Some properties are checked by default at the lines of runs, unless they have their own lines.
+//! lines. Some properties are checked by default, and reported at the lines of runs. If a property has its own line, it
+//! is reported only there.
 
 use reviver_vm::explain::Explanation;
 
@@ -33,8 +34,8 @@ impl OwnLines {
     }
 }
 
-/// Returns the mismatches with the properties that hold by default: no garbage and no history. A property with its
-/// own line is skipped here.
+/// Returns the mismatches with the properties that are checked by default: no garbage and no history. A property with
+/// its own line is skipped here.
 pub(crate) fn usual(round_trip: &RoundTrip, own: OwnLines, exact: bool) -> Vec<Mismatch> {
     let garbage = (!own.no_garbage).then(|| undeclared(round_trip)).flatten();
     let history = (!own.no_history && !exact && round_trip.history_bytes > 0).then(|| kept(round_trip));
@@ -67,7 +68,8 @@ impl PropertyTally {
         }
     }
 
-    /// Returns the verdict over all runs. `has_runs` is true if the file has lines whose runs count for properties.
+    /// Returns the verdict over all runs. `has_runs` is true if the file has lines on whose runs properties are
+    /// checked.
     pub fn assessment(&self, has_runs: bool) -> Assessment {
         match &self.first {
             Some(miss) => Assessment::Missed(vec![miss.clone()]),

@@ -81,8 +81,8 @@ fn reported(given: &GivenWords) -> String {
 }
 
 impl ComparedPrograms<'_> {
-    /// Checks that both programs have the inputs that the line names, and the same results. Otherwise returns a
-    /// mismatch.
+    /// Checks that both programs declare the inputs that the line names, and that both declare the same results.
+    /// Otherwise returns a mismatch.
     fn check(&self, line: &SameAs) -> Result<(), Mismatch> {
         for input in &line.inputs {
             for (ready, whose) in [(&self.reference, "the reference"), (&self.tested, "the program")] {

@@ -7,7 +7,7 @@ use reviver_vm::{Cause, Machine, Program, State, Travel};
 use crate::bounded::{Halt, go};
 use crate::settings::TestLimits;
 
-/// State of a round trip at its turning point: the run has reached the end, and hasn't turned back.
+/// State of a round trip at its turning point: the first run has reached the end, and the run back hasn't begun.
 pub(crate) struct EndedRun {
     first: State,
     travel: Travel,
@@ -32,9 +32,9 @@ pub(crate) struct RoundTrip {
 pub(crate) enum RoundTripEnd {
     /// Equal to the initial state, bit for bit.
     Same,
-    /// Equal to the initial state within the tolerance of floats; with a cell that differs.
+    /// Equal to the initial state within the tolerance of floats. The text names a cell that differs.
     Near(String),
-    /// Different from the initial state; with a cell that differs.
+    /// Different from the initial state. The text names a cell that differs.
     Elsewhere(String),
     Halted(Halt),
 }

@@ -90,7 +90,7 @@ impl RunAssessor<'_> {
         self.run.end.results().iter().any(|result| matches!(result, RunResult::Erases(_)))
     }
 
-    /// Returns true if the line has a word by which the initial state need not be restored exactly: `drifts`,
+    /// Returns true if the line has a word that permits an initial state that isn't restored exactly: `drifts`,
     /// `unrestored` or `erases`.
     fn is_lossy(&self) -> bool {
         self.says(&RunResult::Drifts) || self.says(&RunResult::Unrestored) || self.erases()

@@ -42,7 +42,7 @@ pub struct TestSettings<'a> {
     pub gradients: &'a CheckGradient<'a>,
     /// The limits on the steps and the memory of each run.
     pub limits: TestLimits,
-    /// Flag that stops runs when it is set. Lines that aren't finished then get no verdict.
+    /// Flag that stops runs when it is set. Lines that aren't finished when the flag is set get no verdict.
     pub interrupt: Option<&'a Arc<AtomicBool>>,
 }
 

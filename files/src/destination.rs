@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::folder::folder;
 use crate::identity::Identity;
 
-/// The longest chain of symbolic links that is followed: 40, as on Linux.
+/// The maximum number of symbolic links in a chain that is followed: 40, as on Linux.
 const LONGEST_CHAIN: usize = 40;
 
 /// The destination of an output path.
@@ -38,7 +38,8 @@ impl Destination {
         }
     }
 
-    /// Returns the resolved path. A stream has none: returns `followed`, the path before resolution.
+    /// Returns the resolved path. A stream has no resolved path: for a stream, returns `followed`, the path
+    /// before resolution.
     pub fn path<'p>(&'p self, followed: &'p Path) -> &'p Path {
         match self {
             Destination::Stream => followed,
@@ -69,5 +70,5 @@ fn end_of_links(path: &Path) -> io::Result<PathBuf> {
             Err(_) => return Ok(path),
         }
     }
-    Err(io::Error::other("too many links"))
+    Err(io::Error::other("the path leads through too many symbolic links"))
 }

@@ -58,7 +58,9 @@ impl Encoding {
             Encoding::Windows1252 => {
                 "save it as UTF-8 in the editor, or convert it: `iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW`"
             }
-            Encoding::Unknown => "is it an image or another binary file? Save a text as UTF-8",
+            Encoding::Unknown => {
+                "choose a text file instead of an image or another binary file, and save the text as UTF-8"
+            }
         }
     }
 }

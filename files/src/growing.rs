@@ -7,8 +7,8 @@ use std::path::Path;
 use crate::output::{Output, WriteError};
 use crate::write::GrowingFile;
 
-/// A temporary file next to the output's destination, to which chunks are written. If it is dropped before
-/// [`GrowingOutput::finish`], the destination is unchanged.
+/// An output that is being written in chunks, usually to a temporary file next to its destination. If the
+/// output is dropped before [`GrowingOutput::finish`], a file at the destination is unchanged.
 #[derive(Debug)]
 pub struct GrowingOutput {
     output: Output,

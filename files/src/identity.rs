@@ -1,5 +1,5 @@
-//! The identity of the file that a path leads to. It is the same for all spellings of the path, and for all
-//! links to the file. This module reads no file contents.
+//! The identity of the file that a path leads to. The identity is the same for all spellings of the path, and
+//! for all links to the file. This module reads no file contents.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata};

@@ -30,8 +30,8 @@ pub struct FileKind {
 pub enum Replaces {
     /// Only an empty file or one of this kind may be replaced.
     Kind(&'static FileKind),
-    /// Only an empty file or one that begins with these bytes may be replaced; only earlier outputs of the
-    /// same kind begin with them. The text names the kind with its article, such as "a picture".
+    /// Only an empty file, or a file that begins with these bytes, may be replaced. Only outputs of one kind
+    /// begin with these bytes. The text is the name of the kind with its article, such as "a picture".
     Beginning(&'static str, Vec<u8>),
     /// Any file may be replaced, except files that the command uses. The user has asked for this.
     Anything,
@@ -91,7 +91,7 @@ fn in_words(path: &Path, error: &io::Error) -> String {
     let folder = folder(path).display();
     match error.kind() {
         ErrorKind::NotFound => format!("there is no folder {folder}"),
-        ErrorKind::NotADirectory => format!("{folder} is no folder"),
+        ErrorKind::NotADirectory => format!("{folder} is not a folder"),
         ErrorKind::PermissionDenied => "permission denied".to_owned(),
         ErrorKind::IsADirectory => "it is a folder".to_owned(),
         _ => reason(error),
@@ -120,7 +120,7 @@ impl WriteError {
         !matches!(self, WriteError::Protected { .. } | WriteError::Io { .. })
     }
 
-    /// Returns true if [`Replaces::Anything`] would avoid this error. Then a message can suggest an option
+    /// Returns true if [`Replaces::Anything`] would avoid this error, so that a message can suggest an option
     /// that forces the replacement.
     pub fn yields_to_force(&self) -> bool {
         matches!(self, WriteError::OtherKind { .. } | WriteError::Protected { .. })
@@ -175,8 +175,8 @@ impl Output {
         matches!(self.replaces, Replaces::Anything)
     }
 
-    /// Resolves and checks the path like [`Output::checked_destination`]. This output's own entry in the register is
-    /// removed meanwhile, because it would count as a conflict.
+    /// Resolves and checks the path like [`Output::checked_destination`]. During the check, the output's own
+    /// entry is removed from the register, because the entry would count as a conflict.
     fn checked_besides_itself(&self) -> Result<Destination, WriteError> {
         if let Some(identity) = &self.entered {
             self.used.leave(identity);
@@ -188,8 +188,8 @@ impl Output {
         destination
     }
 
-    /// Resolves the path again and checks that the file there may be written. Returns an error for a file in
-    /// use, and for a file that `replaces` protects.
+    /// Resolves the path again, and checks that the output may be written to the resolved path. Returns an
+    /// error for a file in use, and for a file that `replaces` protects.
     fn checked_destination(&self) -> Result<Destination, WriteError> {
         let io = |error| WriteError::io(&self.path, error);
         let destination = Destination::of(&self.path).map_err(io)?;

@@ -1,6 +1,6 @@
 //! Temporary files next to outputs. A process that was killed leaves its temporary files behind; the next
-//! process that writes into the folder removes them. Files of a live process are kept, because it holds a
-//! lock on them.
+//! process that writes into the folder removes them. The files of a live process are kept, because the process
+//! holds a lock on them.
 
 use std::fs::File;
 use std::io;
@@ -11,7 +11,7 @@ use tempfile::{Builder, NamedTempFile};
 use crate::folder::folder;
 use crate::unfinished::{self, Noted};
 
-/// Temporary files are named `.reviver-`, 12 letters or digits, `.part`.
+/// The beginning of the name of a temporary file. After it, the name has 12 letters or digits, and `.part`.
 const PREFIX: &str = ".reviver-";
 const LETTERS: usize = 12;
 const SUFFIX: &str = ".part";
@@ -25,7 +25,8 @@ pub(crate) enum FileMode {
     Private,
 }
 
-/// A temporary file next to an output. It is removed on drop; a process that ends early removes it, too.
+/// A temporary file next to an output. The file is removed on drop; a process that ends early removes the file,
+/// too.
 #[derive(Debug)]
 pub(crate) struct PartFile {
     // Fields drop in this order: first the file, then its entry in the list of unfinished files.
@@ -124,7 +125,7 @@ mod system {
     }
 }
 
-/// Replacement for platforms that can't remove open files. On these platforms, stale files can't be
+/// The same functions for platforms that can't remove open files. On these platforms, stale files can't be
 /// distinguished from files in use, so no file is removed.
 #[cfg(not(unix))]
 mod system {

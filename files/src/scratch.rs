@@ -1,4 +1,4 @@
-//! A private temporary folder for the output of another program. It is removed when the [`Scratch`] is
+//! A private temporary folder for the output of another program. The folder is removed when the [`Scratch`] is
 //! dropped.
 
 use std::fs;

@@ -1,7 +1,7 @@
 //! A list of the temporary files that are being written. A process that ends early, for example because
-//! memory is refused, removes the listed files. Adding and removing entries allocates no memory. Some files
-//! aren't listed, because there are too many or their paths are too long. The next process that writes into
-//! the folder removes these.
+//! memory is refused, removes the listed files. Adding and removing entries allocates no memory. A file isn't
+//! listed if the list is full or the path of the file is too long. The next process that writes into the folder
+//! of such a file removes the file.
 
 use std::path::Path;
 use std::sync::Mutex;

@@ -1,6 +1,6 @@
-//! Writes bytes to a destination. Usually a temporary file next to the destination is written and then
-//! renamed; if that isn't possible, the destination is overwritten in place. The caller has checked that the
-//! destination may be replaced.
+//! Writes bytes to a destination. Usually the bytes are written to a temporary file next to the destination,
+//! and the temporary file is renamed. If that isn't possible, the destination is overwritten in place. The
+//! caller has checked that the destination may be replaced.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Seek as _, Write as _};
@@ -211,8 +211,8 @@ fn is_denied(error: &io::Error) -> bool {
     error.kind() == ErrorKind::PermissionDenied
 }
 
-/// Returns true if the new file has the owner and group of the old one; changes them if necessary. Returns
-/// false if this user isn't permitted to change them.
+/// Gives a new file the owner and the group of the old file. Returns false if this user isn't permitted to
+/// change them.
 #[cfg(unix)]
 fn takes_owner(new: &File, old: &Metadata) -> io::Result<bool> {
     use std::os::unix::fs::{MetadataExt as _, fchown};

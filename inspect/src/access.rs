@@ -38,9 +38,9 @@ pub fn visit(memory: &Memory, state: &State, node: Node, mut visit: impl FnMut(A
     }
 }
 
-/// Returns the call that a step enters in the direction of time, and the call depth of the caller. For
-/// example, a step backward over the beginning of a procedure undoes a call: in time, the call is entered
-/// there.
+/// Returns the call that a step enters in the direction of time, and the call depth of the caller. For example, a
+/// backward step over the beginning of a procedure undoes a call. In the direction of time, the same step enters the
+/// call.
 fn entered(state: &State, node: Node, instruction: &Instruction) -> Option<(u32, usize)> {
     let goes_forward = node.backward == state.inverted;
     match instruction.update.shape() {
@@ -62,9 +62,9 @@ fn switches_mode(memory: &Memory, state: &State, node: Node, instruction: &Instr
                     .callee(node.instruction())
                     .is_some_and(|p| memory.program().rule(p).is_some())
         }
-        // A ruled call has two parts, the body and the rule. The first part runs backward, from its end to
-        // its entry; there the second part begins. The second part runs forward, from its entry to its end;
-        // there the call returns.
+        // A ruled call has two parts, the body and the rule. The first part runs backward, from its end to its entry,
+        // where the second part begins. The second part runs forward, from its entry to its end, where the call
+        // returns.
         OperandShape::Boundary => {
             !node.backward && state.calls.last().is_some_and(|record| record.part != Part::Whole)
         }

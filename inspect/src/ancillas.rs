@@ -1,6 +1,6 @@
-//! Counts private cells in use, and keeps the maximum: private globals, cells of frames, and values on
-//! private stacks. A cell is in use while it isn't 0. The observer sees every step that writes, and updates
-//! its count by the cells written.
+//! Counts the private cells in use during a run, and finds the maximum. Private cells are private globals, cells of
+//! frames, and values on private stacks. A cell is in use while it isn't 0. The observer sees the state after every
+//! step that writes, and updates its count from the written cells.
 
 use std::ops::Range;
 
@@ -29,7 +29,7 @@ impl InUse {
     }
 }
 
-/// The counted cells of one class, and those of them that are in use.
+/// The counted cells of one class, with the cells in use.
 struct CellTally {
     class: Class,
     /// One flag for each cell that exists during the whole run: true if the cell is counted. Cells after
@@ -45,7 +45,7 @@ pub struct Ancillas {
     ints: CellTally,
     reals: CellTally,
     bits: [u64; 2],
-    /// True if values on the stack are counted: first for the integer stack, then for the real stack.
+    /// True if values on a stack are counted. The first flag is for the integer stack, the second for the real stack.
     stacks: [bool; 2],
     peak: InUse,
     peak_bits: u64,
@@ -70,8 +70,8 @@ impl Ancillas {
         (0..self.memory.program().module().code.len() as u32).collect()
     }
 
-    /// Returns the cells in use at the peak, and their size in bits. The peak is the state with the largest
-    /// size.
+    /// Returns the cells in use at the peak, and their size in bits. The peak is the state in which the cells in use
+    /// have the most bits together.
     pub fn peak(&self) -> (InUse, u64) {
         (self.peak, self.peak_bits)
     }
@@ -131,7 +131,8 @@ impl CellTally {
         }
     }
 
-    /// Adapts to frames that were opened or closed; their cells are at the end of the list of cells.
+    /// Changes the number of counted cells after a frame was opened or closed. The cells of frames are at the end of
+    /// the list of cells.
     fn resize(&mut self, state: &State) {
         let length = self.length(state);
         let gone = self.used.get(length..).unwrap_or_default();

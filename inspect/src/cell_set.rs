@@ -48,8 +48,8 @@ impl From<Target> for CellSet {
 }
 
 impl CellSet {
-    /// Creates the set that starts at `first`. The offsets of each row must be above all offsets of the row
-    /// before.
+    /// Creates the set that starts at `first`. All offsets of a row must be greater than all offsets of the previous
+    /// row.
     pub fn new(first: Target, rows: Axis, columns: Axis) -> CellSet {
         CellSet { first, rows, columns }
     }
@@ -82,8 +82,8 @@ impl CellSet {
         })
     }
 
-    /// Returns true if a slot of a procedure may refer to one of the cells or to its adjoint. Without a
-    /// state, the slot's address may be unknown; the answer is true then.
+    /// Returns true if a slot of a procedure may refer to one of the cells or to its adjoint. Without a state, the
+    /// slot's address may be unknown. The result is true in that case.
     pub fn may_have(&self, memory: &Memory, procedure: usize, slot: &Slot) -> bool {
         let (class, offset) = match self.first {
             Target::Static(cell) => (cell.class, cell.offset),

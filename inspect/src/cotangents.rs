@@ -19,13 +19,13 @@ use crate::memory::{Cell, Memory};
 pub struct Carried {
     /// The adjoint whose value changes.
     pub to: Cell,
-    /// The adjoints from which the new value is computed. Empty if the adjoint is cleared, or restored from a
-    /// stack or a tape.
+    /// The adjoints from which the new value is computed. The list is empty if the adjoint is cleared, or restored from
+    /// a stack or a tape.
     pub from: Vec<Cell>,
 }
 
-/// Returns the adjoints that the step over the instruction at `at` changes, in either direction. `state` is
-/// the state before or after the step. Empty while gradient mode is off.
+/// Returns the adjoints that the step over the instruction at `at` changes, in either direction. `state` is the state
+/// before or after the step. The list is empty while gradient mode is off.
 pub fn carried(memory: &Memory, state: &State, at: u32) -> Vec<Carried> {
     let Some(step) = memory.program().flow().step(at) else { return Vec::new() };
     if matches!(step.operation.update.shape(), OperandShape::Call | OperandShape::Boundary) {

@@ -10,15 +10,15 @@ use crate::points::{WatchMode, candidates};
 
 /// An observer of states during a run.
 pub trait RunObserver {
-    /// Observes a state. It is the state after an instruction at one of the places, at a requested step, or
-    /// where the run in one direction ends. In the first case, `behind` is the instruction.
+    /// Observes a state. The state follows an instruction at one of the places, or is at a requested step, or is the
+    /// last state of the run. If the state is after an instruction at a place, `behind` is this instruction.
     fn look(&mut self, state: &State, travel: Travel, behind: Option<u32>);
 
     /// Observes a state at one of the places, before the instruction there is executed.
     fn meet(&mut self, _: &State) {}
 
-    /// Returns the number of steps (at least 1) after which the observer must see a state, even if no place
-    /// is reached before. `None` means that only places matter.
+    /// Returns the number of steps (at least 1) after which the observer must see a state, even if the run reaches no
+    /// place before that. `None` means that the observer sees states only at places.
     fn due(&self, _: &State) -> Option<u64> {
         None
     }
@@ -49,8 +49,8 @@ pub struct PlacedObserver<'l> {
     pub looks: &'l mut dyn RunObserver,
 }
 
-/// Returns the instructions that may write some cells. The decision is made without a state, so it is
-/// conservative.
+/// Returns the instructions that may write some cells. The list is computed without a state, so it may contain
+/// instructions that write none of the cells.
 pub fn changes(memory: &Memory, targets: &[Target]) -> Vec<u32> {
     targets.iter().flat_map(|target| candidates(memory, (*target).into(), WatchMode::Write)).collect()
 }

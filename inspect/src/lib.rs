@@ -1,5 +1,5 @@
 //! Facts about programs and their states, which the debugger, plots and logs share. This crate prints nothing, and
-//! knows no terminal and no session.
+//! depends on neither a terminal nor a session.
 //!
 //! | module | content |
 //! |---|---|

@@ -148,9 +148,9 @@ struct TextAtHand {
     origins: Option<Structure>,
 }
 
-/// Returns the line records of a module whose original text isn't available, such as an image. Then
-/// `set_text` replaces the records in the module by those of the text that is shown. Does nothing if
-/// `is_own`.
+/// Returns the line records of a module whose original text isn't available, such as an image. In addition, `set_text`
+/// replaces the records in the module by those of the shown text. If `is_own` is true, nothing is changed and the
+/// result is `None`.
 fn origins(module: &mut Module, is_own: bool, set_text: impl FnOnce(&mut Structure)) -> Option<Structure> {
     if is_own {
         return None;
@@ -240,8 +240,8 @@ impl Listing {
         }
     }
 
-    /// Returns the source line from which an instruction of an image was assembled: `line 12` or
-    /// `lib/vector.rasm:12`. Returns `None` if the image doesn't record it.
+    /// Returns the source line from which an instruction of an image was assembled: `line 12` or `lib/vector.rasm:12`.
+    /// Returns `None` if the image doesn't record the line.
     pub fn origin(&self, at: u32) -> Option<String> {
         let origins = self.origins.as_ref()?;
         let line = origins.line(at)?;
@@ -264,16 +264,16 @@ impl Listing {
         self.instructions.get(&line).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the first line with instructions in the same file, from `line` on.
+    /// Returns the first line that has instructions, in the same file and from `line` on.
     pub fn with_instructions(&self, line: Line) -> Option<Line> {
         let (found, _) = self.instructions.range(line..).next()?;
         (found.file == line.file).then_some(*found)
     }
 
-    /// Returns the instructions at which control enters a line, when the machine runs forward, or inverted if
-    /// `inverted`. The instructions of a line form one or several groups of adjacent instructions. Control
-    /// falls into a group or jumps into it. So a line may have several entries: an `else` is reached from two
-    /// sides, and uncomputing code forms a separate group.
+    /// Returns the instructions at which control enters a line. The machine runs forward, or inverted if `inverted` is
+    /// true. The instructions of a line form one or several groups of adjacent instructions. Control falls into a group
+    /// or jumps into it. So a line may have several entries: an `else` is reached from two sides, and uncomputing code
+    /// forms a separate group.
     pub fn entries(&self, module: &Module, line: Line, inverted: bool) -> Vec<u32> {
         let code = &module.code;
         let turn = if inverted { Update::From } else { Update::Br };
@@ -303,8 +303,8 @@ impl Listing {
         words(text.split_once(':').filter(|(label, _)| is_label(label)).map_or(text, |(_, rest)| rest))
     }
 
-    /// Returns the number of the file with this name. If there is none, accepts a file whose name ends with
-    /// `/` and the given name, or the reverse.
+    /// Returns the number of the file with this name. If no file has this name, also accepts a file whose name ends
+    /// with `/` and the given name, and a file with whose name the given name ends in this way.
     pub fn file(&self, name: &str) -> Option<u32> {
         let ends = |long: &str, short: &str| {
             !short.is_empty() && long.strip_suffix(short).is_some_and(|folder| folder.ends_with('/'))
@@ -354,7 +354,8 @@ fn entries_of(code: &[Instruction], run: &[u32], inverted: bool) -> Vec<u32> {
         let Some(&Instruction { update, link: Link::Partner(partner), .. }) = code.get(at as usize) else {
             continue;
         };
-        // A pair within the group skips a part of a condition; control stays in the line.
+        // If both halves of a pair are in the group, the jump only skips a part of a condition, and control stays in
+        // the line.
         if run.contains(&partner) {
             continue;
         }
@@ -363,7 +364,8 @@ fn entries_of(code: &[Instruction], run: &[u32], inverted: bool) -> Vec<u32> {
             continue;
         }
         let lands_here = n + 1 < ordered.len();
-        // A jump from a later instruction continues at another line: the join is the end of this group.
+        // A jump from a later instruction to a join at the end of this group continues at another line, so this join
+        // isn't an entry.
         let is_from_before = (partner < at) != inverted;
         match all_pass {
             true if lands_here || is_from_before => {
@@ -415,8 +417,8 @@ fn flat(renderer: TextRenderer<'_>, instruction: &Instruction, inverted: bool) -
     renderer.instruction(&instruction, |other| label(module, other).unwrap_or_else(|| format!("#{other}")))
 }
 
-/// Renders a single instruction of a compound statement. Returns `None` for an instruction that has no source
-/// form. Those are the halves of branch pairs, and instructions with a variable that lowering introduced.
+/// Renders a single instruction of a compound statement. Returns `None` for an instruction that has no source form. The
+/// halves of branch pairs have no source form. Neither have instructions with a variable that lowering introduced.
 pub fn spell_part(program: &Program, at: u32, inverted: bool) -> Option<String> {
     let module = program.module();
     let number = program.procedure_of(at);

@@ -1,5 +1,5 @@
-//! Names and cells: the cell to which a name refers in a frame, and the same cell's address in another state.
-//! The machine determines the layout of cells ([`lookup`]). This module depends on neither instructions nor
+//! Names and cells: finds the cell to which a name refers in a frame, and the address of the same cell in another
+//! state. The machine determines the layout of cells ([`lookup`]). This module depends on neither instructions nor
 //! time.
 
 use std::sync::Arc;
@@ -125,7 +125,7 @@ impl Storage {
         (self.cell(number) == Some(cell)).then_some(number)
     }
 
-    /// Returns the storage with `first` as its first cell. Used for a state in which the frame has another
+    /// Returns the storage with `first` as its first cell. Callers use it for a state in which the frame has another
     /// address.
     #[must_use]
     pub fn moved(self, first: Cell) -> Storage {
@@ -137,8 +137,8 @@ impl Storage {
     }
 }
 
-/// A cell identified without a state. A cell of a frame has no fixed address, so it is identified by its
-/// frame and its position there.
+/// A cell identified without a state. A cell of a frame has no fixed address, so it is identified by its frame and its
+/// position in the frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
     /// A cell of a global or of the frame of main.
@@ -215,8 +215,8 @@ impl Memory {
         self.frame(state, depth).map(|open| Scope { procedure: open.procedure, depth })
     }
 
-    /// Returns true if a call of a procedure with a derivative rule is open. Gradient mode can't be switched
-    /// during such a call, because entering and leaving the call depend on the mode.
+    /// Returns true if a call of a procedure with a derivative rule is open. Gradient mode can't be switched during
+    /// such a call, because the steps that enter and leave the call depend on the mode.
     pub fn is_in_ruled_call(&self, state: &State) -> bool {
         let has_rule = |record: &CallRecord| {
             self.program.callee(record.site).and_then(|callee| self.program.rule(callee)).is_some()
@@ -264,8 +264,8 @@ impl Memory {
         }
     }
 
-    /// Returns the call depth of another open frame that declares a name. The nearest frame further out is
-    /// preferred to the nearest one further in.
+    /// Returns the call depth of another open frame that declares a name. If frames on both sides declare the name,
+    /// returns the nearest outer frame, not the nearest inner one.
     pub fn other_frame_with(&self, state: &State, depth: usize, name: &str) -> Option<usize> {
         let inside = depth.saturating_add(1)..=state.calls.len();
         (0..depth).rev().chain(inside).find(|&other| self.own(state, other, name).is_some())

@@ -1,11 +1,10 @@
 //! Breakpoints and watchpoints as data: location, condition, and user settings. This module checks whether
 //! a point matches a state; it executes no steps.
 //!
-//! A breakpoint at an instruction is hit in every state in which that instruction comes next in time. The
-//! direction of travel doesn't matter: going backward, a run stops when the instruction has just been undone.
-//! A `from` is a join, and a jump lands after it. Therefore a breakpoint at a `from` is hit after the `from`,
-//! whether control jumped or fell through. Inside an `uncall` the roles are exchanged: there, a breakpoint at
-//! a `br` is hit after the `br`.
+//! A breakpoint at an instruction is hit in every state in which that instruction comes next in time. The direction of
+//! travel doesn't matter: a backward run stops right after it has undone the instruction. A `from` is a join, and a
+//! jump lands after it. Therefore a breakpoint at a `from` is hit after the `from`, whether control jumped or fell
+//! through. Inside an `uncall` the roles are exchanged: a breakpoint at a `br` is hit after the `br`.
 
 use std::collections::HashSet;
 
@@ -65,8 +64,8 @@ pub enum BreakPlace {
         /// The direction: true if the machine must run inverted.
         inverted: bool,
     },
-    /// The beginning of a procedure; an inverted machine begins at its end. The field is the procedure's
-    /// number.
+    /// The beginning of a procedure; for an inverted machine, the end of its text. The field is the number of the
+    /// procedure.
     Procedure(u32),
 }
 
@@ -91,7 +90,7 @@ pub enum Trigger {
 pub enum WatchedPlace {
     /// The cells of a name, or of a slice.
     Cells(CellSet),
-    /// The value of an expression, which can change with the cells that it reads.
+    /// The value of an expression. The value can change when a cell that the expression reads changes.
     Value(Box<BoundExpression>),
 }
 
@@ -105,8 +104,8 @@ impl WatchedPlace {
     }
 }
 
-/// The number of points that the user hasn't set. For example, a search for a write sets such a point
-/// internally.
+/// The identifier ([`Point::id`]) of points that the user hasn't set. For example, a search for a write sets such a
+/// point internally.
 pub const UNNUMBERED: u32 = 0;
 
 /// A breakpoint or a watchpoint.
@@ -132,7 +131,7 @@ pub struct Point {
     pub log: Option<LogMessage>,
 }
 
-/// Effect of a point whose location or access was reached.
+/// Effect of a point when the run has reached its location, or has made the access that it watches.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PointVerdict {
     /// The condition doesn't hold, so the point has no effect.
@@ -205,10 +204,9 @@ impl LogMessage {
 }
 
 impl Point {
-    /// Returns the scene in which the condition and the message are evaluated, given the scene of the
-    /// innermost frame. A breakpoint uses the innermost frame. A watchpoint can be triggered in any
-    /// procedure, so names of the frame where the watchpoint was set take precedence while that frame is
-    /// open.
+    /// Returns the scene in which the condition and the message are evaluated, given the scene of the innermost frame.
+    /// A breakpoint uses the innermost frame. A watchpoint can be triggered in any procedure, so the names of the frame
+    /// in which the watchpoint was set take precedence while that frame is open.
     pub fn scene<'a>(&self, innermost: Scene<'a>) -> Scene<'a> {
         let Trigger::Watch { scope: Some(scope), .. } = self.trigger else { return innermost };
         let is_open = innermost.memory.scope(innermost.state, scope.depth) == Some(scope);
@@ -238,8 +236,8 @@ impl Point {
 }
 
 impl BreakPlace {
-    /// Returns the nodes that match the location when travelling in the given direction: one for a machine
-    /// that runs forward, one for an inverted machine.
+    /// Returns the nodes that match the location when travelling in the given direction: first the node for a machine
+    /// that runs forward, then the node for an inverted machine.
     pub fn nodes(self, program: &Program, travel: Travel) -> [Node; 2] {
         let [plain, inverted] = self.positions(program);
         let backward = travel == Travel::Backward;
@@ -283,8 +281,8 @@ impl BreakPlace {
     }
 }
 
-/// Returns every instruction that may trigger a watchpoint. The decision is made without a state, so it is
-/// conservative.
+/// Returns every instruction that may trigger a watchpoint. The list is computed without a state, so it may contain
+/// instructions that never trigger the watchpoint.
 pub fn candidates(memory: &Memory, cells: CellSet, watch: WatchMode) -> Vec<u32> {
     let flow = memory.program().flow();
     let reads_too = matches!(watch, WatchMode::Read | WatchMode::Access);
@@ -306,7 +304,7 @@ pub fn candidates(memory: &Memory, cells: CellSet, watch: WatchMode) -> Vec<u32>
         // reached. Going backward, a call is undone at the beginning of its procedure.
         let shape = step.operation.update.shape();
         let links = reads_too && (step.link != StepLink::None || shape == OperandShape::Boundary);
-        // A task accumulates the adjoints of cells that it only reads separately.
+        // For the cells that it only reads, a task accumulates adjoints separately.
         let bounds_task = cells.first().is_adjoint()
             && match shape {
                 OperandShape::Call => flow.accumulates_separately(memory.program().module(), at),

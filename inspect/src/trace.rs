@@ -1,16 +1,15 @@
-//! Records numbers over time in bounded memory, and keeps the time points at which a number is minimal or
-//! maximal. This module depends on neither cells nor pictures.
+//! Records numbers over time in bounded memory. This module depends on neither cells nor pictures.
 //!
-//! Time is divided into parts of equal length. Of each part, the first and the last time point are kept, and
-//! those at which a number has its minimum or maximum in the part. If there are too many parts, adjacent
-//! parts are merged in pairs.
+//! Time is divided into parts of equal length. Of each part, these time points are kept: the first, the last, and those
+//! at which a number has its minimum or maximum in the part. If there are too many parts, adjacent parts are merged in
+//! pairs.
 
 /// The values at a time point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TracePoint {
     /// Time in steps since the start.
     pub time: u64,
-    /// The values; missing ones are NaN.
+    /// The values, in the order of the recorded numbers; a missing value is NaN.
     pub values: Vec<f64>,
 }
 

@@ -222,10 +222,10 @@ pub trait Arith {
     /// Returns the integer part, rounded toward zero. Faults outside the integers' range.
     fn int_of(&self, a: Self::Real) -> Eval<Self::Int>;
 
-    /// Evaluates `computed`, the formula that programs execute. It may differ from the textbook formula
-    /// `written` in order to stay in range, to keep digits, or to have a value at an edge. Where both
-    /// formulas have a value, the values are equal except for rounding. The readings for people and the
-    /// search for ties override this method, to evaluate `written` instead.
+    /// Evaluates `computed`, the formula that programs execute. `computed` may differ from the textbook formula
+    /// `written` in order to stay in range, to keep digits, or to have a value at an edge. Where both formulas
+    /// have a value, the values are equal except for rounding. The readings for people and the search for ties
+    /// override this method, to evaluate `written` instead.
     #[inline(always)]
     fn written_as(
         &self,

@@ -66,8 +66,8 @@ impl Function {
     }
 
     /// Returns the ordering that a comparison of two sources tests, or `None` if the function isn't such a
-    /// comparison. The ordering is found by evaluating the row for a pair below, a pair equal, and a pair
-    /// above.
+    /// comparison. To find the ordering, the row is evaluated for three pairs of sources: the first source is
+    /// less than, equal to, or greater than the second one.
     pub fn order(self) -> Option<Order> {
         if !(self.is_condition() && self.arity() == 2) {
             return None;
@@ -203,8 +203,8 @@ impl<Row: FunctionRow> Functions for Row {
 }
 
 impl Update {
-    /// Returns the update that undoes this one. `overwrite` and `erase` have no inverse (see
-    /// [`Update::is_reversible`]) and return themselves.
+    /// Returns the update that undoes this one. The updates `overwrite`, `erase` and `forget` have no inverse
+    /// (see [`Update::is_reversible`]): for them, returns the same update.
     #[inline(always)]
     pub fn inverse(self) -> Update {
         mutants::inverse(self, self.row_inverse())

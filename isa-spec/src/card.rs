@@ -1,9 +1,9 @@
 //! The card of one instruction, in the names of its operands and, if known, with their values. A card shows
 //! the equation, its inverse, and the effect of both on adjoints.
 //!
-//! The formulas are a text reading of the rows and of the templates that execute them. The values are those
-//! of the operands before and after the instruction; the caller supplies them, and nothing is computed here.
-//! This module is independent of programs, machines and page layouts.
+//! The formulas are a text reading of the rows and of the templates that execute them. The values of the
+//! operands before and after the instruction are supplied by the caller; nothing is computed here. This module
+//! is independent of programs, machines and page layouts.
 
 mod lines;
 mod writing;
@@ -21,7 +21,7 @@ use lines::Lines;
 pub enum TermRole {
     /// A cell. If it is real, the card shows the changes of its adjoint.
     Cell,
-    /// The adjoint of a cell. An instruction that names one doesn't propagate adjoints.
+    /// The adjoint of a cell. An instruction with such an operand doesn't propagate adjoints.
     Adjoint,
     /// An immediate value, or the mode bit.
     Constant,
@@ -41,7 +41,7 @@ pub struct Held {
 pub struct CardTerm {
     /// The spelling in source text: `x`, `A[i]`, `3`.
     pub name: String,
-    /// The class of the operand; that of an adjoint is real.
+    /// The class of the operand. The class of an adjoint is real.
     pub class: Class,
     /// The role, which decides on the lines about adjoints: constants have none.
     pub role: TermRole,
@@ -135,7 +135,7 @@ pub struct Card {
     pub does: CardDirection,
     /// The effect of the inverse; `None` for an irreversible instruction.
     pub undone: Option<CardDirection>,
-    /// Definitions of named parts of the formulas above: `t = a < 0 ? -a : a`.
+    /// Definitions of the named parts of the formulas in `does` and `undone`: `t = a < 0 ? -a : a`.
     pub parts: Vec<CardLine>,
 }
 

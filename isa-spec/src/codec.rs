@@ -1,6 +1,6 @@
-//! The codec of all stored data, in images and in state files. It converts plain serde types to bytes and
-//! back, and computes checksums. It is in one module, so that it can be replaced and all files obey the same
-//! size limits. The codec is independent of the stored types.
+//! The codec of all stored data, in images and in state files. The codec converts plain serde types to bytes
+//! and back, and computes checksums. One module contains the whole codec, so that the codec can be replaced,
+//! and all files obey the same size limits. The codec is independent of the stored types.
 
 use bincode::config::{self, Config};
 use bincode::enc::write::Writer;
@@ -34,13 +34,14 @@ pub fn encode_into<T: Serialize>(value: &T, bytes: &mut Vec<u8>) -> Result<(), O
 /// Deserializes the value that all of these bytes encode.
 ///
 /// While it decodes, the codec allocates at most 4 MiB or 128 times the number of bytes, whichever is
-/// greater. Before each allocation the codec adds the size that a stored length claims, and returns an error
-/// if the sum exceeds its limit. The limit is at least 8 times the number of bytes, because a number of eight
-/// bytes may be stored in one byte. The codec takes the limit as a compile-time constant, so there are four
-/// limits, and decoding is compiled for each of them.
+/// greater. Before each allocation, the codec adds the size that a stored length claims to the sum of the sizes
+/// so far. If the sum exceeds a limit, the codec returns an error. The limit is at least 8 times the number of
+/// bytes, because a number of eight bytes may be stored in one byte. The codec takes the limit as a
+/// compile-time constant, so there are four limits, and decoding is compiled for each of them.
 ///
 /// # Errors
-/// Returns a message if the bytes encode no such value, or in a different form than [`encode`] writes.
+/// Returns a message if the bytes encode no such value, or if [`encode`] would write the value in a different
+/// form.
 pub fn decode<T: Serialize + DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     let standard = config::standard();
     match bytes.len().saturating_mul(8) {
@@ -48,7 +49,7 @@ pub fn decode<T: Serialize + DeserializeOwned>(bytes: &[u8]) -> Result<T, String
         0x40_0001..=0x400_0000 => decode_as(bytes, standard.with_limit::<0x400_0000>()),
         0x400_0001..=0x4000_0000 => decode_as(bytes, standard.with_limit::<0x4000_0000>()),
         0x4000_0001..=0x4_0000_0000 => decode_as(bytes, standard.with_limit::<0x4_0000_0000>()),
-        _ => Err("longer than the longest data that can be stored".into()),
+        _ => Err("it is longer than the maximum size of stored data".into()),
     }
 }
 
@@ -94,7 +95,7 @@ impl Writer for Growing<'_> {
     }
 }
 
-/// A writer that compares instead of storing: writing fails unless the bytes are the next ones of the
+/// A writer that compares instead of storing: writing fails unless the written bytes are equal to the next
 /// expected bytes.
 struct Expecting<'a>(&'a [u8]);
 

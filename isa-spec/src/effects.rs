@@ -1,6 +1,6 @@
-//! Effect analysis: the globals that an instruction may read or change, including all transitive calls. It
-//! also records the operations that a task must not execute, and the procedures with a custom adjoint rule,
-//! because a rule's effect on adjoints is unknown. The analysis doesn't track values.
+//! Effect analysis: the globals that an instruction may read or change, including all transitive calls. The
+//! analysis also records the operations that a task must not execute, and the procedures with a custom adjoint
+//! rule, because a rule's effect on adjoints is unknown. The analysis doesn't track values.
 
 use std::collections::BTreeSet;
 
@@ -12,11 +12,11 @@ use crate::update::Action;
 /// The effects of a procedure that are visible to its callers.
 #[derive(Clone, Debug, Default)]
 struct ProcedureEffect {
-    /// The globals that the procedure or a procedure that it calls may change by their names or pass as
-    /// `inout`. Changes through the procedure's own parameters aren't included: they are effects of its
-    /// callers, which pass the arguments.
+    /// The globals that the procedure may change by name or pass as `inout` arguments, directly or through the
+    /// procedures that it calls. Changes through the procedure's own parameters aren't included: they are
+    /// effects of its callers, which pass the arguments.
     globals: BTreeSet<u32>,
-    /// The globals that occur in the procedure's instructions, as operands or arguments, or in those of
+    /// The globals that occur as operands or arguments in the instructions of the procedure, and of the
     /// procedures that it calls. A superset of `globals`.
     named: BTreeSet<u32>,
     /// A reachable instruction that a task must not execute, by its index in the code: one that accesses a
@@ -61,8 +61,8 @@ impl Effects {
         Effects::within(module, &mut { MOST_WORK })
     }
 
-    /// Analyses a module, as [`Effects::of`]. Several analyses may share the budget `work`, of globals and instructions
-    /// visited.
+    /// Analyses a module, as [`Effects::of`]. `work` is the number of globals and instructions that the
+    /// analysis may visit; several analyses may share one `work`.
     pub fn within(module: &Module, work: &mut usize) -> Option<Effects> {
         let mut procedures = vec![ProcedureEffect::default(); module.procedures.len()];
         let mut callers: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); module.procedures.len()];

@@ -82,7 +82,7 @@ impl Infix {
     }
 }
 
-/// The arena of expressions. It implements [`Arith`]: its numbers are formulas.
+/// The arena of expressions: an implementation of [`Arith`] whose numbers are formulas.
 #[derive(Debug, Default)]
 pub struct Formulas {
     nodes: RefCell<Vec<FormulaNode>>,

@@ -321,7 +321,8 @@ functions! {
     edges "A zero divisor traps. MIN rem -1 is 0." {
         int: s.int_rem(a, b);
     }
-    /// The first source to the power of the second. Floats are less than 1.5 units of the last place off.
+    /// The first source to the power of the second. The error of a float is less than 1.5 units of the last
+    /// place.
     Pow = 0x06 "pow" Arithmetic (s, a, b)
     edges "0 to the 0 is 1. Integers wrap, and a negative integer exponent traps. \
            A negative real base traps unless the exponent is whole; 0 to a negative power traps. \
@@ -343,8 +344,8 @@ functions! {
         };
         d_b: s.mul(s.pow(a, b)?, s.elementary(Elementary::Log, a)?);
     }
-    /// A real to an integer power; the exponent is an integer source. Floats are less than 1.5 units of the last place
-    /// off.
+    /// A real to an integer power; the exponent is an integer source. The error of a float is less than 1.5
+    /// units of the last place.
     Powi = 0x07 "powi" Arithmetic (s, a, b)
     edges "0 to the 0 is 1; 0 to a negative power traps. The derivative is 0 where the exponent is 0. \
            Fixed point traps on overflow; its derivative also traps if the exponent is too large for fixed point." {
@@ -646,9 +647,9 @@ functions! {
         d_a: over_hypot(s, a, (a, b));
         d_b: over_hypot(s, b, (a, b));
     }
-    /// The error function: 2/√π times the integral of e^(-t²) from 0 to the source. Floats are less than 1.5 units of
-    /// the last place off. Formulas name its derivative erf_slope: 2/√π times e^(-a²). Programs can't apply
-    /// erf_slope.
+    /// The error function: 2/√π times the integral of e^(-t²) from 0 to the source. The error of a float is
+    /// less than 1.5 units of the last place. Formulas name its derivative erf_slope: 2/√π times e^(-a²).
+    /// Programs can't apply erf_slope.
     Erf = 0x55 "erf" Elementary (s, a) edges "" {
         real: s.elementary(Elementary::Erf, a);
         d_a: s.written_as(
@@ -656,8 +657,8 @@ functions! {
             || s.elementary(Elementary::ErfSlope, a),
         );
     }
-    /// The logarithm of the gamma function. Floats are less than 1.5 units of the last place off. Formulas name its
-    /// derivative digamma; programs can't apply digamma.
+    /// The logarithm of the gamma function. The error of a float is less than 1.5 units of the last place.
+    /// Formulas name its derivative digamma; programs can't apply digamma.
     LogGamma = 0x56 "lgamma" Elementary (s, a)
     edges "A source that is not positive traps, and so does a result out of range." {
         real: s.elementary(Elementary::LogGamma, a);
@@ -724,7 +725,8 @@ fn sign<S: Arith>(s: &S, a: S::Real) -> Eval<S::Real> {
     Ok(s.choose(s.test(Order::Gt, a, zero), one, not_positive))
 }
 
-/// |a|, for use as a scale only: here its derivative at 0 may be wrong, because it has no effect.
+/// |a|, for use as a scale only. The derivative at 0 may be wrong, because the derivative of a scale has no
+/// effect.
 fn magnitude<S: Arith>(s: &S, a: S::Real) -> Eval<S::Real> {
     Ok(s.choose(s.test(Order::Lt, a, s.real(0.0)?), s.neg(a)?, a))
 }

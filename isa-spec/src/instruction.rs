@@ -1,7 +1,6 @@
 //! One instruction as data: an update, a function and operands, before addresses are resolved.
 //!
-//! The types mirror the stored image. They refer to declarations by number only, and are independent of the
-//! machine.
+//! The types mirror the stored image, refer to declarations by number only, and are independent of the machine.
 
 use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
@@ -113,9 +112,9 @@ pub enum Range {
 /// The argument of a call for one parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Argument {
-    /// A cell or, for an `in` parameter, an immediate; for a scalar parameter.
+    /// For a scalar parameter: a cell or, if the parameter is `in`, an immediate.
     Scalar(Operand),
-    /// An array or a part of one, for a vector or matrix parameter.
+    /// For a vector or matrix parameter: an array, or a part of an array.
     Slice(Slice),
 }
 
@@ -135,8 +134,9 @@ pub enum Link {
     None,
     /// The index in `Module::code` of the other half of a branch pair.
     Partner(u32),
-    /// The callee and arguments of a `call` or `uncall`, a list of length 1. Boxed twice to keep instructions
-    /// small, because most instructions contain no call: a boxed slice takes twice the space of a box.
+    /// The callee and arguments of a `call` or `uncall`, a list of length 1. Most instructions contain no call.
+    /// The list is boxed twice to keep these instructions small, because a boxed slice takes twice the space of
+    /// a box.
     Calls(Box<Box<[Call]>>),
 }
 

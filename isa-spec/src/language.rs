@@ -57,8 +57,8 @@ pages! {
 
     ["for" "rof" "step" "reversed"] "for i in from..to step s reversed … rof"
     "A new counter i takes the values from, from + s, … below to; with `reversed`, it takes the same values \
-     in the opposite order. The step s is a positive constant, by default 1; to - from must be a multiple \
-     of it. The body must change neither the counter nor the bounds. If from >= to, nothing runs."
+     in the opposite order. The step s is a positive constant, by default 1; to - from must be a multiple of \
+     s. The body must change neither the counter nor the bounds. If from >= to, nothing runs."
     undone "the same values in the opposite order, with the body undone"
     example ".inout s\n        for   i in 0..10 step 2\n            add   s, i\n        rof\n"
 
@@ -80,8 +80,8 @@ pages! {
     ["par" "unpar"] "par p(…), q(…), par for i in from..to call p(…)"
     "Calls that several threads may execute at the same time: *tasks*. With any number of threads, the \
      results are bit for bit those of executing the tasks one after the other. No task may use a cell that \
-     another task changes, as an argument or by its name. Overlapping arguments are an error if the \
-     assembler can see it, otherwise a trap before any task begins. Tasks use no stack and no tape, and \
+     another task changes, as an argument or by its name. If the assembler can tell that arguments overlap, it \
+     reports an error; otherwise the program traps before any task begins. Tasks use no stack and no tape, and \
      don't switch the mode. If a task only reads a cell, its contributions to that cell's adjoint are \
      accumulated separately, and added in the order of the tasks. `unpar` undoes the tasks, the last one \
      first. A `par` becomes a `fork`, the calls, and a `join`."
@@ -90,9 +90,9 @@ pages! {
 
     ["callvia" "uncallvia"] "callvia c(arguments)"
     "Calls the procedure whose number the integer cell c holds: 1 is the first `.proc` of the text, 2 the \
-     second. The procedure must have parameters that take the arguments; with any other number the program \
-     traps. c must hold the same number after the call. The statement becomes an `if` for each of these \
-     procedures."
+     second. The procedure must have parameters that take the arguments; if c holds any other number, the \
+     program traps. c must hold the same number after the call. The statement becomes an `if` for each of \
+     these procedures."
     undone "each the other"
     example ".inout c default 2, x\n        callvia c(x)\n.proc up(inout x)\n        add   x, 1\n.end\n.proc down(inout x)\n        sub   x, 1\n.end\n"
 
@@ -173,7 +173,7 @@ pages! {
     example ".in  n default 3\n.out square\n.var A[2, 3]: real, t = 5\n        add.mul square, n, n\n        sub   n, 3\n"
 
     [".const"] ".const NAME = expression"
-    "Defines a name for an integer or a real, valid from here on."
+    "Defines a name for an integer or a real, valid from this line on."
     undone ""
     example ".const SIZE = 4 * 2\n.inout A[SIZE]\n        add   A[SIZE - 1], SIZE\n"
 
@@ -198,14 +198,14 @@ pages! {
     undone ""
     example ".inverse\n.in n\n.out m\n        add   m, n\n        sub   n, m\n"
 
-    [".limit"] ".limit depth 1000, .limit stack 1000"
-    "Limits the calls that are open at once, and the entries of each stack."
+    [".limit"] ".limit depth 1000, .limit stack 1000, .limit tape 1000"
+    "Limits the number of open calls, of entries of each stack, or of entries of each tape."
     undone ""
     example ".limit depth 10\n.limit stack 100\n.inout n\n        neg   n\n"
 
     [".include"] ".include \"path\""
-    "Includes the text of another file, whose path is relative to this one. A file that is included several \
-     times is inserted once."
+    "Includes the text of another file, whose path is relative to the folder of this file. A file that is \
+     included several times is inserted once."
     undone ""
     example ""
 

@@ -1,6 +1,7 @@
 //! The module: a whole program as data, as the assembler produces it and an image stores it.
 //!
-//! A module is not trusted until [`crate::verify`] accepts it. It contains no addresses and no source text.
+//! A module is not trusted until [`crate::verify`] accepts it. A module contains no addresses and no source
+//! text.
 
 use serde::{Deserialize, Serialize};
 
@@ -92,8 +93,8 @@ impl RealSystem {
         }
     }
 
-    /// Returns true if sums of reals are exact, as in fixed point. Then the inverse of a program restores the
-    /// initial state bit for bit, without a history.
+    /// Returns true if sums of reals are exact, as in fixed point. If sums are exact, the inverse of a program
+    /// restores the initial state bit for bit, without a history.
     pub fn is_exact(self) -> bool {
         matches!(self, RealSystem::Fixed(_))
     }
@@ -185,8 +186,8 @@ pub enum Shape {
     Vector(u32),
     /// Rows and columns; stored in row-major order.
     Matrix(u32, u32),
-    /// The stack of its class, with all its values from the bottom to the top. It has no cells, and no
-    /// operand names it: only `push` and `pop` access it.
+    /// The stack of its class, with all its values from the bottom to the top. A stack has no cells and can't
+    /// be named by an operand: only `push` and `pop` access it.
     Stack,
 }
 
@@ -257,8 +258,8 @@ pub struct Global {
     pub initial: Values,
     /// The values of an input at the start if the user gives none.
     pub default: Option<Values>,
-    /// True if all lanes of a batch get the same value. Then there is one derivative with respect to it, the
-    /// sum over the lanes.
+    /// True if all lanes of a batch get the same value. A gradient has one derivative with respect to a shared
+    /// global: the sum over the lanes.
     pub is_shared: bool,
 }
 
@@ -298,11 +299,11 @@ impl Rank {
 pub struct Parameter {
     /// The name in the procedure's source text; for lengths see [`Parameter::is_length`].
     pub name: String,
-    /// The class of the cells that an argument must have.
+    /// The class of the parameter. The cells of an argument must have the same class.
     pub class: Class,
     /// The permission of the procedure: read only, or read and write.
     pub passing: Passing,
-    /// The number of indices, which decides on the arguments that fit.
+    /// The number of indices of an element, which determines the arguments that fit.
     pub rank: Rank,
 }
 
@@ -316,8 +317,8 @@ impl Parameter {
         }
     }
 
-    /// Returns true if lowering added the parameter. It passes the length of another parameter, which source
-    /// text calls `len(a)`.
+    /// Returns true if lowering added the parameter. Such a parameter passes the length of another parameter,
+    /// which source text calls `len(a)`.
     pub fn is_length(&self) -> bool {
         self.name.starts_with(LENGTH_PARAMETER)
     }
@@ -343,9 +344,9 @@ pub struct Procedure {
     pub parameters: Vec<Parameter>,
     /// The variables of each call's frame. [`Base::Frame`] is an index in this list.
     pub frame: Vec<FrameVariable>,
-    /// Index of its `enter` in `Module::code`.
+    /// The index of the procedure's `enter` in [`Module::code`].
     pub entry: u32,
-    /// Index of its `exit` in [`Module::code`].
+    /// The index of the procedure's `exit` in [`Module::code`].
     pub exit: u32,
     /// The custom adjoint rule, as an index in `Module::procedures`. In gradient mode, it runs instead of
     /// this procedure's adjoint.
@@ -363,8 +364,8 @@ pub struct Module {
     pub limits: Limits,
     /// The greatest magnitude of a float that counts as vacant; `None` for the default of the number system.
     pub tolerance: Option<f64>,
-    /// True if the text declares the program as the inverse of another one, by `.inverse`. Then a run must
-    /// supply every input, and the tapes are displayed in the other program's order.
+    /// True if the text declares the program as the inverse of another one, by `.inverse`. A run of an inverse
+    /// must supply every input, and the tapes of an inverse are displayed in the other program's order.
     pub inverse: bool,
     /// The globals. [`Base::Global`] is an index in this list.
     pub globals: Vec<Global>,

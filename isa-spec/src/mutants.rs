@@ -5,8 +5,8 @@
 //! constant that means "not faulty", so it adds no instruction to the compiled program. With the feature, a
 //! test activates one [`Mutant`] in its own thread.
 //!
-//! This module defines the faults. It is independent of the code that calls the hooks, and of the
-//! consequences.
+//! This module defines the faults. It depends neither on the code that calls the hooks nor on the effects of a
+//! fault.
 
 use crate::arith::Arith;
 use crate::fault::Eval;
@@ -19,13 +19,14 @@ pub mod list;
 /// A fault, identified by its subject and its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mutant {
-    /// A function row returns another value.
+    /// The value of a function row is wrong, in the way that the slip states.
     Value(Function, Slip),
-    /// The partial derivative of a function row with respect to source 0 or 1 is off by one.
+    /// The partial derivative of a function row with respect to source 0 or 1 is greater by one than it should
+    /// be.
     Partial(Function, u8),
     /// An update row names the second update as its inverse.
     Inverse(Update, Update),
-    /// The new target value of an update row is off by one.
+    /// The new target value of an update row is greater by one than it should be.
     Effect(Update),
     /// The machine violates one of its rules.
     Broken(Rule),
@@ -125,8 +126,8 @@ rules! {
     /// Steps of rules have a separate counter. So the step numbers of a program's own steps, by which lost
     /// derivatives are reported, don't depend on rules.
     RuleStepsAreCountedSeparately,
-    /// Before tasks begin, the machine compares the cells that they access. It traps if one task may change a
-    /// cell that another task accesses.
+    /// Before tasks begin, the machine compares the cells that the tasks access, and traps if one task may
+    /// change a cell that another task accesses.
     TasksAreDistinct,
     /// Each task accumulates the adjoints of cells that it only reads in a separate sum, which starts from 0.
     TasksAddUpSeparately,
@@ -243,19 +244,22 @@ fn exceeds(update: Update) -> bool {
     matches!(active(), Some(Mutant::Effect(mutated)) if mutated == update)
 }
 
-/// Returns the new value of an integer target; greater by one if the active mutant is the update's.
+/// Returns the new value of an integer target; greater by one if the active mutant is the update's
+/// [`Mutant::Effect`].
 #[inline(always)]
 pub(crate) fn updated_int<S: Arith>(update: Update, s: &S, new: Eval<S::Int>) -> Eval<S::Int> {
     if exceeds(update) { new.map(|new| s.int_add(new, s.int(1))) } else { new }
 }
 
-/// Returns the new value of a real target; greater by one if the active mutant is the update's.
+/// Returns the new value of a real target; greater by one if the active mutant is the update's
+/// [`Mutant::Effect`].
 #[inline(always)]
 pub(crate) fn updated_real<S: Arith>(update: Update, s: &S, new: Eval<S::Real>) -> Eval<S::Real> {
     if exceeds(update) { s.add(new?, s.real(1.0)?) } else { new }
 }
 
-/// Returns the new point of a rotation; its x is greater by one if the active mutant is the update's.
+/// Returns the new point of a rotation. Its x is greater by one if the active mutant is the update's
+/// [`Mutant::Effect`].
 #[inline(always)]
 pub(crate) fn turned<S: Arith>(
     update: Update,

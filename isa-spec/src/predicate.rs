@@ -18,8 +18,8 @@ pub enum PredicatePart {
     And,
     /// The disjunction of the two predicates that precede it in the list.
     Or,
-    /// The condition of a join written `forgotten`: the join doesn't record which branch was taken. It is
-    /// always the only part of its predicate.
+    /// The condition of a join written `forgotten`: the join doesn't record which branch was taken. This part
+    /// is always the only part of its predicate.
     Forgotten,
 }
 
@@ -46,7 +46,7 @@ impl PredicatePart {
     }
 }
 
-/// A condition in postfix order: `a < b`, `c == d`, `and`. It is a flat list instead of a tree, so that
+/// A condition in postfix order: `a < b`, `c == d`, `and`. The parts are a flat list instead of a tree, so that
 /// decoding a deeply nested condition can't exhaust the call stack.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Predicate {

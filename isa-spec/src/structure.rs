@@ -1,6 +1,6 @@
-//! Debug information: labels, lines, statements that became several instructions, and names of variables. It
-//! is needed for explanations, for debugging and for readable disassembly, but not to run a program. It
-//! contains positions (lines and columns) but no source text.
+//! Debug information: labels, lines, statements that became several instructions, and names of variables.
+//! Explanations, debugging and readable disassembly need this information; running a program doesn't. The
+//! information contains positions (lines and columns) but no source text.
 
 use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
@@ -30,9 +30,9 @@ impl TextPlace {
     }
 }
 
-/// The instructions generated for one of the words that delimit a block, such as `if`, `else` and `fi`. They
-/// are the range `start..end` of `Module::code`, which may be empty. The instructions between two seams of a
-/// block are one of its bodies.
+/// The instructions generated for one of the words that delimit a block, such as `if`, `else` and `fi`. The
+/// instructions are the range `start..end` of `Module::code`, which may be empty. The instructions between two
+/// seams of a block are one of its bodies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Seam {
     /// The index of the word's first instruction.
@@ -50,16 +50,16 @@ impl Seam {
     }
 }
 
-/// The counter and the bounds of a `for` loop. They describe the loop as its instructions run it, which is
-/// the opposite direction if the loop's text is undone.
+/// The counter and the bounds of a `for` loop. Counter and bounds describe the loop in the direction in which
+/// its instructions run. If the loop's text is undone, this is the opposite of the direction in the text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Counting {
     /// The frame variable that is the counter.
     pub counter: u32,
-    /// The lower bound: the least value of the counter. It is a constant, a cell, or the temporary of an
+    /// The lower bound, which is the least value of the counter: a constant, a cell, or the temporary of an
     /// expression.
     pub from: Operand,
-    /// The upper bound, exclusive. It is a constant, a cell, or the temporary of an expression.
+    /// The upper bound, exclusive: a constant, a cell, or the temporary of an expression.
     pub to: Operand,
     /// The distance between two values of the counter, at least 1.
     pub step: u32,
@@ -129,8 +129,8 @@ pub enum Side {
 pub struct Block {
     /// The statement, with its conditions or names.
     pub kind: BlockKind,
-    /// True if the block's text is undone, so that the instructions run it from its end to its beginning.
-    /// That is the case in `uncompute`, and in a macro that is undone.
+    /// True if the block's text is undone, in an `uncompute` or in a macro that is undone. The instructions of
+    /// such a block run its text from the end to the beginning.
     pub undone: bool,
     /// The seams, in the order of the code.
     pub seams: ArrayVec<Seam, 4>,
@@ -170,9 +170,9 @@ impl Block {
         self.seams.get(seam).or(self.seams.last()).map_or(TextPlace::default(), |seam| seam.place)
     }
 
-    /// Returns the variable that a `local` or a `delocal` opens or closes, with the instruction that computes
-    /// or uncomputes its value. The instruction is `None` if that value is 0. Returns `None` for other
-    /// blocks.
+    /// If the block is a `local` or a `delocal`, returns the variable that it opens or closes, and the
+    /// instruction that computes or uncomputes the variable's value. The instruction is `None` if the value is
+    /// 0. Returns `None` for other blocks.
     pub fn opened<'c>(&self, code: &'c [Instruction]) -> Option<(u32, Option<&'c Instruction>)> {
         let seam = self.seams.first()?;
         let has_value = seam.start.checked_add(1) != Some(seam.end);
@@ -202,7 +202,7 @@ pub struct NameScope {
     /// The name as written. The variable's own name differs if other variables of the procedure have the same
     /// name.
     pub name: String,
-    /// The name is in scope in the instructions `start..end`.
+    /// The index of the first instruction of the scope.
     pub start: u32,
     /// The index after the last instruction of the scope.
     pub end: u32,
@@ -211,8 +211,8 @@ pub struct NameScope {
 }
 
 /// A frame variable that holds the value of an expression while a statement uses the value, and is 0 at all
-/// other times. It never holds the value of another expression, so tools show the expression instead of the
-/// variable.
+/// other times. A temporary never holds the value of another expression, so tools show the expression instead
+/// of the variable.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Temporary {
     /// The procedure's index in the module.
@@ -226,15 +226,16 @@ pub struct Temporary {
     pub sources: ArrayVec<Operand, 2>,
 }
 
-/// Debug information of a module: optional to run.
+/// Debug information of a module, which a run doesn't need.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Structure {
     /// The labels of branch halves: (index in `Module::code`, label), ascending.
     pub labels: Vec<(u32, String)>,
     /// The source line of each instruction, starting at 1; empty or as long as the code.
     pub lines: Vec<u32>,
-    /// The files of lines outside the program's own file: (index in `Module::code`, number of the file),
-    /// ascending. An entry applies up to the next one.
+    /// The files to which the lines belong: pairs (index in `Module::code`, number of the file) in ascending
+    /// order. A pair applies from its instruction up to that of the next pair. Before the first pair, the lines
+    /// belong to the program's own file.
     pub files: Vec<(u32, u32)>,
     /// The paths of included files, relative to the program's folder. The program's own file has the number
     /// 0, so the first path has the number 1.
@@ -242,7 +243,8 @@ pub struct Structure {
     /// The blocks in order of their starts, outer blocks first. Two blocks are disjoint, or one is within a
     /// body of the other.
     pub blocks: Vec<Block>,
-    /// The scopes in order of procedure, variable and start. Variables without a name in the text have none.
+    /// The scopes in order of procedure, variable and start. A variable without a name in the text has no
+    /// scope.
     pub scopes: Vec<NameScope>,
     /// The temporaries in ascending order of procedure and variable, at most one for each variable.
     pub temporaries: Vec<Temporary>,

@@ -1,5 +1,5 @@
-//! Fork–join regions: the code between a `fork` and its `join`, in which calls are tasks. The search reads
-//! only `fork` and `join`, not operands or callees.
+//! Fork–join regions: the code between a `fork` and its `join`, in which calls are tasks. To find the regions,
+//! only the updates of instructions are read, not the operands or callees.
 
 use crate::instruction::Instruction;
 use crate::update::{Action, TaskBound};

@@ -42,7 +42,7 @@ pub struct TextRenderer<'a> {
 }
 
 impl<'a> TextRenderer<'a> {
-    /// Returns the instruction as source text. `label` returns the label of the branch half with an index in
+    /// Returns the instruction as source text. `label` returns the label of a branch half, given its index in
     /// the code.
     pub fn instruction(&self, instruction: &Instruction, label: impl Fn(u32) -> String) -> String {
         let mnemonic = mnemonic(instruction);

@@ -1,5 +1,5 @@
 //! Ties: points at which the evaluation of a function compares two equal reals that differ at neighbouring
-//! points. A function may have a kink there, and a comparison changes its result there. Ties are found by
+//! points. At a tie, a function may have a kink, and a comparison changes its result. Ties are found by
 //! evaluating the textbook form of a row, so this module lists no functions.
 
 use std::cell::Cell;

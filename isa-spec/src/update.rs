@@ -213,8 +213,8 @@ pub enum Over {
 /// A point of the plane, (x, y).
 pub type PlanePoint<R> = (R, R);
 
-/// The methods that evaluate an update row. By default, a value is [`Fault::NoSignature`], and the cotangent and
-/// the weight are the unchanged cotangent `bar`.
+/// The methods that evaluate an update row. The default methods return [`Fault::NoSignature`] for a value, and
+/// `bar` unchanged for the cotangent and for the weight.
 trait UpdateRow {
     const PARTS: &'static [RowMeaning];
     const SENSE: Option<Sense> = sense(Self::PARTS);
@@ -248,7 +248,7 @@ enum RowMeaning {
     Turn,
     /// The line `cotangent`: the new cotangent of the target, if the step changes it.
     Cotangent,
-    /// The line `weight`: the factor of f's partial derivatives, if it isn't the target's cotangent.
+    /// The line `weight`: the factor of f's partial derivatives, if the factor isn't the target's cotangent.
     Weight,
     Takes,
     Gives,
@@ -428,8 +428,8 @@ macro_rules! updates {
                 match self { $( Update::$Name => rows::$Name::turn(s, p, angle), )+ }
             }
 
-            /// Returns true if the step changes the adjoint of its target, too. That is true for `mul` and
-            /// `div`, which scale the target: they scale the adjoint of the target inversely.
+            /// Returns true if the step changes the adjoint of its target, too. The result is true for `mul`
+            /// and `div`, which scale the target, and scale the adjoint of the target inversely.
             #[inline(always)]
             pub const fn moves_cotangent(self) -> bool {
                 match self { $( Update::$Name => has(<rows::$Name as UpdateRow>::PARTS, RowMeaning::Cotangent), )+ }

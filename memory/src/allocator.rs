@@ -8,8 +8,8 @@ use crate::{ask, refusals};
 /// The system's allocator. If the system refuses memory to code that doesn't handle a refusal, the allocator
 /// ends the process.
 ///
-/// The function `end` gets the number of bytes that were refused. It is called on the requesting thread,
-/// which may hold any lock. Therefore `end` must neither allocate nor wait for a lock.
+/// The function `end` gets the number of bytes that were refused. The allocator calls `end` on the requesting
+/// thread, which may hold any lock. Therefore `end` must neither allocate nor wait for a lock.
 #[derive(Clone, Copy, Debug)]
 pub struct EndingAllocator {
     end: fn(usize) -> !,
@@ -23,8 +23,8 @@ impl EndingAllocator {
         EndingAllocator { end }
     }
 
-    /// Returns the pointer that the system has returned for a request. If it is null and the request isn't
-    /// refusable, ends the process.
+    /// Returns `pointer`, which the system has returned for a request of `bytes` bytes. If the pointer is null
+    /// and the request isn't refusable, ends the process.
     #[inline]
     fn answered(self, pointer: *mut u8, bytes: usize) -> *mut u8 {
         if pointer.is_null() && !ask::is_refusable() {
@@ -49,15 +49,15 @@ impl Drop for AbortsOnUnwind {
     }
 }
 
-// SAFETY: Every request is forwarded to the system's allocator with the caller's arguments, and its result is
-// returned. Only for a simulated refusal the system isn't called: the result is null then, which is a valid
-// answer. Nothing unwinds.
+// SAFETY: Every request is forwarded to the system's allocator with the caller's arguments, and the result of
+// the system's allocator is returned. The only exception is a simulated refusal: the system isn't called, and
+// the result is null, which is a valid answer. Nothing unwinds.
 #[allow(unsafe_code)]
 unsafe impl GlobalAlloc for EndingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let pointer = match refusals::is_refused() {
             true => std::ptr::null_mut(),
-            // SAFETY: The caller guarantees for the layout what the system's allocator requires.
+            // SAFETY: The caller guarantees that the layout meets the requirements of the system's allocator.
             false => unsafe { System.alloc(layout) },
         };
         self.answered(pointer, layout.size())

@@ -93,13 +93,13 @@ pub fn of_map<K: Eq + Hash, V, S: BuildHasher>(
     refusable(|| map.try_reserve(count)).map_err(|_| OutOfMemory)
 }
 
-/// Appends all bytes of a source to a list and returns their number. This function never aborts the process.
-/// `Read::read_to_end` can: it reads the first bytes of a stream into memory that it doesn't request with
-/// `try_reserve`.
+/// Appends all bytes of a source to a list and returns their number. Unlike `Read::read_to_end`, this function
+/// never aborts the process. `Read::read_to_end` reads the first bytes of a stream into memory that it doesn't
+/// request with `try_reserve`.
 ///
 /// # Errors
-/// Returns errors of the source, and [`io::ErrorKind::OutOfMemory`]. The list keeps the bytes that were read
-/// before the error.
+/// Returns the errors of the source, and [`io::ErrorKind::OutOfMemory`] if memory is refused. The list keeps
+/// the bytes that were read before the error.
 pub fn read_to_end(source: &mut impl Read, bytes: &mut Vec<u8>) -> io::Result<usize> {
     const PIECE: usize = 1 << 16;
     let begun = bytes.len();

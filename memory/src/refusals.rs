@@ -14,11 +14,13 @@ pub const VARIABLE: &str = "REVIVER_REFUSE";
 mod chosen {
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-    /// The number of allocations since [`begin`]. Allocations from number `FIRST` to number `LAST`, both
-    /// included, are refused.
+    /// The number of allocations since [`begin`].
     static MADE: AtomicU64 = AtomicU64::new(0);
+    /// The number of the first allocation that is refused, counted from 1.
     static FIRST: AtomicU64 = AtomicU64::new(u64::MAX);
+    /// The number of the last allocation that is refused.
     static LAST: AtomicU64 = AtomicU64::new(0);
+    /// True if [`VARIABLE`](super::VARIABLE) is `count`.
     static IS_COUNTED: AtomicBool = AtomicBool::new(false);
 
     /// Reads the environment variable and starts to count allocations.

@@ -1,16 +1,16 @@
-//! Call trees: each call is an indented line with its counts and a bar. A tree is rendered as text or drawn
-//! as shapes. This module depends on no program.
+//! Call trees: each call is an indented line with its counts and a bar. A tree is rendered as text or drawn as
+//! shapes. The input is names and numbers: this module depends on no program.
 
 use crate::canvas::{Canvas, Letters, Side, code_width, cut};
 use crate::numbers::grouped;
 use crate::palette::Ink;
 
-/// A line of the call tree, for one callee below one caller.
+/// A line of the call tree. It counts all calls of one callee by one caller.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CallLine {
     /// The depth in the tree: 0 for the root, otherwise one more than the caller's depth.
     pub depth: usize,
-    /// The kind of the call and the callee's name, such as `uncall imul`; only the name for the root.
+    /// The kind of the call and the callee's name, such as `uncall imul`. For the root, it is only the name.
     pub name: String,
     /// The number of calls.
     pub calls: u64,
@@ -41,7 +41,7 @@ pub fn text(lines: &[CallLine]) -> String {
     std::iter::once(row("", ["calls", "steps", "own"])).chain(reported).collect()
 }
 
-/// Draws the tree with its top left corner at the given point, and returns its width and height.
+/// Draws the tree with its top left corner at the given point. Returns the width and the height of the drawing.
 pub fn draw(title: &str, lines: &[CallLine], canvas: &mut Canvas, (left, top): (f64, f64)) -> (f64, f64) {
     let name = |line: &CallLine| cut(&line.name, 48);
     let indent = |line: &CallLine| INDENT * line.depth as f64;

@@ -8,7 +8,7 @@ use reviver_escape::xml_text;
 use crate::document::{Words, document};
 use crate::palette::Ink;
 
-/// The part of a text that is placed at the given point.
+/// The part of a text that is placed at the text's position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// The left end of the text.
@@ -26,7 +26,7 @@ pub struct Letters {
     pub ink: Ink,
     /// The font size in units of the drawing.
     pub size: f64,
-    /// The part of the text that is placed at the given point.
+    /// The part of the text that is placed at the text's position.
     pub side: Side,
     /// True for the monospaced font.
     pub is_code: bool,
@@ -39,7 +39,8 @@ pub struct Canvas {
 }
 
 impl Canvas {
-    /// Returns the SVG document, with a background of this width and height in units of the drawing.
+    /// Returns the shapes as an SVG document. The width and the height are those of the background, in units of the
+    /// drawing.
     pub fn document(&self, words: &Words, (width, height): (f64, f64)) -> String {
         let ground = format!(
             "<rect x=\"0\" y=\"0\" width=\"{width}\" height=\"{height}\" fill=\"{}\" stroke=\"none\"/>\n",
@@ -48,7 +49,7 @@ impl Canvas {
         document(words, (width, height), (width, height), &format!("{ground}{}", self.shapes))
     }
 
-    /// Draws straight lines from point to point.
+    /// Draws straight lines from each point to the next one.
     pub fn path(&mut self, points: &[(f64, f64)], ink: Ink) {
         let points: Vec<String> = points.iter().map(|(x, y)| format!("{x},{y}")).collect();
         let (points, stroke) = (points.join(" "), ink.hex());
@@ -58,7 +59,7 @@ impl Canvas {
         );
     }
 
-    /// Draws straight lines from point to point, with an arrowhead at the last point.
+    /// Draws straight lines from each point to the next one, with an arrowhead at the last point.
     pub fn arrow(&mut self, points: &[(f64, f64)], ink: Ink) {
         self.path(points, ink);
         let [.., (from_x, from_y), (x, y)] = *points else { return };

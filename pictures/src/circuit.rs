@@ -26,11 +26,11 @@ pub struct Wire {
     pub end: String,
 }
 
-/// A gate, with its wires by their indices.
+/// A gate. Its wires are indices into [`Circuit::wires`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Gate {
-    /// Flips the target if all controls are 1. Without a control it is a NOT, with one a CNOT, with two a
-    /// Toffoli gate.
+    /// Flips the target if all controls are 1. Without a control this is a NOT gate, with one control a CNOT gate,
+    /// and with two controls a Toffoli gate.
     Flip {
         /// The wires that must be 1.
         controls: Vec<usize>,
@@ -44,8 +44,8 @@ pub enum Gate {
         /// The other one of the two wires.
         second: usize,
     },
-    /// Any other statement, as a box with its text. The box covers all wires from the first to the last that
-    /// the statement uses; unused wires between these are drawn through it.
+    /// Any other statement, as a box with the statement's text. The box covers all wires from the first to the last
+    /// one that the statement uses. Unused wires between these are drawn through the box.
     Box {
         /// The text of the statement.
         text: String,
@@ -54,8 +54,8 @@ pub enum Gate {
     },
 }
 
-/// Assigns gates to columns, in order of execution. Each gate is placed as far to the left as the earlier
-/// gates on its wires allow.
+/// Assigns gates to columns, in order of execution. Each gate gets the leftmost column that is to the right of all
+/// earlier gates on its wires.
 #[derive(Clone, Debug, Default)]
 pub struct Placement {
     /// The first free column of each wire.
@@ -191,8 +191,8 @@ fn draw_box(canvas: &mut Canvas, text: &str, wires: &[usize], x: f64, y: impl Fn
     for wire in &passing {
         canvas.path(&[(left, y(*wire)), (left + width, y(*wire))], Ink::Text);
     }
-    // The text is between the first two wires if no unused wire passes through the box. Otherwise the text is
-    // at the first wire, which isn't drawn through the box.
+    // If no unused wire passes through the box, the text is between the first two wires. Otherwise the text is at
+    // the first wire, where no wire is drawn through the box.
     let middle = if passing.is_empty() { (top + bottom) / 2.0 } else { y(*first) };
     canvas.text((x, middle), &cut(text, LONGEST_TEXT), INSIDE);
 }

@@ -25,7 +25,7 @@ pub struct FlowNode {
     pub shape: FlowShape,
     /// The lines of text in the node.
     pub lines: Vec<String>,
-    /// The index of the node that a test or an unconditional jump leads to.
+    /// The index of the node to which a test or an unconditional jump leads; `None` if the node doesn't jump.
     pub jump: Option<usize>,
     /// For a test: the outcome of its condition for which the test jumps. For an assertion: the outcome that its
     /// condition must have if control arrives by a jump.
@@ -45,7 +45,7 @@ pub enum FlowShape {
     Test,
     /// A node with two entries. Its condition tells from which entry control has arrived.
     Assertion,
-    /// An unconditional jump, or a place that only jumps reach.
+    /// An unconditional jump, or a node that control reaches only by jumps.
     Always,
 }
 
@@ -71,7 +71,8 @@ impl Placed {
     }
 }
 
-/// A jump and its lane, a vertical line beside the column; lane 0 is next to the column.
+/// A jump, and the number of its lane. A lane is a vertical line beside the column of nodes; lane 0 is next to the
+/// column.
 struct Lane {
     from: usize,
     to: usize,
@@ -79,7 +80,8 @@ struct Lane {
 }
 
 impl FlowChart {
-    /// Draws the chart with its top left corner at the given point, and returns its width and height.
+    /// Draws the chart with its top left corner at the given point. Returns the width and the height of the
+    /// drawing.
     pub fn draw(&self, canvas: &mut Canvas, (left, top): (f64, f64)) -> (f64, f64) {
         let mut y = top + 34.0;
         let placed: Vec<Placed> = self.nodes.iter().map(|node| place(node, &mut y)).collect();
@@ -144,14 +146,14 @@ impl FlowChart {
         }
     }
 
-    /// Returns the outcomes at the two ends of a jump: the one for which its test jumps, and the one that its
-    /// assertion requires.
+    /// Returns the two outcomes of conditions to be written at the ends of a jump: the outcome for which the test
+    /// jumps, and the outcome that the assertion requires.
     fn outcomes(&self, lane: &Lane) -> [bool; 2] {
         [lane.from, lane.to].map(|n| self.nodes.get(n).is_none_or(|node| node.jumps_if))
     }
 
-    /// Assigns lanes to the downward or the upward jumps. Short jumps get lanes next to the column, and
-    /// overlapping jumps get different lanes.
+    /// Assigns lanes to the downward jumps (`down`) or to the upward jumps. Short jumps get lanes near the column,
+    /// and overlapping jumps get different lanes.
     fn lanes(&self, down: bool) -> Vec<Lane> {
         let jumps = self.nodes.iter().enumerate().filter_map(|(from, node)| Some((from, node.jump?)));
         let mut jumps: Vec<(usize, usize)> = jumps.filter(|(from, to)| (to > from) == down).collect();
@@ -184,7 +186,7 @@ fn place(node: &FlowNode, y: &mut f64) -> Placed {
     placed
 }
 
-/// Returns the label of a condition's outcome.
+/// Returns the label of a condition's outcome: `t` for true, `f` for false.
 fn outcome(holds: bool) -> &'static str {
     if holds { "t" } else { "f" }
 }

@@ -23,7 +23,7 @@ fn trimmed(digits: &str) -> &str {
     if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits }
 }
 
-/// Returns a number of steps with thousands separators.
+/// Formats a count with thousands separators, for example `12,345`.
 pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut grouped = String::new();

@@ -1,9 +1,9 @@
-//! Colours for light and dark backgrounds. The colours of curves are those of Okabe and Ito, which
-//! colour-blind readers can distinguish. This module depends on no shapes.
+//! Colours for light and dark backgrounds. The colours of curves are those of Okabe and Ito, which colour-blind
+//! readers can distinguish. This module depends on no kind of shape.
 //!
-//! Shapes contain the light colours, so that a picture looks right in viewers that ignore style sheets. The
-//! style sheet selects shapes by their light colour. For these it sets the colours for dark backgrounds, and
-//! makes some curves dashed.
+//! Shapes contain the light colours, so that a picture looks right in viewers that ignore style sheets. The style
+//! sheet selects shapes by their light colour. For each light colour, it sets the colour on a dark background, and
+//! it makes some curves dashed.
 
 use std::fmt::Write as _;
 
@@ -25,10 +25,10 @@ pub enum Ink {
     Curve(usize),
 }
 
-/// The number of colours of curves; each colour also exists as a dashed variant.
+/// The number of colours of curves. Each colour is used for solid and for dashed curves.
 pub const COLOURS: usize = 6;
 
-/// The number of distinguishable curves.
+/// The maximum number of curves that readers can distinguish in a picture.
 pub const CURVES: usize = 2 * COLOURS;
 
 /// The colours of curves, for light and for dark backgrounds.
@@ -65,7 +65,7 @@ impl Ink {
         self.colours()[1]
     }
 
-    /// Returns the light colour as SVG writes it.
+    /// Returns the light colour in the notation of SVG: `#RRGGBB`.
     pub fn hex(self) -> String {
         format!("#{:06X}", self.light())
     }

@@ -1,5 +1,5 @@
-//! Plots of curves in one or several panels below each other, drawn with the crate plotters. This module doesn't
-//! depend on steps or cells: callers pass the names of axes and curves.
+//! Plots of curves, drawn with the crate plotters. A plot has one panel, or several panels below each other. This
+//! module doesn't depend on steps or cells: callers pass the names of axes and curves.
 
 use std::error::Error;
 
@@ -58,7 +58,7 @@ pub struct Curve {
     pub points: Vec<(f64, f64)>,
     /// The connection between neighbouring points.
     pub between: Between,
-    /// The number of the colour. The number plus [`crate::palette::COLOURS`] selects the same colour, dashed.
+    /// The number of the colour, as in [`crate::palette::Ink::Curve`].
     pub colour: usize,
 }
 
@@ -68,33 +68,35 @@ pub enum Between {
     /// A straight line between the points.
     #[default]
     Line,
-    /// A horizontal line at the height of the first point, up to the second point, and then a vertical one.
+    /// A horizontal line from the first point to the position of the second point, and then a vertical line to the
+    /// second point.
     Step,
     /// No connection: the points are dots.
     Nothing,
 }
 
-/// The error of a picture that plotters can't draw.
+/// The error if the crate plotters can't draw a picture.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the picture can't be drawn: {0}")]
 pub struct DrawingFailed(String);
 
-/// Units of the drawing per unit of the display. Plotters rounds positions to whole units, so the drawing has
-/// a higher resolution.
+/// Number of units of the drawing per displayed pixel. The crate plotters rounds positions to whole units, so the
+/// units of the drawing are smaller than pixels.
 const FINE: u32 = 4;
 const WIDTH: u32 = 640;
 const TITLE: u32 = 34;
 const FIRST_PANEL: u32 = 326;
 const PANEL: u32 = 220;
-/// The number of characters of the title that are drawn. The SVG's title element contains all characters.
+/// The maximum number of characters of the title that are drawn. The SVG's title element contains all characters.
 const TITLE_LETTERS: usize = 66;
 const LETTERS: u32 = 14 * FINE;
 /// The font size for pictures that are displayed at the width of a phone.
 const NARROW_LETTERS: u32 = 18 * FINE;
-/// The height of the first row of the legend (`LEGEND`) and of each further row (`LEGEND_ROW`).
+/// The height of the legend's first row (`LEGEND`), and the height of each further row (`LEGEND_ROW`), in units of
+/// the drawing.
 const LEGEND: u32 = 24 * FINE;
 const LEGEND_ROW: u32 = 20;
-/// The horizontal position of the vertical axis.
+/// The horizontal position of the vertical axis, in units of the drawing.
 const AXIS: u32 = 90 * FINE;
 const AXIS_MARGIN: u32 = 8 * FINE;
 
@@ -109,7 +111,7 @@ impl Plot {
     /// Returns the plot as an SVG document.
     ///
     /// # Errors
-    /// Plotters can't draw the plot.
+    /// The crate plotters can't draw the plot.
     pub fn svg(&self) -> Result<String, DrawingFailed> {
         let panels: u32 = (0..self.panels.len().max(1)).map(|n| self.panel_height(n)).sum();
         let height = TITLE + panels;
@@ -230,8 +232,8 @@ impl Panel {
         self.legend().last().map_or(0, |(_, row)| *row)
     }
 
-    /// Returns the range of the vertical axis, with a margin. If part of the plot is shaded, the margin at
-    /// the top is larger, to leave space for the label.
+    /// Returns the range of the vertical axis, with a margin. If part of the plot is shaded, the margin at the top
+    /// is larger, to leave space for the label of the shaded interval.
     fn range(&self, is_shaded: bool) -> (f64, f64) {
         let heights = range(self.curves.iter().flat_map(|curve| curve.finite().map(|point| point.1)));
         let (low, high) = widened(heights, 0.06);
@@ -244,15 +246,15 @@ impl Curve {
         self.points.iter().copied().filter(|point| is_finite(*point))
     }
 
-    /// Returns the minimum, the maximum and the last vertical coordinate of the points without gaps. Returns
-    /// `None` if there are none.
+    /// Returns the minimum, the maximum and the last of the vertical coordinates. Points whose coordinates aren't
+    /// finite are ignored. Returns `None` if there are no other points.
     pub fn bounds(&self) -> Option<[f64; 3]> {
         let last = self.finite().last()?.1;
         let (low, high) = range(self.finite().map(|point| point.1));
         Some([low, high, last])
     }
 
-    /// Returns the points to be drawn, split into one list for each part between gaps.
+    /// Returns the points to be drawn, as one list of points for each part of the curve between two gaps.
     fn runs(&self) -> Vec<Vec<(f64, f64)>> {
         let mut runs = vec![Vec::new()];
         for point in &self.points {
@@ -293,8 +295,7 @@ fn widened((low, high): (f64, f64), margin: f64) -> (f64, f64) {
     (low - room, high + room)
 }
 
-/// Returns the label of a tick. A value near 0, compared with the range, is a rounding error and is shown as
-/// 0.
+/// Returns the label of a tick. A value that is tiny compared to the range is a rounding error, and its label is 0.
 fn tick(value: f64, (low, high): (f64, f64)) -> String {
     short(if value.abs() < (high - low) * 1e-9 { 0.0 } else { value })
 }
@@ -330,7 +331,7 @@ fn colour(ink: Ink) -> RGBColor {
 }
 
 fn text(ink: Ink, size: u32) -> TextStyle<'static> {
-    // Plotters draws fonts at four fifths of the requested size.
+    // The crate plotters draws text at four fifths of the requested font size.
     ("sans-serif", f64::from(size) * 1.24).into_font().color(&colour(ink))
 }
 

@@ -8,13 +8,13 @@ use crate::plot::{Between, Curve, Plot};
 
 /// The maximum width of a chart, in characters.
 const MOST_COLUMNS: usize = 72;
-/// The minimum number of columns of a terminal for charts. In fewer columns, curves can't be distinguished.
+/// The minimum number of terminal columns for charts. In fewer columns, the shape of a curve can't be recognized.
 pub const LEAST_COLUMNS: usize = 40;
 const ROWS: usize = 9;
 
 impl Plot {
-    /// Returns a chart of each curve as text, for a terminal of this many columns. If there are fewer than
-    /// [`LEAST_COLUMNS`], returns only the minimum and the maximum of each curve.
+    /// Returns a chart of each curve as text, for a terminal with `columns` columns. If the terminal has fewer than
+    /// [`LEAST_COLUMNS`] columns, returns only the minimum and the maximum of each curve.
     pub fn text(&self, columns: usize) -> String {
         let width = if columns < LEAST_COLUMNS { 0 } else { (columns - 1).min(MOST_COLUMNS) };
         let mut text = format!("{}\n", self.words.title);

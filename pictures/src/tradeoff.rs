@@ -35,8 +35,8 @@ const LEFT: f64 = 84.0;
 const TOP: f64 = 76.0;
 const WIDTH: f64 = 340.0;
 const LEAST_HEIGHT: f64 = 300.0;
-/// The horizontal position of the list of methods (`LIST`) and of its bars (`BARS`), and the length of the
-/// longest bar (`BAR`).
+/// The horizontal position of the list of methods (`LIST`), the horizontal position of the list's bars (`BARS`),
+/// and the length of the longest bar (`BAR`).
 const LIST: f64 = LEFT + WIDTH + 44.0;
 const BARS: f64 = LIST + 148.0;
 const BAR: f64 = 110.0;
@@ -48,8 +48,8 @@ const DOT: f64 = 8.0;
 const PLAIN: Letters = Letters { ink: Ink::Text, size: 13.0, side: Side::Start, is_code: false };
 const FAINT: Letters = Letters { ink: Ink::Faint, size: 12.0, ..PLAIN };
 
-/// A logarithmic scale. `from` and `to` are the decimal logarithms at its ends, `begin` and `end` the
-/// positions of the ends.
+/// A logarithmic scale. `from` and `to` are the decimal logarithms of the numbers at the scale's ends; `begin` and
+/// `end` are the positions of these ends in the picture.
 #[derive(Clone, Copy, Debug)]
 struct Scale {
     from: f64,
@@ -78,8 +78,8 @@ impl Scale {
         self.begin + part * (self.end - self.begin)
     }
 
-    /// Returns the numbers with ticks: powers of ten. If there are at most two, 3 times the powers are added.
-    /// If there are still at most two, 2 and 5 times the powers are added instead.
+    /// Returns the numbers that get a tick: powers of ten. If these are at most two numbers, powers of ten times 3
+    /// are added. If there are still at most two numbers, powers of ten times 2 and times 5 are added instead.
     fn ticks(self) -> Vec<u64> {
         let ticks = |parts: &[u64]| -> Vec<u64> {
             let powers = (0..19).map(|power| 10_u64.pow(power));
@@ -108,8 +108,7 @@ impl Tradeoff {
         canvas.document(&self.words, (BARS + BAR + NUMBER, TOP + height + 64.0))
     }
 
-    /// Draws the chart of steps over memory: a dot for each method, which contains the method's number in the
-    /// list.
+    /// Draws the chart of steps over memory. Each method is a dot that contains the method's number in the list.
     fn draw_points(&self, height: f64, canvas: &mut Canvas) {
         let bottom = TOP + height;
         let across = Scale::of(self.methods.iter().map(|method| method.bytes), LEFT, LEFT + WIDTH);

@@ -4,7 +4,7 @@
 
 use reviver::{EngineChoice, assemble};
 
-/// Function with its minimum to find: exp(x + y) + x² + 2·y².
+/// Program for the function to minimize: exp(x + y) + x² + 2·y².
 const BOWL: &str = "
 .inout x: real
 .inout y: real

@@ -1,10 +1,11 @@
-//! Gradient descent: a program is assembled and compiled once, and called in a loop, with slices in and out.
+//! Gradient descent: a program is assembled and compiled once, and called in a loop. Inputs and gradients are passed in
+//! slices.
 //!
 //! `cargo run -p reviver --example value_and_gradient`
 
 use reviver::{EngineChoice, assemble};
 
-/// Rosenbrock's valley, (1 - x)² + 100·(y - x²)², with its minimum at (1, 1).
+/// Program for Rosenbrock's valley, (1 - x)² + 100·(y - x²)². Its minimum is at (1, 1).
 const VALLEY: &str = "
 .inout p[2]: real
 .out height: real

@@ -11,7 +11,7 @@ use super::workspace::{Readable, Workspace};
 /// Outcome of a backward run from the end of a call to its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BackwardRun {
-    /// True if every cell has its start value again, floats within the program's tolerance.
+    /// True if every cell has its start value again. Floats may differ by the program's tolerance.
     pub restored: bool,
     /// True if every cell has its start value again, bit for bit.
     pub bit_exact: bool,

@@ -1,4 +1,4 @@
-//! Handles of named cells: a name is looked up once, and calls use its handle. This module knows declarations, but no
+//! Handles of named cells: a name is looked up once, and calls use its handle. This module reads declarations, and no
 //! values.
 
 use std::ops::Range;
@@ -24,10 +24,11 @@ pub struct RealCells(pub(super) NamedCells);
 pub(super) struct NamedCells {
     /// Number of the executable in which the cells were looked up.
     pub executable: u64,
-    /// Index of the global. `element` is the first cell's index in the global, `first` its index among all cells of
-    /// the class.
+    /// Index of the global declaration.
     pub global: usize,
+    /// Index of the first cell in the global, in row-major order.
     pub element: usize,
+    /// Index of the first cell among all cells of the class.
     first: usize,
     count: usize,
 }

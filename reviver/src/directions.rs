@@ -46,7 +46,7 @@ pub struct TaylorSeries {
     pub verification_report: VerificationReport,
 }
 
-/// Direction of a derivative: the inputs, and for each a component rounded to the program's number system.
+/// Direction of a derivative: some inputs, each with a component that is rounded to the program's number system.
 struct CallDirection {
     inputs: Vec<Variable>,
     components: Vec<f64>,
@@ -105,7 +105,7 @@ impl Workspace {
         })
     }
 
-    /// Computes Taylor series of some reals along a direction, up to order `order`, at most 16, by one run over
+    /// Computes Taylor series of some reals along a direction, up to `order`, which is at most 16, by one run over
     /// truncated series.
     ///
     /// # Errors

@@ -1,5 +1,5 @@
-//! Runs a whole program in either direction: by native code as far as it covers the run, then by the machine. This
-//! module neither sets inputs nor reads results.
+//! Runs a whole program in either direction. Native code executes the run as far as it can, and the machine executes
+//! the rest. This module neither sets inputs nor reads results.
 
 use reviver_compile::compiled_run::{CompiledRun, RunBuffers, RunEnd};
 use reviver_compile::start::RunStart;

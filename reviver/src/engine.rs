@@ -1,5 +1,5 @@
-//! Choice of the execution engine, and availability of native code. This module knows no particular program and no
-//! command line.
+//! Choice of the execution engine, and availability of native code. This module depends on neither a particular program
+//! nor a command line.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use reviver_compile::tiered::TieredRuntime;
 use reviver_vm::{CheckLevel, Program, Runner};
 use thiserror::Error;
 
-/// Execution engine. Results are bit-identical for all of them.
+/// Execution engine. All engines give bit-identical results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EngineChoice {
     /// The interpreter, without any native code.
@@ -51,7 +51,7 @@ impl fmt::Display for EngineChoice {
 pub struct CompileOptions {
     /// Engine that executes calls.
     pub engine: EngineChoice,
-    /// Level of the checks in native code.
+    /// Check level of native code.
     pub level: CheckLevel,
 }
 
@@ -74,8 +74,8 @@ pub enum NoEngine {
     InterpreterChecks,
 }
 
-/// Minimum number of steps for which loop-free code is compiled if its native code would need a copy of the machine.
-/// Shorter code is interpreted.
+/// Minimum number of steps of code without loops for which compiling pays off if its native code needs a copy of the
+/// machine. Shorter code is interpreted.
 const SHORTEST_CODE: u32 = 32;
 /// Number of steps of a single run before native code is compiled. Shorter runs would end before compilation pays
 /// off.
@@ -114,10 +114,10 @@ pub(super) fn backend(options: CompileOptions) -> Result<Option<NativeBackend>, 
     }
 }
 
-/// Returns a runner, which executes machines of a program by native code, from any state to any other. `None` leaves
-/// execution to the interpreter. With [`EngineChoice::Auto`], compilation starts after a million steps on another
-/// thread, while the interpreter continues. With [`EngineChoice::Jit`], a run waits until its code is compiled.
-/// Results are identical.
+/// Returns a runner, which executes steps of a program by native code, from any state to any other state. Returns
+/// `None` if the interpreter is to execute the program. With [`EngineChoice::Auto`], compilation starts after a million
+/// steps on another thread, while the interpreter continues. With [`EngineChoice::Jit`], a run waits until its code is
+/// compiled. Results are identical.
 ///
 /// # Errors
 /// Native code was requested and isn't available, or checks are to be skipped in the interpreter.

@@ -36,7 +36,8 @@ pub enum Error {
     /// A value for a constant that the text doesn't declare, or can't convert to its type.
     #[error("{}", constant(.0))]
     Constant(RefusedConstant),
-    /// Rules of the machine that the program breaks. A text breaks them only in a number system other than its own.
+    /// Rules of the machine that the program breaks. The program of a text breaks such rules only if it runs in another
+    /// number system than its own.
     #[error("{name}: {}", broken(violations))]
     Refused { name: String, violations: Vec<Violation> },
     /// The requested engine isn't available.
@@ -68,8 +69,8 @@ pub enum Error {
     /// A number that the number system can't represent. `index` is the index in the slice.
     #[error("`{name}`: {value}, at index {index} of the slice, is not a number that fits into {system}")]
     NotAReal { name: String, index: usize, value: f64, system: RealSystem },
-    /// Results or inputs that are required but weren't given. An array counts as given only if a single call gives
-    /// all of its cells.
+    /// Results or inputs that a run requires but the caller hasn't given. An array counts as given only if a single
+    /// call gives all of its cells.
     #[error("{} needs every result; give these, each array in one call: {}", if *backward { "running backward" } else { "an inverse program" }, quoted(names))]
     Missing { names: Vec<String>, backward: bool },
 
@@ -81,15 +82,15 @@ pub enum Error {
     /// The interrupt flag of the call was set.
     #[error("the interrupt flag stopped the call")]
     Interrupted,
-    /// The backward run ended in cells that no run starts with, so the given results are impossible. Rounding may
-    /// also be the cause.
+    /// The backward run ended with cell values with which no run starts. So no run has the given results, or rounding
+    /// made the backward run diverge.
     #[error(
         "these are not results of the program{}: the backward run left {}",
         if *is_rounded { ", or rounding has made the backward run diverge (fixed point loses nothing)" } else { "" },
         left(garbage)
     )]
     NoSuchResults { garbage: Vec<Garbage>, is_rounded: bool },
-    /// Lost values that may make the derivatives wrong. Each entry has a value and its place.
+    /// Values were lost, so the derivatives may be wrong. Each entry describes a lost value, with its place.
     #[error("the derivatives may be wrong: {}", losses.join("; "))]
     Doubtful { losses: Vec<String> },
     #[error("{0}")]

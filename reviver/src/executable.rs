@@ -1,5 +1,5 @@
-//! Compiled programs: code, and the cells before any inputs are given. All threads share an executable; a workspace
-//! holds the data that calls change.
+//! Compiled programs: the code, and the initial values of the cells before a caller gives any inputs. All threads share
+//! an executable; a workspace holds the data that calls change.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -23,8 +23,8 @@ pub struct Executable {
 }
 
 impl Executable {
-    /// Compiles a program that the underlying crates have built. `name` is its file's name, for errors.
-    /// Code for gradients is compiled when a loss first needs it.
+    /// Compiles a program that the underlying crates have built. `name` is its file's name, for errors. Code for
+    /// gradients is compiled when it is first needed for a loss.
     ///
     /// # Errors
     /// The engine isn't available, it can't skip checks, or there is no memory for the program's cells.
@@ -37,13 +37,14 @@ impl Executable {
         let options = options.into();
         let level = options.level;
         let backend = engine::backend(options)?;
-        // Without a choice by the caller, derivatives are computed with respect to every number of the initial state.
+        // If the caller hasn't chosen independent variables, derivatives are computed with respect to every number of
+        // the initial state.
         let program = &Arc::new(program.for_losses(None));
         let runner = engine::runner(options, program)?;
         let compiled_run = |travel| CompiledRun::new(program, backend.as_ref()?, travel, level);
         let (forward, backward) = (compiled_run(Travel::Forward), compiled_run(Travel::Backward));
         let mut begin = Machine::at_begin(Arc::clone(program))?.into_state();
-        // A workspace enables `show` when a caller asks for its values.
+        // At first no value is shown. A workspace enables `show` when the caller requests the shown values.
         begin.counters.shown = ShownMark::SILENT;
         let (id, name, program) =
             (NUMBERS.fetch_add(1, Ordering::Relaxed), name.to_owned(), Arc::clone(program));
@@ -72,7 +73,7 @@ impl Executable {
     }
 
     /// Returns a real cell as a loss to differentiate. The code of its gradient is compiled on first use, unless code
-    /// that was compiled for an earlier loss is usable.
+    /// that was compiled for an earlier loss can be used.
     ///
     /// # Errors
     /// There is no such cell, it is an integer or a whole array, or the program uses gradient mode.

@@ -1,7 +1,7 @@
-//! Calls for a value and its gradient, in two tiers. First, a compiled function executes both sweeps
-//! ([`reviver_compile::call`]). If there is no function, or it finds no verified gradient, a machine executes the
-//! sweeps ([`differentiate::seeded_gradient`]). The machine finds the cause, and if that is rounding, it repeats the
-//! reverse sweep with a history.
+//! Calls for a value and its gradient, in two tiers. In the first tier, a compiled function executes both sweeps
+//! ([`reviver_compile::call`]). If there is no function, or if the function can't verify the gradient, the second tier
+//! is a machine that executes the sweeps ([`differentiate::seeded_gradient`]). The machine finds the reason. If the
+//! reason is rounding, the machine repeats the reverse sweep with a history.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use super::places::place_of;
 use super::shared::{CallKey, JacobianCall, Shared};
 use super::workspace::{Readable, Workspace};
 
-/// Value of a loss with its report; [`Workspace::adjoints`] reads the gradient.
+/// Value of a loss, with the verification report of its gradient. [`Workspace::adjoints`] reads the gradient.
 #[derive(Clone, Debug)]
 pub struct Derivative {
     /// Value of the loss; for seeded cells the sum Σ seed·value.
@@ -31,19 +31,20 @@ pub struct Derivative {
     pub steps: u64,
     /// Steps of the reverse sweep.
     pub steps_back: u64,
-    /// Verification report: the reason if the reverse sweep was repeated with a history, the error bound of the loss,
-    /// and the lost values.
+    /// Verification report: the error bound of the loss, the lost values, and if the reverse sweep was repeated with a
+    /// history, the reason for that.
     pub verification_report: VerificationReport,
 }
 
 impl Workspace {
     /// Computes the value of a loss or seeded sum, and its gradient by all real inputs. The reverse sweep is verified.
-    /// If rounding makes it diverge, it is recomputed with a history, and [`Derivative::verification_report`] says so.
-    /// In an unchecked executable the sweep isn't verified, and [`VerificationReport::loss_error`] is `None`.
+    /// If rounding makes the reverse sweep diverge, it is repeated with a history, and
+    /// [`Derivative::verification_report`] says so. In an unchecked executable the sweep isn't verified, and
+    /// [`VerificationReport::loss_error`] is `None`.
     ///
     /// # Errors
-    /// A trap, the step limit, memory exhaustion, or a reverse sweep that doesn't reach the start. Lost values that
-    /// may make the gradient wrong are [`Error::Doubtful`].
+    /// A trap, the step limit, memory exhaustion, or a reverse sweep that doesn't reach the start. If values were lost,
+    /// so that the gradient may be wrong, the error is [`Error::Doubtful`].
     pub fn gradient(&mut self, loss: &LossCell) -> Result<Derivative, Error> {
         let found = self.gradient_anyway(loss)?;
         let held = std::mem::replace(&mut self.held, Readable::Nothing);
@@ -53,7 +54,7 @@ impl Workspace {
     }
 
     /// Computes a gradient even if relevant values were lost; [`VerificationReport::reports`] of the result lists these
-    /// with their places.
+    /// values with their places.
     ///
     /// # Errors
     /// The errors of [`Workspace::gradient`] except [`Error::Doubtful`].
@@ -79,8 +80,8 @@ impl Workspace {
 
     /// Computes the gradients of several losses in order. `each` receives the index of a loss, the bits of its cells,
     /// and the adjoints of all reals. Consecutive losses with one turning point share a forward sweep. For each
-    /// gradient that the machine computed, `trusted` receives the verification report; its error ends the
-    /// computation.
+    /// gradient that the machine computed, `trusted` receives the verification report. If `trusted` returns an error,
+    /// the computation ends with this error.
     pub(super) fn gradients_bits(
         &mut self,
         losses: &[LossCell],
@@ -151,8 +152,8 @@ impl Workspace {
         self.jacobian.as_ref()?.call.clone()
     }
 
-    /// Checks that losses belong to this executable, and that all inputs are given. Nothing can be read until the call
-    /// has ended.
+    /// Checks that losses belong to this executable, and that all inputs are given. Until the call has ended, no
+    /// results can be read.
     fn begin_gradients(&mut self, losses: &[LossCell]) -> Result<(), Error> {
         self.held = Readable::Nothing;
         let shared = &*self.executable.shared;
@@ -171,8 +172,8 @@ impl Workspace {
         }
     }
 
-    /// Sets some inputs, computes the value of a loss, and reads its gradient by these inputs. Optimizers need this
-    /// in each iteration.
+    /// Sets some inputs, computes the value of a loss, and reads its gradient by these inputs. An optimizer calls this
+    /// function in each iteration.
     pub fn gradient_at(
         &mut self,
         loss: &LossCell,
@@ -217,8 +218,8 @@ impl Workspace {
         !self.keeps_history && self.shows.is_none()
     }
 
-    /// Computes the gradient by passes of a machine ([`differentiate::seeded_gradient`]), which repeat a reverse sweep
-    /// that diverges. Leaves the bits of the seeded cells in `turned`.
+    /// Computes the gradient by passes of a machine ([`differentiate::seeded_gradient`]), which repeat the reverse
+    /// sweep if it diverges. Leaves the bits of the seeded cells in `turned`.
     fn gradient_by_machine(&mut self, loss: &LossCell) -> Result<Derivative, Error> {
         let (shared, start) = (&self.executable.shared, self.inputs.start.state());
         let failed = |error| Error::of_derivative(&shared.name, error);

@@ -1,4 +1,4 @@
-//! Calls for second derivatives. Each input takes a gradient over dual numbers.
+//! Calls for second derivatives. A Hessian takes one gradient over dual numbers for each input.
 
 use reviver_vm::differentiate::VerificationReport;
 use reviver_vm::differentiate::matrices;
@@ -23,8 +23,8 @@ pub struct SecondDerivatives {
 }
 
 impl Workspace {
-    /// Computes the second derivatives of a loss by some reals. If none are named, by all real inputs in the order of
-    /// their declarations. Reads the workspace's inputs and changes nothing else in it.
+    /// Computes the second derivatives of a loss by some reals. If `by` is empty, computes them by all real inputs, in
+    /// the order of their declarations. Reads the workspace's inputs and changes nothing else in it.
     ///
     /// # Errors
     /// The errors of [`Workspace::gradient`].

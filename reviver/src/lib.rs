@@ -36,14 +36,14 @@
 //! | [`VerificationReport`] | verification report of derivatives |
 //! | [`Error`] | errors, with their places and advice |
 //!
-//! Integers are `i64`; a value that doesn't fit into the program's word is refused. Reals are `f64`. For programs of
+//! Integers are `i64`; a value that doesn't fit into the program's word is rejected. Reals are `f64`. For programs of
 //! `f32`, inputs are rounded to the nearest `f32`, and results are exact. For fixed point, inputs are rounded to the
 //! nearest multiple of the last bit, and results to the nearest `f64`. Values that the number system can't represent
 //! are refused, infinities and NaN included. [`Workspace::give_real_bits`] passes bits without conversion.
 //!
-//! Tapes and stacks aren't inputs by name. They begin empty, unless [`Workspace::begin_with`] sets a state with
-//! values on them. Values of `show` are passed to the function set by [`Workspace::on_show`]; without one they are
-//! dropped.
+//! Callers can't set tapes and stacks by name. Tapes and stacks begin empty, unless [`Workspace::begin_with`] sets a
+//! state with values on them. Values of `show` are passed to the function set by [`Workspace::on_show`]; without one
+//! they are dropped.
 
 #![deny(missing_docs)]
 

@@ -1,5 +1,5 @@
-//! Losses: a real cell, or a seeded sum of real cells. A loss has the turning point of its gradient, and the code of
-//! both sweeps. This module executes nothing.
+//! Losses: a real cell, or a seeded sum of real cells. A loss contains the turning point of its gradient, and the
+//! compiled code of both sweeps. This module executes nothing.
 
 use std::sync::{Arc, OnceLock};
 
@@ -27,7 +27,7 @@ pub struct LossCell {
     pub(super) seeds: Arc<[SeededCell]>,
 }
 
-/// Part of a loss that doesn't depend on its seeds, so [`LossCell::with_seeds`] shares it.
+/// Part of a loss that doesn't depend on the seeds. The losses that [`LossCell::with_seeds`] returns share this part.
 #[derive(Debug)]
 pub(super) struct CompiledLoss {
     /// Executable in which the cells were looked up.
@@ -41,8 +41,8 @@ pub(super) struct CompiledLoss {
 }
 
 impl CompiledLoss {
-    /// Returns the compiled function of both sweeps. `None` if a machine has to execute them. `seeds` are those of
-    /// the loss.
+    /// Returns the compiled function of both sweeps, or `None` if a machine has to execute the sweeps. `seeds` are
+    /// those of the loss.
     pub fn call(&self, seeds: &[SeededCell]) -> Option<&CompiledCall> {
         let made = || {
             let cells: Vec<usize> = seeds.iter().map(|seed| seed.cell).collect();

@@ -1,4 +1,4 @@
-//! Conversions between Rust numbers and bits of cells. This module knows number systems, but no names.
+//! Conversions between Rust numbers and bits of cells. This module depends on number systems, and uses no names.
 
 use reviver_isa::module::{RealSystem, Word};
 use reviver_isa::number::{F32, F64, FixedPoint, Reals};

@@ -1,4 +1,4 @@
-//! Compiled code of an executable, shared by all its calls.
+//! Compiled code of an executable. All calls of the executable share it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,8 +24,9 @@ pub(super) struct Shared {
     pub backend: Option<NativeBackend>,
     /// Executes the steps that compiled runs don't cover.
     pub runner: Option<Arc<dyn Runner>>,
-    /// Native entry point for the whole program forward; `backward` is the one backward.
+    /// Native entry point for a forward run of the whole program; `None` if there is none.
     pub forward: Option<CompiledRun>,
+    /// Native entry point for a backward run of the whole program; `None` if there is none.
     pub backward: Option<CompiledRun>,
     /// State at the start of a forward run, before any inputs are given.
     pub begin: State,
@@ -66,7 +67,7 @@ pub(super) struct GroupKey {
     pub turn: u32,
     /// Indices of the seeded cells of each loss.
     pub rows: Vec<Vec<usize>>,
-    /// Class and index of each cell that lanes are given a number for.
+    /// Class and index of each cell for which every lane has its own number.
     pub inputs: Vec<(Class, usize)>,
 }
 
@@ -107,8 +108,8 @@ impl Shared {
     }
 }
 
-/// Function of the losses that a workspace differentiated last. Kept so that the next call with the same losses needs
-/// no lookup.
+/// Compiled function of the losses that a workspace differentiated last. It is kept so that the next call with the same
+/// losses needs no lookup.
 #[derive(Debug)]
 pub(super) struct JacobianCall {
     pub turn: u32,

@@ -50,9 +50,9 @@ impl ShowSink for CallerSink {
 
 impl Workspace {
     /// Passes the values of `show` in later calls to a function. A run passes them in execution order. A derivative
-    /// passes those of the forward sweep, then those of custom derivative rules in the reverse sweep. Calls of
-    /// programs with `show` are slower: native code stops at each `show`, and a gradient keeps no memory for the next
-    /// call.
+    /// passes the values of the forward sweep, then the values of custom derivative rules in the reverse sweep. Calls
+    /// of programs with `show` are slower: native code stops at each `show`, and each gradient allocates its memory
+    /// anew.
     pub fn on_show(&mut self, receive: impl FnMut(Shown) + Send + 'static) {
         let shows = self.executable.program().module().code.iter().any(|i| i.update == Update::Show);
         self.shows = shows.then(|| Arc::new(CallerSink(Mutex::new(Box::new(receive)))) as Arc<dyn ShowSink>);

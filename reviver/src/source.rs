@@ -1,4 +1,4 @@
-//! Loads programs from texts or images. In this library only this module reads files; it prints nothing.
+//! Loads programs from texts or images. No other module of the library reads files. This module prints nothing.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -31,7 +31,8 @@ pub struct Assembled {
     rendered: String,
 }
 
-/// Assembles a text. `name` is its file name, used in errors; `.include` reads files relative to its folder.
+/// Assembles a text. `name` is the file name of the text, which errors mention. `.include` reads files relative to the
+/// folder of `name`.
 ///
 /// # Errors
 /// [`Error::Text`], with every diagnostic.
@@ -77,8 +78,8 @@ impl Assembled {
         Executable::new(&self.name, &self.program, options)
     }
 
-    /// Prepares derivatives with respect to the named reals only. Derivatives by other reals aren't computed, and
-    /// need not exist.
+    /// Prepares derivatives with respect to the named reals only. Derivatives with respect to other reals aren't
+    /// computed, and need not exist.
     ///
     /// # Errors
     /// There are no such cells, they are integers, or there is no memory for the program's cells.
@@ -118,8 +119,8 @@ pub struct ReadModule {
     pub warnings: Vec<Diagnostic>,
     /// The text and its included files; `None` for an image.
     pub sources: Option<Sources>,
-    /// True if the module's places refer to this text. False for the text of a disassembly, whose places refer to the
-    /// original text.
+    /// True if the module's places refer to this text. False for the text of a disassembly, because the places in a
+    /// disassembly refer to the original text.
     pub is_own: bool,
 }
 

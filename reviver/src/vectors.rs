@@ -1,5 +1,5 @@
-//! Vectors from the caller, such as seeds and directions: a number for each of some reals. This module computes
-//! nothing.
+//! Vectors from the caller, such as seeds and directions. A vector has a number for each of some reals. This module
+//! differentiates nothing.
 
 use reviver_memory::ask;
 use reviver_vm::Program;

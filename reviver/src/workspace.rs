@@ -43,7 +43,7 @@ pub struct Workspace {
     pub(super) held: Readable,
 }
 
-/// Kind of the results that the last call left to read.
+/// Kind of the results of the last call, which the caller may read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Readable {
     Nothing,
@@ -55,7 +55,7 @@ pub(super) enum Readable {
     AdjointsOfCall,
 }
 
-/// Start state of runs in one direction, and the required values that aren't given yet.
+/// Start state of runs in one direction, and the required values that the caller hasn't given yet.
 #[derive(Debug)]
 pub(super) struct GivenInputs {
     travel: Travel,
@@ -248,8 +248,8 @@ impl Workspace {
         self.results.as_mut().map_or(Ok(()), |results| results.give_ints(program, cells.0, values))
     }
 
-    /// Starts later runs in a direction from `state`, which may have values on tapes and stacks. Later inputs are set
-    /// in this state.
+    /// Sets the state from which later runs in the direction `travel` start. The state may have values on tapes and
+    /// stacks. Inputs that the caller gives later are set in this state.
     ///
     /// # Errors
     /// The state isn't valid for the program, isn't at the start of this direction, or has non-zero adjoints. Nothing
@@ -299,8 +299,9 @@ impl Workspace {
         self.interrupt = Some(flag);
     }
 
-    /// Makes derivatives keep a history of the forward sweep. The reverse sweep is then exact, and can undo
-    /// `overwrite` and `erase`. The interpreter executes the sweeps. Each step that loses bits takes memory.
+    /// If `keep` is true, later derivatives keep a history of the forward sweep. With a history, the reverse sweep is
+    /// exact, and can undo `overwrite` and `erase`. The interpreter executes the sweeps then, and each step that loses
+    /// bits takes memory.
     pub fn keep_history(&mut self, keep: bool) {
         self.keeps_history = keep;
     }
@@ -391,8 +392,8 @@ impl Workspace {
         self.ints(cells, &mut value).map(|()| value[0])
     }
 
-    /// Returns cells, tapes and stacks with leftovers at the end of the last run, such as inputs that weren't used
-    /// up. Results are valid despite leftovers.
+    /// Returns the cells, tapes and stacks that had leftovers at the end of the last run, such as an input tape that
+    /// wasn't read to its end. Results are valid despite leftovers.
     ///
     /// # Errors
     /// [`Error::NothingToRead`] if no run has completed.

@@ -1,5 +1,6 @@
-//! Call statistics of a run: a tree of callers and callees, with numbers of calls and steps. A recursive procedure is
-//! one line of the tree at any depth, so the program text bounds the size of the tree. Another crate draws the tree.
+//! Call statistics of a run: a tree of callers and callees, with the number of calls and steps of each. All recursive
+//! calls of a procedure are counted in one line. So the program text limits the size of the tree, and the depth of the
+//! recursion doesn't matter. Another crate draws the tree.
 
 use std::sync::Arc;
 
@@ -9,12 +10,12 @@ use reviver_pictures::call_tree::CallLine;
 use reviver_vm::state::CallRecord;
 use reviver_vm::{Program, State, Travel};
 
-/// Node of the call tree: all calls of one procedure from one caller, in one direction. `own` counts steps without
-/// those of callees.
+/// Node of the call tree: all calls of one procedure from one caller, in one direction.
 struct TalliedCall {
     procedure: usize,
     update: Option<Update>,
     calls: u64,
+    /// Number of steps in the procedure itself, without the steps of its callees.
     own: u64,
     children: Vec<usize>,
 }
@@ -23,7 +24,7 @@ struct TalliedCall {
 pub struct CallCounter {
     program: Arc<Program>,
     nodes: Vec<TalliedCall>,
-    /// Indices of main's node and of the nodes of all open calls; the current one is last.
+    /// Indices in `nodes` of main's node and of the nodes of all open calls, from the outermost to the current call.
     path: Vec<usize>,
     last_step: i64,
 }
@@ -78,8 +79,8 @@ impl CallCounter {
         sum
     }
 
-    /// Opens a call. If a call of the same procedure in the same direction is already open, its node counts this call
-    /// too.
+    /// Opens a call. If a call of the same procedure in the same direction is already open, the node of that call
+    /// counts this call too.
     fn enter(&mut self, record: &CallRecord) {
         let procedure = self.program.executed(record).unwrap_or(0);
         let update = self.program.module().code.get(record.site as usize).map(|i| i.update);

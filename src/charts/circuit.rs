@@ -30,26 +30,26 @@ pub struct NoCircuit {
     pub cure: &'static str,
 }
 
-/// Cause of the refusal to draw an instruction, and a remedy.
+/// Reason why an instruction can't be drawn, and advice.
 struct Refusal {
     cause: String,
     cure: &'static str,
 }
 
-const KNOWN: &str = "move the statement into a procedure, whose call is one box; in a circuit, `for` has constant bounds, and `if` depends only on loop counters and constants";
-const ARRAY: &str = "declare them as an array: only elements that main uses are wires";
+const KNOWN: &str = "move the statement into a procedure, whose call is drawn as one box; a circuit can only draw a `for` with constant bounds, and an `if` on loop counters and constants";
+const ARRAY: &str = "declare them as an array: only elements that main uses become wires";
 const SMALLER: &str = "unroll less: reduce the bounds of loops with `--const`, or move statements into a procedure, whose call is one box";
 
-/// Maximum number of iterations of all loops together: iterations may be empty, so gates alone don't bound
-/// the work.
+/// Maximum number of iterations of all loops together. The limits on columns and wires don't limit the work, because an
+/// iteration may draw nothing.
 const MOST_ITERATIONS: u64 = 100_000;
 
 /// Builds the circuit of main. `state` is the program's initial state.
 ///
 /// # Errors
 /// - An instruction branches on a value known only at run time.
-/// - An instruction exceeds the size bounds.
-/// - There are too many inputs and results.
+/// - An instruction needs more columns or wires than a circuit can have.
+/// - The program has more scalar inputs and results than a circuit can have wires.
 pub fn circuit(program: &Program, state: State, file: &str) -> Result<Circuit, Box<NoCircuit>> {
     let module = program.module();
     let Some(main) = module.procedures.first() else { return Ok(Circuit::default()) };
@@ -69,7 +69,7 @@ struct Drawing<'p> {
     program: &'p Program,
     module: &'p Module,
     main: &'p Procedure,
-    /// Program state in which only the counters of the enclosing loops have their current values.
+    /// The program's initial state, in which the counters of the enclosing loops are set to the current iteration.
     state: State,
     counters: Vec<u32>,
     wiring: Wiring<'p>,
@@ -108,7 +108,8 @@ impl<'p> Drawing<'p> {
     fn refused(&self, at: u32, Refusal { cause, cure }: Refusal) -> Box<NoCircuit> {
         let renderer = self.renderer();
         let instruction = self.module.code.get(at as usize);
-        // A part of a statement is rendered as the statement, and a branch with its label.
+        // An instruction that is a part of a statement is rendered as the whole statement, and a branch is rendered
+        // with its label.
         let expressed = instruction
             .and_then(|instruction| renderer.with_expressions(instruction))
             .filter(|_| self.program.seam(at).is_none());
@@ -120,9 +121,9 @@ impl<'p> Drawing<'p> {
         TextRenderer { module: self.module, procedure: self.main }
     }
 
-    /// Draws the block that has a seam at instruction `at`. A seam is a word that delimits a block (`if`, `else`,
-    /// `fi`), with its instructions. Returns the index of the next instruction to draw: after the whole block if it
-    /// was drawn at once, otherwise after the seam.
+    /// Draws the block to which the seam at instruction `at` belongs. A seam is the instructions of a word that
+    /// delimits the block: `if`, `else` or `fi`. Returns the index of the next instruction to draw. That is the end of
+    /// the block if the whole block was drawn, otherwise the end of the seam.
     fn block(&mut self, block: &'p Block, seam: usize, at: u32) -> Result<u32, Box<NoCircuit>> {
         let end = block.seams.get(seam).map_or(at, |seam| seam.end);
         match &block.kind {
@@ -141,7 +142,7 @@ impl<'p> Drawing<'p> {
                     KNOWN,
                 ),
             )),
-            // The instruction that uses the temporaries shows their expressions in its text.
+            // The text of the instruction that uses the temporaries has their expressions.
             BlockKind::Temporaries => Ok(end),
             BlockKind::Local | BlockKind::Delocal | BlockKind::Assert { .. } => {
                 let text = self.numbered(&self.renderer().words(block, seam));
@@ -172,7 +173,7 @@ impl<'p> Drawing<'p> {
             if self.rounds > MOST_ITERATIONS {
                 return Err(self.refused(
                     at,
-                    refusal(format!("together with this loop, loops have more than {MOST_ITERATIONS} iterations, too many for a picture"), SMALLER),
+                    refusal(format!("with this loop, the loops together have more than {MOST_ITERATIONS} iterations, too many for a picture"), SMALLER),
                 ));
             }
             let number = if counting.reversed { count - 1 - n } else { n };
@@ -185,7 +186,7 @@ impl<'p> Drawing<'p> {
         Ok(())
     }
 
-    /// Draws one body of an `if`: the one that its condition selects. The condition must be known without a run.
+    /// Draws the body of an `if` that the condition selects. The condition must be known without a run.
     fn branch(&mut self, block: &Block) -> Result<(), Box<NoCircuit>> {
         let holds = block.guard(Side::Entry).and_then(|(predicate, _)| {
             let compared = |function: Function, a: &Operand, b: &Operand| {
@@ -258,7 +259,7 @@ impl<'p> Drawing<'p> {
         self.wiring.wire(cell).map_err(too_large)
     }
 
-    /// Returns the integer cell that an operand names, if its index consists of constants and counters.
+    /// Returns the integer cell that an operand names, if the index consists of constants and loop counters.
     fn bit(&self, operand: &Operand) -> Option<CellKey> {
         let Operand::Place(place) = operand else { return None };
         let (class, shape) = self.wiring.declared(place.base)?;
@@ -266,8 +267,8 @@ impl<'p> Drawing<'p> {
         Some((place.base, self.number(place, shape)?))
     }
 
-    /// Returns an instruction's function as a product of bits, if its sources are constants, loop counters, cells, or
-    /// products of those.
+    /// Returns the value of a function as a product of bits, if the sources are constants, loop counters, cells, or
+    /// products of these.
     fn product(&self, function: Function, sources: &[Operand]) -> Option<Product> {
         if !matches!(function, Function::Copy | Function::And) {
             return None;
@@ -289,8 +290,8 @@ impl<'p> Drawing<'p> {
         Some(product)
     }
 
-    /// Returns the symbol for `xor` of a target with a product. If the product is always 0, there is no symbol. If
-    /// the constant factor isn't 1 or absent, the product isn't a single bit, so the instruction is a box.
+    /// Returns the symbol for `xor` of a target with a product. If the constant factor is 0, there is no symbol. If the
+    /// constant factor is neither 1 nor absent, the product isn't a single bit, and the symbol is a box.
     fn flip(&mut self, target: &Operand, product: Product) -> Result<Symbol, Refusal> {
         let Some(target) = self.bit(target).filter(|target| !product.cells.contains(target)) else {
             return Ok(Symbol::Box);
@@ -373,7 +374,7 @@ impl<'p> Drawing<'p> {
         Ok(())
     }
 
-    /// Collects the wires that an operand affects: those of its cells, and those of the cells in its index.
+    /// Collects the wires of an operand: the wires of its cells, and the wires of the cells in its index.
     fn touched_by(&mut self, operand: &Operand, wires: &mut BTreeSet<usize>) -> Result<(), Refusal> {
         for part in self.valued().parts(operand) {
             let Operand::Place(place) = &part else { continue };
@@ -431,8 +432,8 @@ impl<'p> Drawing<'p> {
         terms.iter().try_for_each(|term| self.touched_term(term, wires))
     }
 
-    /// Collects wires of a declaration: of the cells with the given numbers, or of all cells if `numbers` is `None`.
-    /// A stack is one wire.
+    /// Collects the wires of a declaration. `numbers` has the row-major indices of the cells; `None` means all cells. A
+    /// stack is one wire.
     fn touched_cells(
         &mut self,
         base: Base,
@@ -451,7 +452,7 @@ impl<'p> Drawing<'p> {
         Ok(())
     }
 
-    /// Renders an instruction as written, with the values of loop counters in place of their names.
+    /// Renders an instruction as written, with the values of loop counters instead of their names.
     fn text(&self, instruction: &Instruction) -> String {
         let mut instruction = instruction.clone();
         for operand in &mut instruction.operands {
@@ -480,7 +481,7 @@ impl<'p> Drawing<'p> {
     fn numbered(&self, text: &str) -> String {
         let renderer = self.renderer();
         let counter = |word: &str| {
-            // The innermost counter of that name is the visible one.
+            // If several counters have the same name, the innermost one is visible.
             let base = self.counters.iter().rev().map(|counter| Base::Frame(*counter));
             let found = base.into_iter().find(|base| renderer.name(*base) == word)?;
             self.known(&Operand::Place(Place::scalar(found)))

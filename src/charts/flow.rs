@@ -1,5 +1,5 @@
-//! Flow charts of procedures: boxes of instructions, tests, and assertions. Each test is paired with the assertion
-//! that its jump leads to. Nothing is executed.
+//! Flow charts of procedures: boxes of instructions, tests, and assertions. Each test is paired with the assertion at
+//! the destination of its jump. Nothing is executed.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use reviver_isa::update::{OperandShape, Update};
 use reviver_pictures::flow_chart::{FlowChart, FlowNode, FlowShape};
 use reviver_vm::Program;
 
-/// Maximum number of lines in a box; the number of omitted lines is shown instead of further lines.
+/// Maximum number of lines in a box. A box with more lines ends with the number of omitted lines.
 const LINES: usize = 14;
 
 /// Builds the charts of main and of all procedures reachable by calls, in the order of the code.
@@ -22,7 +22,8 @@ pub fn charts(program: &Program) -> Vec<FlowChart> {
     procedures.map(|(_, procedure)| chart(program, procedure)).collect()
 }
 
-/// Returns the procedures that calls from main, or derivative rules of called procedures, may reach.
+/// Returns the indices of main and of the procedures that main may call, directly or through other procedures. The
+/// derivative rule of a called procedure counts as called.
 fn reached(module: &Module) -> BTreeSet<usize> {
     let (mut reached, mut open) = (BTreeSet::from([0]), vec![0]);
     while let Some(procedure) = open.pop().and_then(|n: usize| module.procedures.get(n)) {
@@ -80,14 +81,14 @@ fn chart(program: &Program, procedure: &Procedure) -> FlowChart {
     chart
 }
 
-/// Returns true if an instruction computes or uncomputes a condition of an `if`, a loop or an `assert`. The
-/// chart shows that condition as written.
+/// Returns true if an instruction computes or uncomputes a condition of an `if`, a loop or an `assert`. The chart shows
+/// the condition as written.
 fn is_part_of_condition(program: &Program, at: u32, instruction: &Instruction) -> bool {
     let Some((block, seam)) = program.seam(at) else { return false };
     let is_guarded = matches!(block.kind, BlockKind::If { .. } | BlockKind::Loop { .. });
     match (&instruction.link, instruction.update.shape()) {
-        // A branch pair within one seam belongs to the condition's computation; the pairs of the statement itself
-        // join two of its seams.
+        // A pair of branches within one seam computes the condition. A pair that connects two seams belongs to the
+        // statement itself.
         (Link::Partner(partner), _) => {
             let is_assert = matches!(block.kind, BlockKind::Assert { .. });
             (is_guarded || is_assert) && block.seam_of(*partner) == Some(seam)
@@ -96,7 +97,8 @@ fn is_part_of_condition(program: &Program, at: u32, instruction: &Instruction) -
     }
 }
 
-/// Builds the node of one branch of a pair: a test (`br`), or the assertion at the place to which its partner jumps.
+/// Builds the node of a branch instruction. A `br` is a test. A `from` is the assertion at the place to which the `br`
+/// jumps.
 fn branch(program: &Program, renderer: TextRenderer<'_>, (at, instruction): (u32, &Instruction)) -> FlowNode {
     let is_test = instruction.update == Update::Br;
     if instruction.operands.is_empty() {
@@ -111,7 +113,7 @@ fn branch(program: &Program, renderer: TextRenderer<'_>, (at, instruction): (u32
     FlowNode { shape, lines: vec![text], jump: None, jumps_if, falls: true }
 }
 
-/// Returns the condition of an `if` or a loop as written, and the condition's value for which its branch is taken.
+/// Returns the condition of an `if` or a loop as written, and the value that the condition has when the jump is taken.
 fn written(
     renderer: TextRenderer<'_>,
     block: &Block,
@@ -122,13 +124,13 @@ fn written(
     let (predicate, _) = block.guard(if is_first { Side::Entry } else { Side::Exit })?;
     let has_two_bodies = block.seams.len() > 2;
     let jumps_if = match &block.kind {
-        // Without `else`, the entry test jumps over the body if its condition is false, and the exit
-        // assertion is reached by that jump with a false condition. With `else`, the first body ends with a
-        // jump over the second, so the exit condition is true after that jump.
+        // Without `else`, the entry test jumps over the body if the entry condition is false, and the exit condition is
+        // false after this jump. With `else`, the first body ends with a jump over the second, so the exit condition is
+        // true after this jump.
         BlockKind::If { .. } => has_two_bodies && !is_first,
-        // The loop jumps back to its entry, which asserts a false condition on that path, while its exit
-        // condition is false. With two bodies, the second one leads back, and a true condition between them
-        // jumps over it.
+        // A loop jumps back to its entry while the exit condition is false, and the entry asserts that its own
+        // condition is false after this jump. In a loop with two bodies, the jump back is at the end of the second
+        // body. If the condition between the bodies is true, a jump leads over the second body.
         _ => has_two_bodies && instruction.update == Update::Br,
     };
     Some((renderer.predicate(predicate), jumps_if))
@@ -143,7 +145,7 @@ fn step(
 ) {
     let text = match program.seam(at) {
         Some((block, seam)) => match block.kind {
-            // The instruction that uses a temporary shows its expression.
+            // The instruction that uses a temporary shows the expression of the temporary.
             BlockKind::Temporaries => None,
             _ => Some(renderer.words_at(block, seam, instruction)),
         },
@@ -170,7 +172,8 @@ fn step(
     }
 }
 
-/// Shortens a box with too many lines. A box without lines, which only computes temporaries, gets a placeholder.
+/// Shortens a box with too many lines. A box without lines gets a placeholder: its instructions only compute
+/// temporaries.
 fn fold(node: &mut FlowNode) {
     if node.shape == FlowShape::Steps && node.lines.is_empty() {
         node.lines.push("(an expression)".to_owned());

@@ -1,5 +1,5 @@
-//! Wires of a circuit and the gates on them: one wire per cell, in the order of first use. The caller unrolls loops and
-//! draws calls.
+//! Wires of a circuit and the gates on them: one wire per cell, in the order of their first use. The caller unrolls
+//! loops and draws calls.
 
 use std::collections::HashMap;
 
@@ -10,9 +10,9 @@ use reviver_pictures::circuit::{Circuit, Gate, Placement, Wire};
 use reviver_pictures::document::Words;
 use reviver_vm::values::element_name;
 
-/// Maximum number of columns in a picture; a picture with more columns isn't readable. `MOST_WIRES` is the maximum
-/// number of wires.
+/// Maximum number of columns in a picture; a picture with more columns isn't readable.
 pub const MOST_COLUMNS: usize = 1_000;
+/// Maximum number of wires in a picture.
 pub const MOST_WIRES: usize = 1_000;
 
 /// A bound that a circuit exceeds.
@@ -115,8 +115,8 @@ impl<'p> Wiring<'p> {
         }
     }
 
-    /// Returns the labels at both ends of a wire. An input has only its name at the start, and a result only its name
-    /// at the end. Any other label also has the value, which is known.
+    /// Returns the labels at both ends of a wire. The start of an input and the end of a result are labelled only with
+    /// the name, because the value there is known only in a run. Any other label also has the value.
     fn ends(&self, cell: CellKey) -> Wire {
         let (base, n) = cell;
         let name = self.name(cell);

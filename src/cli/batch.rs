@@ -14,8 +14,9 @@ use super::start::{Constants, LevelOption, OtherNumbers, engines, notation};
 /// Run a program at many inputs: one lane for each line of a file.
 ///
 /// The file has a column for each input cell, named after the cell: `x`, `A[3]`, `M[1,2]`. In an `.npz` file, one NumPy
-/// array can hold an array of the program; its first dimension is the lanes. In Arrow, a column of lists can hold such
-/// an array. The results have a row for each lane, in the same order, and a column for each result cell.
+/// array can hold an array of the program; its first dimension is the lanes. In an Arrow file, a column of lists can
+/// hold an array of the program. The results have a row for each lane, in the same order, and a column for each result
+/// cell.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver batch programs/bessel_grid.rasm --lanes programs/bessel_grid.csv
@@ -96,7 +97,8 @@ pub struct BatchArguments {
     #[arg(long)]
     pub keep_going: bool,
     /// Write the results of finished lanes if a signal or an error stops the batch; by default the output file appears
-    /// only if all lanes are finished. Lanes run in smaller blocks, so at most about a second of work is lost
+    /// only if all lanes are finished. With this option lanes run in smaller blocks, so that at most about a second of
+    /// work is lost
     #[arg(long)]
     pub keep_partial: bool,
     /// Print one JSON object instead of text; it contains the results, unless `-o` names a file
@@ -119,8 +121,8 @@ pub struct BatchArguments {
 
 /// List the devices that execute lanes, and what each supports.
 ///
-/// A test shader compares each operation of the device with this machine, bit for bit. Operations whose results differ
-/// are replaced, or the device isn't used for them.
+/// A test shader compares the results of each operation on the device with those of the CPU, bit for bit. If they
+/// differ, the operation is replaced by others, or the device isn't used for programs that need it.
 #[derive(Debug, Args)]
 pub struct DevicesOptions {
     /// Probe the device that a batch uses for this name, and print nothing. Internal: runs in a child process that a

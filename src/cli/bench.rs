@@ -6,8 +6,8 @@ use super::{Given, LevelOption};
 
 /// Measure the speed of each engine: forward, backward and gradient.
 ///
-/// Each time is the best of many repetitions, in which engines and directions alternate. Times vary from call to call,
-/// so compare only numbers of the same call.
+/// Engines and directions take turns many times, and the best time of each is printed. Times vary between two calls of
+/// this command, so compare only times of the same call.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver bench programs/fib.rasm --set n=1000

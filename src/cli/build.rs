@@ -26,7 +26,7 @@ pub struct BuildOptions {
     /// Write the C file, which doesn't need the header (default)
     #[arg(long, group = "form")]
     pub c: bool,
-    /// Write the header: arguments, statuses, guarantees of a gradient
+    /// Write the header, which documents the arguments, the statuses and the guarantees of a gradient
     #[arg(long, group = "form")]
     pub header: bool,
     /// Write a shared library, compiled by the C compiler that `$CC` names, or by `cc`

@@ -10,7 +10,7 @@ pub(super) fn count<T: FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| refusal(text, "0"))
 }
 
-/// Parses a count of at least 1, into a type without 0.
+/// Parses a count of at least 1. The type `T` doesn't contain 0.
 pub(super) fn count_from_1<T: FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| refusal(text, "1"))
 }

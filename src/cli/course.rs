@@ -74,9 +74,9 @@ pub struct CourseRead {
 
 /// Grade the folders of a class, and print a CSV with a row for each exercise of each folder.
 ///
-/// Each folder is graded in a separate process, and its rows are written when it is done. A program that takes too much
-/// time, memory or output fails its exercise and no other. Arguments that are files, archives or unreadable folders are
-/// skipped with a note (exit code 1).
+/// Each folder is graded in a separate process, and its rows are written when the process has ended. A program that
+/// takes too much time, memory or output fails its exercise and no other. Arguments that are files, archives or
+/// unreadable folders are skipped with a note (exit code 1).
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver course report class/* -o grades.csv
@@ -122,7 +122,8 @@ pub struct LimitOptions {
     /// Limit the time of each exercise, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = count_from_1::<NonZeroU32>)]
     pub limit_time: NonZeroU32,
-    /// Limit the memory of the grading process, in bytes: 512M, 1G, … The limit includes assembly
+    /// Limit the memory of the grading process, in bytes: 512M, 1G, … The limit includes the memory for assembling
+    /// programs
     #[arg(long, value_name = "BYTES", default_value = "1G", value_parser = parse_bytes)]
     pub limit_memory: u64,
     /// Limit the output of the grading process for each exercise, in bytes: 64K, 16M, …
@@ -152,7 +153,7 @@ pub struct CourseSimilar {
     /// The folders with exercises to compare
     #[arg(required = true, value_name = "DIR")]
     pub folders: Vec<PathBuf>,
-    /// Skip programs that add fewer than N words to the start program: short programs are equal by chance
+    /// Skip programs that add fewer than N words to the start program, because short programs may be equal by chance
     #[arg(long, value_name = "N", default_value_t = 12, value_parser = count::<usize>)]
     pub at_least: usize,
 }

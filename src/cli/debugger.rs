@@ -31,7 +31,7 @@ pub struct Debugged {
     /// always executes single steps, and steps that record lost bits
     #[arg(long, value_name = "ENGINE", default_value_t, value_parser = engines())]
     pub engine: EngineChoice,
-    /// Stop runs that are N steps from the start, in either direction; with --batch, exit with code 5
+    /// Stop a run when it is N steps from the start, in either direction; with `--batch`, the exit code is then 5
     #[arg(long, value_name = "N", value_parser = count::<u64>, allow_negative_numbers = true)]
     pub max_steps: Option<u64>,
 }

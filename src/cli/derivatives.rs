@@ -21,8 +21,8 @@ pub struct Differentiated {
     /// if the finite differences can't decide, for example at a kink
     #[arg(long)]
     pub verify: bool,
-    /// Begin the reverse sweep at the end of the program. By default the sweep begins before a last `uncompute` that
-    /// doesn't change the loss
+    /// Begin the reverse sweep at the end of the program. By default, if the program ends with an `uncompute` that
+    /// doesn't change the loss, the sweep begins before this `uncompute`
     #[arg(long)]
     pub whole: bool,
     /// Print the cost of the reverse sweep: total steps, memory, kept states
@@ -83,7 +83,7 @@ pub struct JacobianOptions {
 
 /// Compute the second derivatives of a result.
 ///
-/// Each row takes a reverse sweep with dual numbers.
+/// Each row of the Hessian takes one reverse sweep with dual numbers.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver hessian programs/norm.rasm --of length

@@ -8,7 +8,7 @@ pub struct CommandGroup {
     pub commands: &'static [&'static str],
 }
 
-/// Every command, in exactly one group.
+/// All commands. Each command is in exactly one group.
 pub const GROUPS: [CommandGroup; 5] = [
     CommandGroup {
         title: "Run and inspect",
@@ -71,7 +71,7 @@ mod tests {
         "Write",
     ];
 
-    /// The page about each command.
+    /// Pairs of a command and the page of the documentation about it.
     const PAGES: [(&str, &str); 23] = [
         ("run", "levels.md"),
         ("debug", "debugger.md"),
@@ -98,7 +98,7 @@ mod tests {
         ("explain", "errors.md"),
     ];
 
-    /// Minimum number of commands that share an option for which the page lists the option only once.
+    /// If at least this number of commands share an option, the page lists the option only once.
     const COMMON: usize = 3;
 
     const BEGINNING: &str = "# Commands
@@ -135,7 +135,7 @@ command line; `UPDATE_COMMANDS=1 cargo test --bin reviver page` writes it again.
         assert_eq!(grouped, defined);
     }
 
-    /// A description has its verb first, and fits a line of 80 columns.
+    /// Each description begins with a verb, and fits into a line of 80 columns.
     #[test]
     fn descriptions_begin_with_a_verb() {
         let commands = Arguments::command();
@@ -212,7 +212,7 @@ command line; `UPDATE_COMMANDS=1 cargo test --bin reviver page` writes it again.
         })
     }
 
-    /// Two options with the same name and text are the same option.
+    /// Returns true if two options are the same option: they have the same name, value and help.
     fn is_same(one: &Arg, other: &Arg) -> bool {
         one.to_string() == other.to_string() && effect(one) == effect(other)
     }
@@ -232,7 +232,7 @@ command line; `UPDATE_COMMANDS=1 cargo test --bin reviver page` writes it again.
         found
     }
 
-    /// Returns the section of a command's options that aren't common; empty if there are none.
+    /// Returns the section with those options of a command that aren't common options; empty if there are none.
     fn own_options(root: &Command, name: &str) -> String {
         let common = common(root);
         let is_own = |option: &&Arg| !common.iter().any(|(known, _)| is_same(known, option));

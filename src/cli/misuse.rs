@@ -39,13 +39,14 @@ fn meant(refused: &str, given: &[String]) -> Option<String> {
         return pair(name, value);
     }
     if is_value(whole) {
-        // `--set n 10`, and a value without a name.
+        // The refused argument is the value in `--set n 10`, or a value without a name.
         return before
             .filter(|name| is_name(name))
             .and_then(|name| pair(name, whole))
             .or_else(|| pair("n", whole));
     }
-    // The refused argument is the program's file. The first argument, which was taken for the file, is the cell.
+    // The refused argument is the program's file, and the argument before it, which clap took for the file, is the
+    // cell.
     let first = given.iter().skip(1).find_map(|word| word.split_once('='));
     first.filter(|_| is_program(whole)).and_then(|(name, value)| pair(name, value))
 }

@@ -162,7 +162,8 @@ pub struct RunOptions {
     /// interpreter executes every step
     #[arg(long, value_name = "CSV")]
     pub log: Option<PathBuf>,
-    /// Log only these cells: `a`, `A[3]`, an array, or several [default: all global cells except `.ancilla`]
+    /// Log only these cells: `a`, `A[3]`, an array, or several [default: all globals except stacks; `.ancilla` cells
+    /// aren't globals]
     #[arg(long, value_name = "NAMES", requires = "log")]
     pub log_cells: Vec<String>,
     #[command(flatten)]

@@ -107,8 +107,8 @@ pub enum GraphPart {
 /// Draw a program as a circuit of gates on wires.
 ///
 /// `xor`, `not` and `swap` on integer cells are drawn as gates on bits, as in the macros of `programs/lib/logic.rasm`.
-/// Any other statement, and each call, is a box. Loops with constant bounds are unrolled, up to 1,000 columns. Branches
-/// on cells are refused.
+/// Any other statement, and each call, is a box. Loops with constant bounds are unrolled, up to 1,000 columns. A
+/// program with a branch on a cell can't be drawn.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver circuit course/book/programs/full_adder.rasm -o adder.svg

@@ -26,7 +26,7 @@ pub struct Given {
     /// A `.rasm` text or a `.rbc` image; `-` reads standard input
     pub file: PathBuf,
     /// Set a cell (`n=10`), several (`a=55,b=89`), an array (`A=3,1,2`; one value fills every cell), or an array from a
-    /// file (`A=@values.csv`). The file has a matrix row by row, a vector as one row or one column
+    /// file (`A=@values.csv`). In the file, a matrix is stored row by row, and a vector as one row or one column
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
     /// Set the tape that the program reads: values (`1,2,3`), or a file of values (`-` for standard input). In a file,
@@ -39,7 +39,7 @@ pub struct Given {
     pub numbers: OtherNumbers,
 }
 
-/// Number systems that replace the program's.
+/// Number systems that replace those of the program.
 #[derive(Debug, Args)]
 pub struct OtherNumbers {
     /// Run with another number system: f64, f32, fixed, or fixed:BITS

@@ -9,9 +9,10 @@ use super::counts::count;
 #[derive(Debug, Args)]
 pub struct RetainedOptions {
     /// Set how a backward run recovers lost bits: from a history of these bits (`reverse`), from a history of all
-    /// changes (`tape`), or by repeating steps from kept states (`checkpoint`). `auto` keeps a history until it exceeds
-    /// the memory limit, and kept states after that. `checkpoint=N` keeps N states, including the initial state;
-    /// `checkpoint=N:STEPS` keeps them at least STEPS steps apart. All strategies give the same results, bit for bit
+    /// changes (`tape`), or by repeating steps from kept states (`checkpoint`). `auto` uses a history of these bits,
+    /// and if the history exceeds the memory limit, kept states. `checkpoint=N` keeps N states, including the initial
+    /// state; `checkpoint=N:STEPS` keeps them at least STEPS steps apart. All strategies give the same results, bit for
+    /// bit
     #[arg(long, value_name = "STRATEGY", value_parser = Strategy::parse)]
     pub strategy: Option<Strategy>,
     /// Limit the memory for running backward, in bytes: 64K, 1M, 1G, … [default with `auto`: 1G]. Without `--strategy`,

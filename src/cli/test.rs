@@ -61,7 +61,7 @@ pub struct TestRunning {
 }
 
 impl TestRunning {
-    /// Returns the given limits, with defaults for the others.
+    /// Returns the limits that the options set. Limits that the options don't set are those of `usual`.
     pub fn limits(&self, usual: TestLimits) -> TestLimits {
         TestLimits {
             max_steps: self.max_steps.unwrap_or(usual.max_steps),

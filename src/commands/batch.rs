@@ -74,7 +74,7 @@ fn unverified(error: Error) -> Failure {
 /// Reason why a batch ended early.
 struct BatchStop {
     failure: Failure,
-    /// True if the results of earlier lanes may be kept. False if writing them failed.
+    /// True if the results of earlier lanes may be kept. False if writing these results failed.
     can_keep: bool,
 }
 
@@ -190,8 +190,8 @@ fn program(options: &BatchArguments) -> Fallible<Arc<Program>> {
     Ok(differentiated_by(&program, &options.wrt).unwrap_or(program))
 }
 
-/// Prepares the program for derivatives with respect to the names of `--wrt`. Returns `None` if there are no names,
-/// or if a name is unknown; a later check reports that.
+/// Prepares the program for derivatives with respect to the names of `--wrt`. Returns `None` if there are no names, or
+/// if a name is unknown. A later check reports unknown names.
 fn differentiated_by(program: &Arc<Program>, names: &[String]) -> Option<Arc<Program>> {
     if names.is_empty() {
         return None;
@@ -202,7 +202,8 @@ fn differentiated_by(program: &Arc<Program>, names: &[String]) -> Option<Arc<Pro
     Some(subject.prepared(&[], &inputs, true).program)
 }
 
-/// Failure for an error that prevents all lanes: no engine, no memory for the cells, or invalid arguments.
+/// Failure for an error that prevents the execution of all lanes: no engine, no memory for the cells, or invalid
+/// arguments.
 fn lacking(error: Error) -> Failure {
     match error {
         Error::Engine(error) => crate::engine::missing(&error),
@@ -260,7 +261,8 @@ fn direction(options: &BatchArguments, executable: &Executable) -> Fallible<Lane
     vector(executable, ("--times", &options.times), |parts| LaneDirection::of_bits(executable, parts))
 }
 
-/// Reads the vector of an option, and returns what `made` makes of the named cells with their bits.
+/// Reads the vector of an option, and converts it by `made`. The argument of `made` is the named cells, each with the
+/// bits of its numbers.
 fn vector<T>(
     executable: &Executable,
     (option, arguments): (&str, &[String]),
@@ -280,7 +282,7 @@ fn vector<T>(
     made(&parts).map_err(|error| asked(option, &error))
 }
 
-/// Returns the state of the program before any inputs.
+/// Returns the state of the program before any inputs are set.
 fn begin(program: &Arc<Program>) -> Fallible<State> {
     let machine = Machine::at_begin(Arc::clone(program)).map_err(|error| lacking(error.into()))?;
     Ok(machine.into_state())
@@ -367,7 +369,8 @@ fn prepared(
     prepared.map_err(|error| drivers::with_words(unsuited(options, executable.program(), &error), &words))
 }
 
-/// Failure for lanes that can't be prepared, such as a missing or unknown column, with advice.
+/// Failure for lanes that can't be prepared, for example because a column is missing or unknown. The failure has
+/// advice.
 fn unsuited(options: &BatchArguments, program: &Program, error: &Error) -> Failure {
     if let Error::Interrupted = error {
         return subject::interrupted(&"stopped while the program was compiled for the lanes");
@@ -405,14 +408,14 @@ fn unsuited(options: &BatchArguments, program: &Program, error: &Error) -> Failu
             failure.help(format_args!("the inputs of a lane are {inputs}; leave other columns out"))
         }
         Error::Stack { .. } => {
-            failure.help("use `reviver run`, which runs a program with a stack for one input")
+            failure.help("use `reviver run` for one set of inputs at a time: it supports stacks")
         }
         _ => failure,
     }
 }
 
-/// Opens the output of a batch. Called after the lane file is opened, and before lanes are read, so that errors are
-/// reported early.
+/// Opens the output of a batch. Call this function after the lane file is opened, so that the output doesn't overwrite
+/// this file, and before lanes are read, so that errors are reported early.
 fn output(options: &BatchArguments, plan: &LanePlan) -> Fallible<Box<dyn LaneWriter>> {
     if prints(options) {
         return printed(options, plan);
@@ -481,7 +484,7 @@ fn lanes(
     let mut running = prepared.begin();
     let blocks = blocks(options, prepared, &mut running, (input, output), page);
     page.lanes = running.lanes();
-    // If a sum over lanes overflows, the results of the lanes are still written.
+    // If a sum over lanes overflows, the batch fails after the last lane, and an output file isn't completed.
     match (blocks, running.sums()) {
         (blocks, Ok(sums)) => {
             page.sums = sums;
@@ -492,8 +495,8 @@ fn lanes(
     }
 }
 
-/// The loop of [`lanes`]. Before it returns, for any reason, all completed lanes are written, unless writing has
-/// failed.
+/// Processes all blocks, for [`lanes`]. Before the function returns, also with an error, all completed lanes are
+/// written, unless writing has failed.
 fn blocks(
     options: &BatchArguments,
     prepared: &PreparedBatch,
@@ -539,8 +542,8 @@ fn blocks(
 /// Number of lanes in a block.
 struct BlockSize {
     lanes: usize,
-    /// True with `--keep-partial`: the size of a block is adapted to half a second of work, because an interrupted
-    /// block is lost.
+    /// True with `--keep-partial`: the size of a block is adapted to half a second of work, because the work of an
+    /// interrupted block is lost.
     is_timed: bool,
 }
 
@@ -553,7 +556,7 @@ impl BlockSize {
     const FIRST: usize = 64;
     const GOAL: Duration = Duration::from_millis(500);
 
-    /// Adapts the size to the measured time of a block.
+    /// Adapts the size to the measured time of a block with `lanes` lanes.
     fn learn(&mut self, lanes: usize, time: Duration) {
         if self.is_timed {
             let rate = lanes as f64 / time.as_secs_f64().max(1e-6);
@@ -563,7 +566,7 @@ impl BlockSize {
     }
 }
 
-/// Reads the next lanes; `None` at the end of the file.
+/// Reads the next lanes, at most `most`. Returns `None` at the end of the file.
 fn read_block(
     plan: &LanePlan,
     input: &mut dyn LaneReader,

@@ -1,4 +1,4 @@
-//! `reviver bench`: times a program on every engine, in turns.
+//! `reviver bench`: measures the times of a program on all engines, which take turns.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -124,8 +124,8 @@ fn measured(contenders: &mut [Contender], state: &State, seconds: f64) -> (u64, 
     (rounds, ended)
 }
 
-/// Prepares a call, runs it once, and returns its step count with the work to time. Returns `None` if the call isn't
-/// possible, for example if the program can't run backward.
+/// Prepares a call, runs it once, and returns the number of its steps with the work to time. Returns `None` if the call
+/// isn't possible, for example if the program can't run backward.
 fn work(
     contender: &mut Contender,
     deed: BenchedCall,
@@ -163,7 +163,8 @@ fn work(
     }
 }
 
-/// Runs backward from the end of a forward run, with the end state as given results. Returns the number of steps.
+/// Runs backward from the end of a forward run, with the values of the end state as results. Returns the number of
+/// steps.
 fn back(call: &mut Workspace) -> Result<u64, Error> {
     let arrived = call.state()?.try_clone()?;
     call.begin_with(Travel::Backward, arrived)?;

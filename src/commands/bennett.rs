@@ -20,8 +20,8 @@ pub fn run(options: &BennettOptions) -> Fallible {
     write::text(&options.written, &text)
 }
 
-/// Returns the segment plan that the options request. With only a memory limit, returns the plan with the fewest runs
-/// that fits.
+/// Returns the segment plan that the options request. If the options set only a memory limit, returns the plan that
+/// fits into this memory with the fewest segment runs.
 fn wanted(options: &BennettOptions) -> Fallible<WantedPlan> {
     let rounds = options.rounds;
     let usual = SegmentPlan::default();

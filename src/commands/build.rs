@@ -1,4 +1,5 @@
-//! `reviver build`: compiles a program to C text, a header, or a shared library by the system's C compiler.
+//! `reviver build`: translates a program to C text or to a header, or compiles it to a shared library with the system's
+//! C compiler.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -55,7 +56,7 @@ fn refused(options: &BuildOptions, error: &NoText) -> Failure {
     failure.help(error.cure())
 }
 
-/// Arguments of the C compiler; the last one makes it read the text from standard input.
+/// Arguments of the C compiler; the last one makes the compiler read the text from standard input.
 const COMPILED: [&str; 8] = ["-std=c11", "-O3", "-ffp-contract=off", "-fPIC", "-shared", "-x", "c", "-"];
 
 /// Compiles C text to the bytes of a shared library.
@@ -75,8 +76,8 @@ fn library(source: &str) -> Fallible<Vec<u8>> {
             "install a C compiler, or name one in the environment variable `CC`; `--c` writes the C text without a compiler",
         )
     })?;
-    // If the compiler stops reading early, its standard error says why. So only that text is reported, not the error of
-    // the write.
+    // If the compiler stops reading early, its standard error says why. So the standard error is reported, and the
+    // error of writing the C text isn't.
     let unread = child.stdin.take().map(|mut input| input.write_all(source.as_bytes()));
     let ended = child.wait_with_output();
     let ended = ended

@@ -83,8 +83,8 @@ fn batch(options: &DebugOptions, path: &Path) -> Fallible {
     }
 }
 
-/// Returns the debugger commands in a script file. If the file is the printed output of an earlier script, extracts
-/// the commands from it.
+/// Returns the debugger commands in a script file. If the file is the printed output of an earlier script, extracts the
+/// commands from this output.
 fn script(path: &Path) -> Fallible<String> {
     let text = read::text(path)?;
     let is_transcript = text.lines().any(|line| line.starts_with("> "));

@@ -1,4 +1,4 @@
-//! `reviver devices`: lists the devices for lanes, with their capability probes.
+//! `reviver devices`: lists the devices that execute lanes, with the results of their capability probes.
 
 use reviver::Device;
 use reviver::batch::listing::{ListedDevice, devices, processor};
@@ -13,7 +13,7 @@ use crate::streams;
 pub fn run(options: &DevicesOptions) -> Fallible {
     if let Some(name) = &options.probe {
         drivers::ends_with_parent();
-        // The child stores its probe results in files; if the probe fails, the parent process reports that.
+        // The probe stores its results in files. If the probe fails, the parent process reports the failure.
         drop(Device::known(name, &ProbeFiles::default()));
         return Ok(());
     }
@@ -32,7 +32,7 @@ pub fn run(options: &DevicesOptions) -> Fallible {
         Err(crash) => crash,
     };
     let failure = Failure::new(Exit::Check, crash.sentence())
-        .help("only the CPU is listed: one process loads all drivers, and one of them crashed it");
+        .help("install newer drivers: one process loads all drivers, and a driver crashed this process, so only the CPU is listed");
     let failure = drivers::with_words(failure, &crash.words);
     list(options, &[processor()], Some(&failure))?;
     Err(failure.reported())

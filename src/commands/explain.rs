@@ -55,6 +55,8 @@ fn unknown(name: &str) -> Failure {
     let having: Vec<String> = having.map(|entry| format!("`{}`", entry.words)).collect();
     match having.is_empty() {
         true => failure.help("`reviver explain` lists all codes"),
-        false => failure.help(format_args!("`{name}` is a part of {}", having.join(", "))),
+        false => {
+            failure.help(format_args!("write the whole name: `{name}` is a part of {}", having.join(", ")))
+        }
     }
 }

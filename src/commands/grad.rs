@@ -37,7 +37,7 @@ pub fn run(options: &GradOptions) -> Fallible {
         false => page.text(out),
     });
     streams::complain(&page.warnings(&read::name(&start.given.file)));
-    // If the reader of standard output has closed the pipe, the verdict on the gradient still counts.
+    // If the reader of standard output has closed the pipe, the verdict on the gradient still determines the exit code.
     verdict.map_err(Failure::reported).and(printed)
 }
 
@@ -102,7 +102,7 @@ fn suspended(subject: &Subject, path: &Path) -> Fallible<SuspendedGradient> {
     Ok(suspended)
 }
 
-/// Saves the progress of an interrupted gradient, and adds to `failure` how to continue it.
+/// Saves the progress of an interrupted gradient, and adds advice to `failure` on continuing the gradient.
 fn saved(
     options: &GradOptions,
     program: &Program,

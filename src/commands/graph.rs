@@ -67,7 +67,7 @@ fn counted(options: &GraphOptions, program: &Arc<Program>) -> Fallible<(Vec<Call
 
 const MARGIN: f64 = 24.0;
 
-/// Maximum width of charts in one row, in user units of the SVG.
+/// Maximum total width of the charts in a row, in user units of the SVG.
 const WIDTH: f64 = 1200.0;
 
 impl GraphPage {

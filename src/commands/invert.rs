@@ -13,7 +13,8 @@ pub fn run(options: &InvertOptions) -> Fallible {
             load::text_of(&options.file, &load::module(&options.file, &Constants::default())?)?.into_bytes();
     }
     let name = read::name(&options.file);
-    // A printed inverse is meant for the folder of the program.
+    // The name of the output determines the paths in `.include` lines. A printed inverse has no name, and gets the name
+    // of the program.
     let inverse_name = options.written.output.as_deref().map_or_else(|| name.clone(), read::name);
     let inversion = invert_text(&name, bytes, &inverse_name, read::files());
     let Inversion { sources, text, .. } = inversion;

@@ -10,13 +10,13 @@ use crate::failure::{Exit, Failure, Fallible};
 use crate::output::strategy::PlanPage;
 use crate::{output, start, streams};
 
-/// Run for which a plan is made: its direction, and the function that computes the size of its first state in bytes.
+/// Run for which a plan is made: its direction, and a function that returns the size of the first state in bytes.
 pub struct PlannedRun {
     pub travel: Travel,
     pub bytes: fn(&State) -> Result<usize, OutOfMemory>,
 }
 
-/// Planned run for a forward run or a gradient.
+/// Run to plan if the command is a forward run or a gradient.
 pub const FORWARD: PlannedRun = PlannedRun { travel: Travel::Forward, bytes: |state| Ok(state_bytes(state)) };
 
 /// Prints the plan of `--plan`, and returns the outcome. Returns `None` if the option wasn't given.

@@ -60,7 +60,7 @@ pub fn run(options: &PlotOptions) -> Fallible {
     all([outcome, drawn])
 }
 
-/// Returns the places that `--at` names, resolved as in the debugger, and a label for them.
+/// Returns the places that `--at` names, resolved as in the debugger, and a label for these places.
 fn places(options: &PlotOptions, bytes: Vec<u8>, place: &str) -> Fallible<(Vec<BreakPlace>, String)> {
     let given = &options.given;
     let constants = load::constants(&given.file, &bytes, &given.constants)?;
@@ -69,8 +69,7 @@ fn places(options: &PlotOptions, bytes: Vec<u8>, place: &str) -> Fallible<(Vec<B
     let session = Session::at_begin(opened).map_err(|error| Failure::load(error).caused_by(&error))?;
     session.places_to_stop(place).map_err(|error| {
         let error = CommandError::from(error);
-        let plain =
-            "a place is a line with an instruction (`12`, `file:12`), a label or a procedure".to_owned();
+        let plain = "name a line with an instruction (`12`, `file:12`), a label or a procedure".to_owned();
         Failure::usage(format_args!("--at: {error}")).help(error.help().unwrap_or(plain))
     })
 }
@@ -90,8 +89,8 @@ fn loss_of(program: &Program, cell: &ObservedCell) -> Fallible<Cell> {
     }
 }
 
-/// Returns the retention strategy of the backward run: the requested one, or `auto` if adjoints are plotted and the
-/// program loses bits. `None` for a backward run that undoes steps without a history.
+/// Returns the retention strategy of the backward run: the requested one, or `auto` if adjoints but no drift are
+/// plotted, and the program loses bits. `None` if the backward run undoes steps without a history.
 fn retention(options: &PlotOptions, program: &Program) -> Option<Retention> {
     let pace = &options.pace;
     let asked = pace.retained.retention().or(pace.exact.then_some(Retention::RESIDUES));
@@ -99,7 +98,7 @@ fn retention(options: &PlotOptions, program: &Program) -> Option<Retention> {
     asked.or(needs.then_some(Retention { strategy: Strategy::Auto, memory: None }))
 }
 
-/// Returns true if the run is followed by a backward run. Prints a note if erased bits prevent one.
+/// Returns true if a backward run follows the forward run. Prints a note if erased bits prevent the backward run.
 fn comes_back(options: &PlotOptions, program: &Program) -> bool {
     let erases = program.module().code.iter().any(|i| !i.update.is_reversible());
     let is_kept = retention(options, program).is_some();
@@ -112,8 +111,8 @@ fn comes_back(options: &PlotOptions, program: &Program) -> bool {
     !options.there && (!erases || is_kept)
 }
 
-/// Runs forward, and backward if `comes_back` is true. The inner result is the verdict; samples up to an error are
-/// drawn as well.
+/// Runs forward, and backward if `comes_back` is true. The inner result is the verdict on the runs. If it is a failure,
+/// the samples up to this failure are drawn. If the outer result is a failure, nothing is drawn.
 fn travel(
     options: &PlotOptions,
     checkpointed_run: &mut CheckpointedRun,

@@ -40,8 +40,8 @@ pub fn run(options: &ReplOptions) -> Fallible {
     all([stopped, written, ended.outcome.map_err(|error| streams::unprintable(&error))])
 }
 
-/// Target of the transcript. The main thread and the thread that handles signals share it; the first one to take it
-/// writes the transcript.
+/// Target of the transcript. The main thread and the thread that handles signals share the target. The thread that
+/// takes the target first writes the transcript.
 type TranscriptFile = Mutex<Option<OutputTarget>>;
 
 fn keep(place: &TranscriptFile, transcript: &str) -> Fallible {
@@ -78,7 +78,7 @@ fn check_input(options: &ReplOptions) -> Fallible {
 }
 
 /// Returns the file with the command history of earlier sessions. `None` if the platform has no folder for it, or the
-/// folder can't be created; a session starts without history then.
+/// folder can't be created. Then a session starts without a history.
 fn history() -> Option<PathBuf> {
     let folders = etcetera::choose_base_strategy().ok()?;
     let folder = folders.state_dir().unwrap_or_else(|| folders.data_dir()).join("reviver");

@@ -61,17 +61,19 @@ pub fn run(options: &RunOptions) -> Fallible {
     if verdict.is_ok() && !report.garbage.is_empty() {
         streams::complain(&output::garbage(&report));
     }
-    // If the reader of standard output has closed the pipe, the verdict on the run still counts.
+    // If the reader of standard output has closed the pipe, the verdict on the run still determines the exit code.
     all([verdict.map_err(Failure::reported), printed])
 }
 
-/// Refuses a retention strategy for a run that can't use it: without a backward run, with `--unchecked`, or with a
-/// state file, which can't contain snapshots.
+/// Refuses a retention strategy for a run that can't use the strategy: a run in one direction, a run with
+/// `--unchecked`, or a run with a state file, which can't contain snapshots.
 fn check_strategy(options: &RunOptions, program: &Program) -> Fallible {
     let Some(Retention { strategy, .. }) = options.strategies.retention() else { return Ok(()) };
     let keeps_states = matches!(strategy, Strategy::Checkpoint { .. } | Strategy::Auto);
     if !options.check && !options.start.exact {
-        let failure = Failure::usage("a strategy is for a run in both directions, and this run has only one");
+        let failure = Failure::usage(
+            "a strategy applies to a run in both directions, and this run has only one direction",
+        );
         return Err(failure.help(
             "add `--check` to run in both directions, or `--exact` to keep a history, or leave out `--strategy` and `--memory`",
         ));
@@ -291,7 +293,10 @@ fn round_trip_verdict(options: &RunOptions, report: &Report, trip: &RoundTrip) -
         Ending::Arrived if trip.restored => return Ok(()),
         Ending::Arrived => Failure::new(Exit::Check, "the start was not restored"),
         Ending::Limited => {
-            return Err(Failure::new(Exit::StepLimit, "the backward run takes more than `--max-steps`"));
+            return Err(Failure::new(
+                Exit::StepLimit,
+                "the backward run takes more steps than `--max-steps` allows",
+            ));
         }
         Ending::Interrupted(signal) => {
             return Err(interrupted(options, *signal, trip.steps, report.travel.reversed()));

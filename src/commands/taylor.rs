@@ -41,7 +41,7 @@ pub fn run(options: &TaylorOptions) -> Fallible {
     verdict.map_err(Failure::reported).and(printed)
 }
 
-/// Parses `--along`: one moving cell, or a direction with components.
+/// Parses `--along`: one cell that changes, or a direction with components.
 fn path(subject: &Subject, along: &[String]) -> Fallible<SeriesPath> {
     match along {
         [name] if !name.contains('=') => Ok(SeriesPath::Cell(subject::one(subject, "--along", name)?)),

@@ -22,11 +22,11 @@ use crate::{kinds, load, output, read, start, streams};
 /// Bennett plans of 64 segments, as (segments per level, levels). Later plans use less memory and more steps.
 const PLANS: [(u32, u32); 4] = [(64, 1), (8, 2), (4, 3), (2, 6)];
 
-/// Numbers of snapshots to try, including the initial state.
+/// Numbers of snapshots that are tried. Each number includes the snapshot of the initial state.
 const SLOTS: [u32; 4] = [2, 4, 8, 16];
 
-/// Number of leaves of a checkpointed run. A leaf is a part of the run between snapshots; there are as many as
-/// Bennett segments.
+/// Number of leaves of a checkpointed run, the same as the number of segments in Bennett's method. A leaf is a part of
+/// the run whose lost bits are all kept at one time, while the backward run undoes this part.
 const LEAVES: u64 = 64;
 
 /// Limit on the search for a segment length, in loop iterations.
@@ -39,7 +39,7 @@ pub fn run(options: &TradeoffOptions) -> Fallible {
         true => load::text_of(&options.given.file, &module(options, bytes)?)?.into_bytes(),
         false => bytes,
     };
-    // Checks the file before the long runs.
+    // The target of the picture is checked before the long runs.
     let target =
         options.svg.as_ref().map(|path| OutputTarget::new(path, &kinds::PICTURE, options.force.force));
     let target = target.transpose()?;
@@ -106,12 +106,13 @@ fn cut(
     Ok(bennett(&read::name(&options.given.file), text.to_vec(), read::files(), &plan))
 }
 
-/// Measurements of the original program's run, which erases bits. `leaf` is the length of a leaf, in steps.
+/// Measurements of the original program's run, which erases bits.
 struct Erasing {
     steps: u64,
     bytes: u64,
     /// Size of a state, in bits.
     state_bits: u64,
+    /// Length of a leaf, in steps.
     leaf: u64,
     erased_bits: u64,
 }
@@ -163,8 +164,8 @@ fn kept(
         while !matches!(going(options, &mut checkpointed_run, travel)?, Stop::Bound) {}
     }
     let cost = checkpointed_run.cost();
-    // Erased bits of a checkpointed run. The history of a leaf is discarded and erased again each time the leaf is
-    // recomputed; the last history is used up by the backward run. Restoring a snapshot erases the state that it
+    // Erased bits of a checkpointed run. Each execution of a leaf erases the bits that its steps lose, except the last
+    // execution, whose history the backward run uses up. Restoring a snapshot erases the state that the snapshot
     // replaces. Discarding a snapshot erases nothing, because the machine then has the same state.
     let lost = cost.lost_again + cost.returns * erasing.state_bits;
     Ok(erasing.row(name, cost.steps, cost.peak_bytes, lost))
@@ -188,8 +189,8 @@ fn going(
     }
 }
 
-/// Measures Bennett's method with the shortest segments with which the run reaches its end. Returns the reason if the
-/// program can't be cut.
+/// Measures Bennett's method with the shortest segments with which the run reaches its end. The inner error is the
+/// reason why the program has no measurements, for example because it can't be cut into segments.
 fn reversible(
     options: &TradeoffOptions,
     text: &[u8],
@@ -219,8 +220,8 @@ fn reversible(
     }
 }
 
-/// Returns the smallest number of iterations for which the run reaches the end, by bisection between `too_few` and
-/// `enough`.
+/// Returns the smallest number of iterations in a segment with which the run reaches its end, by bisection between
+/// `too_few` and `enough`.
 fn fewest(
     options: &TradeoffOptions,
     text: &[u8],
@@ -238,7 +239,8 @@ fn fewest(
     Ok(enough)
 }
 
-/// Returns the program in segments, ready to run, or the reason why it can't be cut.
+/// Returns the program in segments, ready to run. The inner error is the reason why the program can't be cut into
+/// segments.
 fn made(
     options: &TradeoffOptions,
     text: &[u8],
@@ -312,7 +314,7 @@ fn measured(options: &TradeoffOptions, program: &Arc<Program>, name: String) -> 
     })
 }
 
-/// Measures the reversible program that its author wrote by hand, from the file in the header.
+/// Measures a reversible program that was written by hand. The header of the original program names its file, `path`.
 fn written(options: &TradeoffOptions, path: &Path) -> Fallible<TradeoffRow> {
     let module = load::module(path, &options.given.constants)?;
     let program = start::in_numbers(path, &options.given.numbers, module)?;

@@ -37,7 +37,7 @@ impl Verification {
         }
     }
 
-    /// Adds to `reports` the losses that only the comparison's tangent runs detect.
+    /// Adds to `reports` the lost derivatives that only the tangent runs of the comparison detect.
     pub fn add_seen(&self, reports: &mut Reports) {
         let seen = self.check.iter().flat_map(|check| check.reports.iter());
         for (at, loss, tally) in seen.filter(|(_, loss, _)| ONLY_SEEN_FORWARD.contains(loss)) {
@@ -65,6 +65,6 @@ fn unverified(start: &Start, subject: &Subject, error: DifferentiateError) -> Fa
     }
 }
 
-/// Kinds of losses that only forward mode detects. For example, a freed cell with adjoint 0 seems irrelevant to a
-/// reverse sweep, but may still depend on an input.
+/// Kinds of lost derivatives that only forward mode detects. For example, a freed cell with adjoint 0 seems irrelevant
+/// to a reverse sweep, but may still depend on an input.
 const ONLY_SEEN_FORWARD: [Loss; 2] = [Loss::FreedWithTangent, Loss::ConvertedWithTangent];

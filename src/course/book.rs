@@ -1,5 +1,5 @@
-//! The embedded course book: its chapters as text with listings expanded, and the programs that it runs. A picture is
-//! replaced by its description. Another module wraps lines.
+//! The embedded course book: its chapters as text with listings expanded, and the programs that the book runs. A
+//! picture is replaced by its description. Another module wraps lines.
 
 use std::path::Path;
 
@@ -62,8 +62,8 @@ pub fn chapters() -> Fallible<Vec<Chapter>> {
     Ok(page(SUMMARY)?.lines().filter_map(chapter).collect())
 }
 
-/// Returns the files of the programs that the book runs, by their paths relative to the folder of the book's
-/// commands.
+/// Returns the files of the programs that the book runs, with their paths relative to the folder in which the book's
+/// commands are entered.
 pub fn programs() -> impl Iterator<Item = (String, &'static [u8])> {
     PROGRAM_FOLDERS.into_iter().flat_map(|(at, folder)| {
         let mut found = Vec::new();

@@ -1,6 +1,6 @@
-//! Grading in child processes: one for each folder, so that a submission can't end the grading of the others. The child
-//! prints a JSON object for each exercise, one per line. If an exercise ends its process or times out, it has failed,
-//! and a new process continues with the next exercise.
+//! Grading in child processes: one for each folder, so that the programs in a folder can't end the grading of other
+//! folders. The child prints a JSON object for each exercise, one per line. If an exercise ends the process or times
+//! out, the exercise has failed, and a new process continues with the next exercise.
 
 use std::env;
 use std::ffi::OsString;
@@ -172,8 +172,8 @@ impl ChildOutput {
         self.complaint.extend_from_slice(bytes.get(..left).unwrap_or(bytes));
     }
 
-    /// Waits for the rest of an exiting child's standard error, at most [`LAST_WORDS`], and returns its first
-    /// [`COMPLAINT`] bytes. Standard output is discarded.
+    /// Waits for the rest of an exiting child's standard error, at most [`LAST_WORDS`], and returns the first
+    /// [`COMPLAINT`] bytes of the standard error. Standard output is discarded.
     fn complaint(mut self) -> String {
         let begun = Instant::now();
         while self.may_complain && begun.elapsed() < LAST_WORDS {
@@ -199,11 +199,12 @@ fn stopped(signal: Signal) -> Failure {
     let name = signal.name();
     Failure::new(
         signal.exit(),
-        format_args!("stopped by {name}; the table has the folders that were graded before"),
+        format_args!("stopped by {name}; the table has the folders that were graded before the signal"),
     )
 }
 
-/// Returns the grade of an exercise that ended its process. `known` has the JSON members that identify the exercise.
+/// Returns the grade of an exercise that ended the grading process. `known` has the JSON members that identify the
+/// exercise.
 pub fn failed(known: Map<String, Json>, reason: FailureReason, took: Duration) -> Json {
     let mut members = known;
     members.insert("state".into(), "failed".into());

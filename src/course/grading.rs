@@ -1,4 +1,5 @@
-//! Grading of exercises against the embedded expectations, which students can't edit, and a teacher's hidden ones.
+//! Grading of exercises against the embedded expectations, which students can't edit, and against a teacher's hidden
+//! expectations.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -62,7 +63,8 @@ pub struct Grade {
     pub reason: Option<FailureReason>,
     /// Test results; `None` if there is no program.
     pub tested: Option<TestedFile>,
-    /// Index in the lines of `tested` from which on the lines are a teacher's hidden expectations.
+    /// Index of the first hidden expectation in the lines of `tested`. A teacher's hidden expectations follow those of
+    /// the exercise.
     pub hidden_from: usize,
     /// Reason why an existing program can't be read.
     pub unreadable: Option<String>,

@@ -1,5 +1,5 @@
-//! Hidden expectations, which a teacher adds to those of exercises. All files are read and parsed before grading
-//! begins.
+//! Hidden expectations, which a teacher adds to the expectations of exercises. All files are read and parsed before
+//! grading begins.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -30,7 +30,7 @@ pub struct HiddenTests {
 pub struct HiddenTest {
     path: PathBuf,
     pub expectations: Expectations,
-    /// Files of the folder, for references.
+    /// Files in the folder of the expectations, for example reference programs.
     pub files: FolderFiles,
 }
 
@@ -39,7 +39,7 @@ impl HiddenTests {
     /// `NAME` is the exercise's name or number.
     ///
     /// # Errors
-    /// A file that belongs to no exercise, or a line that isn't a valid expectation.
+    /// A file belongs to no exercise, or a line isn't a valid expectation.
     pub fn read(path: &Path, exercises: &[Exercise]) -> Fallible<HiddenTests> {
         let unreadable = |error: std::io::Error| {
             let failure =
@@ -73,7 +73,7 @@ impl HiddenTests {
         }
         match tests.is_empty() {
             true => Err(Failure::usage(format_args!("{} has no expectations", read::shown(path))).help(
-                "name the file for an exercise `01-swap-two-cells.txt`, or `01-swap-two-cells/expect.txt`",
+                "name a file after each exercise: `01-swap-two-cells.txt`, or `01-swap-two-cells/expect.txt`",
             )),
             false => Ok(HiddenTests { tests }),
         }
@@ -153,7 +153,7 @@ impl HiddenTest {
             reported(miss)
         );
         Failure::usage(message).help(format_args!(
-            "correct the line; if your task differs from the exercise, write its expectations to `{}/{EXPECTED}`, and a program that meets them all to `{}/{SOLUTION}`",
+            "correct the line; if your task differs from the exercise of the course, write the expectations of your task to `{}/{EXPECTED}`, and a program that meets them all to `{}/{SOLUTION}`",
             exercise.name, exercise.name
         ))
     }

@@ -90,7 +90,7 @@ pub fn parse(text: &str) -> Result<Vec<ExerciseHint>, NoHints> {
 /// Hint that fits an attempt.
 #[derive(Clone, Copy, Debug)]
 pub struct FittingHint<'h> {
-    /// Number of the exercise's hint, from 1; `None` for a common hint.
+    /// Number of the hint in the exercise's list, from 1; `None` for a common hint.
     pub number: Option<usize>,
     pub hint: &'h ExerciseHint,
 }
@@ -183,8 +183,8 @@ fn fundamental(reason: FailureReason) -> Option<&'static ExerciseHint> {
 }
 
 /// Returns the first hint that fits. The common hint for a syntax error, too many steps, too much memory or a missing
-/// cell has priority over the exercise's hints, unless one of these matches the assembler's message. The garbage hint
-/// comes before the exercise's last hint, which is only a guess.
+/// cell has priority over the exercise's hints, unless a hint of the exercise matches the assembler's message. The
+/// garbage hint comes before the exercise's last hint, which is only a guess.
 pub fn fitting<'h>(hints: &'h [ExerciseHint], attempt: &Attempt) -> Option<FittingHint<'h>> {
     let common = |hint| FittingHint { number: None, hint };
     let own = (1..).zip(hints).map(|(number, hint)| FittingHint { number: Some(number), hint });

@@ -1,4 +1,4 @@
-//! Files that a graded program may include: those of the student's folder, except solutions of the course.
+//! Files that a graded program may include: the files of the student's folder, except solutions of the course.
 
 use std::cell::Cell;
 use std::path::Path;

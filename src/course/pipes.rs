@@ -1,5 +1,5 @@
-//! Both output pipes of a child, read as bytes arrive. On Unix, reading needs no threads, so grading works even if no
-//! more threads can be started. This module doesn't interpret the output.
+//! Reading of both output pipes of a child, as soon as bytes arrive. On Unix, reading needs no threads, so grading
+//! works even if no more threads can be started. This module doesn't interpret the output.
 
 /// Event on a child's output pipes.
 pub enum Received {

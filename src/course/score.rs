@@ -1,4 +1,4 @@
-//! Score of a program: lines met, points, and the reason for a failure.
+//! Score of a program: number of expectation lines that are met, points, and the reason for a failure.
 
 use reviver_assembler::diagnostic::Diagnostic;
 use reviver_expectations::assessment::{AssessedLine, MissReason};
@@ -6,7 +6,7 @@ use reviver_expectations::expected::{Expectations, ExpectedLine};
 use reviver_expectations::grammar::Expectation;
 use reviver_isa::codes::ProblemCode;
 
-/// Lines and points of an exercise.
+/// Number of expectation lines and points of an exercise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Score {
     /// Number of lines that are met.
@@ -50,7 +50,7 @@ fn is_property(line: &ExpectedLine) -> bool {
     matches!(line.read, Ok(Expectation::Property(_)))
 }
 
-/// Reason why an exercise isn't passed. If there are several, the first in this list is reported.
+/// Reason why an exercise isn't passed. If there are several reasons, the first one in this list is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FailureReason {
     /// The program includes a file that the student isn't allowed to use, such as a solution.
@@ -68,12 +68,14 @@ pub enum FailureReason {
     Output,
     /// The grading process ended unexpectedly.
     Crash,
+    /// A run exceeded the step limit.
     Steps,
     MissingCell,
     Trap,
     WrongValue,
     Garbage,
-    /// Another property doesn't hold: the program erases, uses a forbidden word, or takes too many steps.
+    /// Another property doesn't hold: the program erases, uses a forbidden word, or takes more steps than an
+    /// expectation allows.
     Property,
 }
 

@@ -19,8 +19,8 @@ pub struct SimilarPair {
     pub own_words: usize,
 }
 
-/// Returns all pairs of folders with equal programs. Programs that add fewer than `least` words are skipped, because
-/// equality may be chance.
+/// Returns all pairs of folders with equal programs. Programs that add fewer than `least` words to the initial program
+/// are skipped, because they may be equal by chance.
 pub fn pairs(folders: &[CourseFolder], exercises: &'static [Exercise], least: usize) -> Vec<SimilarPair> {
     let mut pairs = Vec::new();
     for exercise in exercises {
@@ -46,8 +46,8 @@ pub fn pairs(folders: &[CourseFolder], exercises: &'static [Exercise], least: us
     pairs
 }
 
-/// Counts the words of a program without those at the beginning and at the end that are the same in the initial
-/// program.
+/// Counts the words that a program adds to the initial program. Words at the beginning and at the end that are the same
+/// in both programs aren't counted.
 fn own(words: &[NamelessWord], start: &[NamelessWord]) -> usize {
     let same = |(a, b): &(&NamelessWord, &NamelessWord)| a == b;
     let before = words.iter().zip(start).take_while(same).count();

@@ -25,7 +25,7 @@ pub struct CellLog {
     failed: Option<csv::Error>,
 }
 
-/// Returns the requested cells, or all declared cells if none are requested.
+/// Returns the requested cells. If none are requested, returns the cells of all globals except stacks.
 pub fn chosen(memory: &Memory, state: &State, names: &[String]) -> Fallible<Vec<ObservedCell>> {
     if !names.is_empty() {
         return cells::named(memory, state, "--log-cells", names, MOST);

@@ -16,7 +16,7 @@ use super::cells::ObservedCell;
 pub struct Sampled {
     /// True if the adjoints of the real cells are recorded too.
     pub adjoints: bool,
-    /// True if the drift is recorded: the difference of the backward run from the forward run.
+    /// True if the drift is recorded: the value in the backward run minus the value in the forward run.
     pub drift: bool,
     /// The places at which values are recorded; empty for all places.
     pub at: Vec<BreakPlace>,
@@ -31,10 +31,12 @@ pub struct Sampler {
     sampled: Sampled,
     first_step: i64,
     turn: Option<u64>,
-    /// Values at the last look, to detect changes. `insists` forces recording even if nothing has changed.
+    /// Values at the previous observation, to detect changes.
     last: Vec<f64>,
+    /// True if the next observation is recorded even if no value has changed.
     insists: bool,
-    /// Time point that was recorded last with `--at`: true if in the backward run, and the time in steps.
+    /// Last time point that was recorded with `--at`. The first member is true in the backward run; the second is the
+    /// time in steps.
     met: Option<(bool, u64)>,
     pub there: CellTrace,
     pub back: CellTrace,
@@ -86,8 +88,8 @@ impl Sampler {
         Stops::new(program, nodes.flatten())
     }
 
-    /// Returns the instructions at which values may have to be recorded: those that may change an observed cell, and
-    /// those that erase.
+    /// Returns the instructions at which values may have to be recorded: instructions that may change an observed cell,
+    /// and instructions that erase bits.
     fn instructions(&self) -> Vec<u32> {
         let code = (0..).zip(&self.memory.program().module().code);
         let erasing = code.filter(|(_, i)| !i.update.is_reversible()).map(|(at, _)| at);
@@ -136,8 +138,8 @@ impl Sampler {
         }
     }
 
-    /// Returns the number of observed cells and adjoints. It is also the index of the number of erased bits among the
-    /// recorded numbers of a state.
+    /// Returns the number of observed cells and adjoints. In the recorded numbers of a state, this is the index of the
+    /// number of erased bits.
     pub fn width(&self) -> usize {
         self.targets.len()
     }
@@ -175,8 +177,8 @@ impl RunObserver for Sampler {
         if self.turn.is_some() {
             self.compare(state, time, &values);
         }
-        // Cells that are passed as parameters are rarely changed by the many instructions that could change them. So
-        // values are compared. Comparing bits also finds equal NaNs, which mark gaps.
+        // Many instructions could change a cell that is passed as a parameter, but few of them do. So the values are
+        // compared with the previous ones. They are compared as bits, so that NaNs, which mark gaps, can be equal.
         let is_new = |(old, new): (&f64, &f64)| old.to_bits() != new.to_bits();
         let is_changed = self.last.iter().zip(&values).take(self.width() + 1).any(is_new);
         if std::mem::take(&mut self.insists) || is_changed {

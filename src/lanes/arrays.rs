@@ -48,7 +48,7 @@ impl ArrayInput {
                         head.name,
                         counted(own, "lane"),
                     ))
-                    .help("give every array the same first length: it is the number of lanes"));
+                    .help("give every array the same first length, which is the number of lanes"));
                 }
                 _ => lanes = Some((own, head.name.as_str())),
             }
@@ -88,7 +88,7 @@ fn shape(file: &str, head: &ArrayHead, program: &Program) -> Fallible<Shape> {
     let name = &head.name;
     let own = head.lengths.get(1..).unwrap_or_default();
     let Some((_, global)) = program.global(name) else {
-        // The array isn't named after a global: it is an element (`A[3]`), or unknown and refused later.
+        // The array has the name of an element (`A[3]`), or an unknown name, which a later check refuses.
         return match own {
             [] => Ok(Shape::Scalar),
             _ => Ok(Shape::Vector(1)),
@@ -98,7 +98,7 @@ fn shape(file: &str, head: &ArrayHead, program: &Program) -> Fallible<Shape> {
         Shape::Scalar => (vec![], "(lanes,)".to_owned()),
         Shape::Vector(length) => (vec![length], format!("(lanes, {length})")),
         Shape::Matrix(rows, columns) => (vec![rows, columns], format!("(lanes, {rows}, {columns})")),
-        // No lane can have a stack; a check that all formats share reports it.
+        // A lane can't have a stack. A later check, which is the same for all formats, reports the stack.
         Shape::Stack => return Ok(Shape::Scalar),
     };
     let fits =
@@ -109,7 +109,7 @@ fn shape(file: &str, head: &ArrayHead, program: &Program) -> Fallible<Shape> {
             "{file}: the array `{name}` has the shape {}, and {lengths} is expected",
             head.shape()
         ))
-        .help("the first length is the number of lanes; the length of a vector, or both lengths of a matrix, follow")),
+        .help("give the array the number of lanes as its first length; for a vector add its length, and for a matrix both of its lengths")),
     }
 }
 

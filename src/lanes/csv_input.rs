@@ -79,7 +79,7 @@ impl LaneReader for CsvInput {
 
     fn doubt(&self) -> Option<String> {
         (!self.lines.has_line_end()).then(|| {
-            format!("note: the last line of {} has no line end: if the file was cut short, its last number is incomplete\n", self.file)
+            format!("note: the last line of {} has no line end: if the file was cut short, its last number may be incomplete\n", self.file)
         })
     }
 }

@@ -90,8 +90,8 @@ pub trait LaneWriter {
     /// Writes the next lanes.
     fn write(&mut self, program: &Program, block: &DoneBlock<'_>) -> Fallible;
 
-    /// Completes the output after the last lane. Returns the results that the JSON report must contain because no file
-    /// has them.
+    /// Completes the output after the last lane. Returns the results that the JSON report must contain because they
+    /// aren't in a file.
     fn finish(self: Box<Self>, program: &Program, sums: &[SumOverLanes]) -> Fallible<Object<'static>>;
 }
 

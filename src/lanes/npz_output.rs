@@ -57,7 +57,7 @@ fn no_memory() -> Failure {
         .help("write a `.csv` with `-o`: its lanes are written one after the other")
 }
 
-/// Writes the result columns as lists into the JSON report, by name.
+/// Output of the result columns in the JSON report: a list for each column name.
 impl LaneWriter for ColumnsKept {
     fn write(&mut self, _: &Program, block: &DoneBlock<'_>) -> Fallible {
         self.keep(block)

@@ -12,8 +12,8 @@ use crate::read::{self, ChunkSource, shown};
 
 /// Mark at the start and end of an Arrow file.
 pub const FILE_MARK: &[u8] = b"ARROW1";
-/// Mark at the start of every message, and so of a stream. No text begins with these bytes, because they aren't
-/// UTF-8.
+/// Mark at the start of every message. A stream begins with a message. No text begins with these bytes, because they
+/// aren't UTF-8.
 pub const MESSAGE_MARK: &[u8] = b"\xff\xff\xff\xff";
 
 /// Open file of lanes, or standard input, at its start.
@@ -71,14 +71,16 @@ impl Read for WholeReader {
         }
         match self.rest.read(free) {
             Ok(more) => Ok(count + more),
-            // An error after some bytes is dropped here: the next call, which has only the source, returns it again.
+            // An error after some bytes is dropped. The next call reads only from the rest of the file, and returns the
+            // error again.
             Err(_) if count > 0 => Ok(count),
             Err(error) => Err(error),
         }
     }
 }
 
-/// Reads bytes only until it is decided whether they are a mark. Waiting for further bytes of a pipe might block.
+/// Reads the first bytes of a source, only until they are known to be a mark or not. Waiting for further bytes of a
+/// pipe might block.
 fn beginning(source: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut read = Vec::new();
     let is_open = |read: &[u8]| {

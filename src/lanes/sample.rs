@@ -41,8 +41,8 @@ impl LaneSample {
         self.slots.iter().flatten()
     }
 
-    /// Adds the lanes of a block that [`picked`] selected, except failed ones. A lane replaces an earlier one in its
-    /// slot.
+    /// Adds the lanes of a block that [`picked`] selected, except failed ones. A lane replaces the earlier lane in the
+    /// same slot.
     pub fn add(&mut self, picked: PickedInputs, block: &DoneBlock) {
         for (lane, inputs) in picked {
             let row = usize::try_from(lane - block.first).unwrap_or(usize::MAX);

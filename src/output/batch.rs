@@ -43,12 +43,12 @@ impl Stopwatch {
         Stopwatch { last: Instant::now(), load, compile, read, run, write }
     }
 
-    /// Records the time since the last phase as that of loading the program.
+    /// Records the time since the last phase as the time of loading the program.
     pub fn loaded(&mut self) {
         self.load = self.lap();
     }
 
-    /// Records the time since the last phase as that of compiling the code and opening the lanes.
+    /// Records the time since the last phase as the time of compiling the code and opening the lanes.
     pub fn compiled(&mut self) {
         self.compile = self.lap();
     }
@@ -80,13 +80,13 @@ pub struct BatchPage {
     failed: u64,
     /// Sampled lanes, whose derivatives are verified; as many as `--verify` requests.
     pub sample: LaneSample,
-    /// Names of the outputs to differentiate; `inputs` are the names of the cells with respect to which they are
-    /// differentiated.
+    /// Names of the outputs to differentiate.
     losses: Vec<String>,
+    /// Names of the cells with respect to which the outputs are differentiated.
     inputs: Vec<String>,
 }
 
-/// Returns the names of a plan's differentiated outputs, and of the inputs with respect to which they are
+/// Returns the names of a plan's differentiated outputs, and of the inputs with respect to which these outputs are
 /// differentiated.
 fn derivatives(plan: &LanePlan) -> [Vec<String>; 2] {
     let cells = || plan.inputs.iter().chain(plan.shared.iter().map(|(cell, _)| cell));
@@ -106,7 +106,7 @@ fn derivatives(plan: &LanePlan) -> [Vec<String>; 2] {
             | ResultSource::Cell(_) => {}
         }
     }
-    // Verification numbers the rows of a Hessian first, and then the gradient.
+    // In the order of the verification, the rows of a Hessian precede the gradient.
     if matches!(plan.task, LaneTask::Hessian { .. } | LaneTask::HessianProduct { .. }) {
         losses.splice(0..0, inputs.iter().map(|input| adjoint_name(input)));
     }
@@ -173,7 +173,7 @@ impl BatchPage {
         let mut failure = Failure::new(
             Exit::Check,
             format_args!(
-                "the derivatives of {lanes} were verified: {differ} differ, {open} are not verified"
+                "the derivatives of {lanes} were compared: they differ in {differ}, and couldn't be verified in {open}"
             ),
         );
         for line in lines.iter().take(WARNED) {
@@ -187,7 +187,7 @@ impl BatchPage {
         self.sample.lanes().filter_map(|sampled| Some((sampled.lane, sampled.check.as_ref()?)))
     }
 
-    /// Calls `of` with a report of a lane's check, which has the program's names.
+    /// Calls `of` with a report of a lane's check. The report has the program's names.
     fn reported<T>(&self, check: &Check, of: impl FnOnce(&CheckReport) -> T) -> T {
         let input = |n: usize| self.inputs.get(n).cloned();
         let output = |n: usize| self.losses.get(n).filter(|_| self.losses.len() > 1).cloned();
@@ -251,7 +251,7 @@ impl BatchPage {
                 let loops = counted(self.switched_loops as usize, "loop");
                 let _ = writeln!(
                     text,
-                    "control flow: a switch in {loops} with several entries, structured elsewhere"
+                    "control flow: a switch executes {loops} with several entries, and the rest is structured"
                 );
             }
         }
@@ -276,7 +276,7 @@ impl BatchPage {
         self.device == Device::cpu().name()
     }
 
-    /// Returns the time of execution, without compilation during it.
+    /// Returns the time of execution, without the time of compilation during the execution.
     fn run(&self) -> Duration {
         self.watch.run.saturating_sub(self.outcome.compile)
     }

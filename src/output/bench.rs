@@ -51,7 +51,7 @@ fn reported(CompileOptions { engine, level }: CompileOptions) -> String {
     }
 }
 
-/// Step count and time of a call; the time is from the fastest of its runs.
+/// Step count and time of a call; the time is that of the fastest run.
 #[derive(Clone, Copy)]
 pub struct Figure {
     pub steps: u64,
@@ -136,13 +136,13 @@ impl BenchPage {
         let plural = if rounds == 1 { "" } else { "s" };
         writeln!(
             out,
-            "best of {rounds} round{plural} in {seconds:.1} s; machines are noisy: compare numbers of one table"
+            "best of {rounds} round{plural} in {seconds:.1} s; times vary from call to call: compare only times of one table"
         )
     }
 }
 
 impl EngineFigures {
-    /// Writes the remarks about an engine for which the table has no column.
+    /// Writes the facts about an engine that have no column in the table.
     fn reported(&self, engine: &str, out: &mut dyn Write) -> io::Result<()> {
         if let Some(ratio) = self.ratio() {
             let recomputed = if self.is_recomputed { ", repeated with a history" } else { "" };

@@ -1,5 +1,5 @@
-//! Chapters of the book as text: a list of all, or one chapter with paragraphs wrapped to the terminal's width. This
-//! module doesn't load the book.
+//! Chapters of the book as text: a list of all chapters, or one chapter with paragraphs wrapped to the terminal's
+//! width. This module doesn't load the book.
 
 use std::fmt::Write as _;
 
@@ -70,7 +70,7 @@ pub fn folded(text: &str, columns: Option<usize>) -> String {
     folded + &open.close(columns)
 }
 
-/// Returns the indentation of a list item's text if the line begins one: `- ` or `12. `.
+/// Returns the indentation of a list item's text if the line begins a list item: `- ` or `12. `.
 fn item(line: &str) -> Option<usize> {
     let text = line.trim_start();
     let mark = match text.strip_prefix("- ") {

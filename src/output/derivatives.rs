@@ -14,7 +14,7 @@ use super::verification::VerificationText;
 use crate::subject::Selection;
 use crate::vectors::SelectedNumbers;
 
-/// Path of a Taylor series: one moving cell, or a direction.
+/// Path of a Taylor series: one cell that changes, or a direction.
 pub enum SeriesPath {
     /// The series in one input cell; the other inputs are constant.
     Cell(Variable),
@@ -87,7 +87,7 @@ impl<'a> ValueRenderer<'a> {
         parts.collect()
     }
 
-    /// Writes a line `name = …` for each selection; `spell` formats its name.
+    /// Writes a line `name = …` for each selection; `spell` formats the name.
     fn vector(
         &self,
         selections: &'a [Selection],
@@ -184,7 +184,7 @@ impl<'a> ValueRenderer<'a> {
         VerificationText::new(&self.0.program, verification_report)
     }
 
-    /// Writes a Hessian; `variables` are those of the selections.
+    /// Writes a Hessian; `variables` are the cells of the selections, in order.
     pub fn hessian_text(
         &self,
         loss: &Variable,

@@ -112,8 +112,8 @@ impl GradientPage {
         object
     }
 
-    /// Calls `of` with a report on the comparison of `--verify`, which has the program's names; with `None` if there
-    /// was no comparison.
+    /// Calls `of` with a report on the comparison of `--verify`, or with `None` if there was no comparison. The report
+    /// has the program's names.
     pub fn reported<T>(&self, of: impl FnOnce(Option<&CheckReport>) -> T) -> T {
         let what = format!("the gradient of {}", self.objective.name());
         let (input, output) = (|n| self.input_name(n), |_| None);
@@ -130,8 +130,8 @@ impl GradientPage {
     /// Returns the retention strategy of the reverse sweep.
     fn strategy(&self) -> StrategyReport {
         let Gradient { taken, cost, steps, .. } = self.gradient;
-        // The default strategy isn't reported. A plain history was requested by `--exact`. A resumed gradient has the
-        // strategy of its file.
+        // A strategy that the options request is reported. Without such options, the plain history of `--exact` isn't
+        // reported, but any other strategy is: a resumed gradient has the strategy of its file.
         let is_told = |taken: &UsedStrategy| {
             self.subject.retention.is_some()
                 || (taken.strategy, taken.why) != (Strategy::Reverse, StrategyReason::Asked)
@@ -178,8 +178,8 @@ impl GradientPage {
         text
     }
 
-    /// Returns the name of each result with a number for each of its cells. `bits` returns the number of a seeded
-    /// cell by its index.
+    /// Returns the name of each result with a number for each of its cells. `bits` returns the number for the seeded
+    /// cell at an index.
     fn by_result<'a>(
         &'a self,
         bits: impl Fn(usize) -> Option<u64> + Copy + 'a,
@@ -192,7 +192,7 @@ impl GradientPage {
         })
     }
 
-    /// Returns the name of input `n` of the gradient: cells come first, then reals on the tape.
+    /// Returns the name of input `n` of the gradient: the cells are counted first, and then the reals on the tape.
     pub fn input_name(&self, n: usize) -> Option<String> {
         let mut variables = self.inputs.iter().flat_map(|input| &input.variables);
         let cells = variables.clone().count();

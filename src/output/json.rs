@@ -101,7 +101,8 @@ fn cells<'r>(report: &'r Report, cell: (usize, &Global)) -> (String, JsonValue<'
     (cell.1.name.clone(), JsonCells::of(&report.program, report.state(), cell).into())
 }
 
-/// Returns a JSON object of garbage: cells declared as garbage, and all others that differ from their required value.
+/// Returns a JSON object of garbage: cells declared as garbage, and all other cells that differ from their required
+/// value.
 fn garbage_object<'r>(report: &'r Report) -> Object<'r> {
     let declared = report.program.declared_garbage().filter(|_| report.travel == Travel::Forward);
     let listed = report.garbage.iter().flat_map(|garbage| &garbage.listed);

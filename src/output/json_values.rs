@@ -19,13 +19,13 @@ pub fn number(text: &str) -> Json {
     text.parse::<Number>().map_or_else(|_| Json::String(text.to_owned()), Json::Number)
 }
 
-/// Returns a value of a program as a scalar.
+/// Returns a value of a program as a JSON scalar.
 pub fn value<'a>(program: &Program, value: Value) -> JsonValue<'a> {
     let text = program.text(value);
     JsonCells::new(Shape::Scalar, move |_| Some(text.clone())).of_numbers(program).into()
 }
 
-/// Formatter of the entry at an index; returns `None` for an entry without a value, which becomes null.
+/// Formatter of the entry at an index; returns `None` for an entry without a value. Such an entry becomes null.
 type RenderCell<'a> = Rc<dyn Fn(usize) -> Option<String> + 'a>;
 
 /// Returns the display shape of `count` values of a declaration; a stack is shown as a vector.
@@ -50,7 +50,7 @@ impl<'a> JsonCells<'a> {
         JsonCells { shape, spell: Rc::new(spell), fraction_bits: None }
     }
 
-    /// Sets the number system, so that fixed-point entries that no `f64` equals also get their exact integers.
+    /// Sets the number system. After this call, fixed-point entries that equal no `f64` also get their exact integers.
     pub fn of_numbers(mut self, program: &Program) -> JsonCells<'a> {
         self.fraction_bits = match program.module().real {
             RealSystem::Fixed(bits) => Some(bits),
@@ -110,7 +110,7 @@ impl fmt::Display for JsonCells<'_> {
                 let of = move |row: usize, column: usize| row * columns as usize + column;
                 listed(f, rows, |row, f| listed(f, columns, |column, f| self.entry(of(row, column), f)))
             }
-            // Values on stacks are shown as vectors; a shape of `Stack` alone has no entries.
+            // The values on a stack are shown in the shape of a vector. The shape `Stack` itself has no entries.
             Shape::Stack => listed(f, 0, |n, f| self.entry(n, f)),
         }
     }
@@ -264,14 +264,14 @@ impl<'a> Object<'a> {
     }
 }
 
-/// Collects members; names must be distinct.
+/// Conversion from a list of members. The names must be distinct.
 impl<'a> FromIterator<(String, JsonValue<'a>)> for Object<'a> {
     fn from_iter<I: IntoIterator<Item = (String, JsonValue<'a>)>>(members: I) -> Self {
         Object(members.into_iter().collect())
     }
 }
 
-/// Serializes the members. If a number equals no `f64`, the member `units` follows, with exact integers.
+/// Serialization of the members. If a number equals no `f64`, the member `units` follows, with exact integers.
 impl Serialize for Object<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let found = Cell::new(false);

@@ -58,7 +58,7 @@ impl LossSpot {
 }
 
 /// Lost derivatives at one instruction. If an instruction of the same line undoes this instruction, the losses of both
-/// are reported together.
+/// instructions are reported once.
 pub struct ReportedLoss {
     at: u32,
     loss: Loss,
@@ -66,8 +66,8 @@ pub struct ReportedLoss {
     spot: LossSpot,
 }
 
-/// Returns the losses with their places, in instruction order. For a line that is computed and uncomputed, the larger
-/// of both counts is reported once.
+/// Returns the lost derivatives with their places, in the order of the instructions. If a line is computed and
+/// uncomputed, only the larger of the two counts is reported.
 pub fn reported(program: &Program, reports: &Reports) -> Vec<ReportedLoss> {
     let mut all: Vec<ReportedLoss> = Vec::new();
     for (at, loss, tally) in reports.iter() {

@@ -1,4 +1,5 @@
-//! Output of a run: text for users, a JSON object for programs. This module has the parts that both share.
+//! Output of a run: text for users, a JSON object for programs. This module has the parts that are common to text and
+//! JSON.
 
 mod account;
 pub mod batch;

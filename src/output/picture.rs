@@ -1,4 +1,4 @@
-//! Output of pictures: to a file, to standard output, or as characters on a terminal.
+//! Output of pictures: as SVG in a file or on standard output, or as characters on a terminal.
 
 use std::io::{IsTerminal as _, stdout};
 use std::path::Path;

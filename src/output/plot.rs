@@ -14,7 +14,7 @@ use crate::following::sampler::Sampler;
 /// Data of a plot.
 pub struct PlotPage<'p> {
     pub file: String,
-    /// Cells to plot. The last one is the horizontal axis if `has_against`.
+    /// Cells to plot. If `has_against` is true, the last cell is the horizontal axis.
     pub cells: Vec<ObservedCell>,
     pub has_against: bool,
     /// Name of the loss whose adjoints are plotted.
@@ -82,7 +82,7 @@ impl PlotPage<'_> {
         Plot { words, along: along.into(), extent, shaded, panels }
     }
 
-    /// Returns the cells in one panel, or in a panel each.
+    /// Returns one panel with all curves, or with `--apart` a panel for each curve.
     fn values(&self, curves: Vec<Curve>) -> Vec<Panel> {
         let panel = |curves| Panel { name: "value".into(), curves };
         match self.is_apart {
@@ -119,7 +119,7 @@ impl PlotPage<'_> {
         real.enumerate().map(curve).collect()
     }
 
-    /// Plots the cells over the last one, with the backward run dashed.
+    /// Plots the other cells over the last cell. Curves of the backward run are dashed.
     fn against(&self, seen: &SweepSamples) -> Plot {
         let Some((along, cells)) = self.cells.split_last() else { return Plot::default() };
         let trace_points = |time_points: &[TracePoint], n: usize| {

@@ -1,5 +1,5 @@
-//! Report on the retention strategy of a backward run: the steps that were kept or recomputed, or a plan of them.
-//! Text for users, JSON members for programs.
+//! Report on the retention strategy of a backward run: the states that were kept and the steps that were repeated, or a
+//! plan of both. Text for users, JSON members for programs.
 
 use std::io::{self, Write};
 
@@ -27,7 +27,8 @@ pub struct StrategyReport {
 impl StrategyReport {
     /// Creates the report on all backward runs of one command, with their total cost.
     pub fn of_all(subject: &Subject, reverse_sweeps: Option<ReverseSweeps>, stats: bool) -> StrategyReport {
-        // The default strategy isn't reported: a plain history was requested by `--exact`.
+        // Without a strategy of the subject, the sweeps used no history or the plain history of `--exact`, which isn't
+        // reported.
         let taken = reverse_sweeps.map(|all| all.taken).filter(|_| subject.retention.is_some());
         let cost = reverse_sweeps.map(|all| all.cost).unwrap_or_default();
         let steps = reverse_sweeps.map_or(0, |all| all.steps);
@@ -43,7 +44,7 @@ impl StrategyReport {
             let ratio = steps as f64 / self.steps.max(1) as f64;
             writeln!(
                 out,
-                "cost: {} in total ({ratio:.2} for each forward step), {again} of them repeated, {} kept, {} at most",
+                "cost: {} in total ({ratio:.2} for each forward step), {again} of them repeated; {} kept, and {} of memory at most",
                 counted(usize::try_from(steps).unwrap_or(usize::MAX), "step"),
                 counted(usize::try_from(checkpoints).unwrap_or(usize::MAX), "state"),
                 counted(usize::try_from(peak_bytes).unwrap_or(usize::MAX), "byte"),
@@ -99,8 +100,9 @@ pub struct PlanPage {
     pub is_lossless: bool,
 }
 
-/// Maximum number of a plan's actions that the text lists; `MANY` is the limit in JSON.
+/// Maximum number of a plan's actions in the text.
 const FEW: usize = 40;
+/// Maximum number of a plan's actions in the JSON object.
 const MANY: usize = 1 << 20;
 
 impl PlanPage {
@@ -110,8 +112,8 @@ impl PlanPage {
         self.is_lossless && self.retention.strategy != Strategy::Tape
     }
 
-    /// Returns the strategy that is executed: for checkpoints, with the planned number of snapshots and length of a
-    /// leaf.
+    /// Returns the strategy to execute. For checkpoints, it has the number of snapshots and the length of a leaf from
+    /// the plan.
     fn planned(&self) -> Strategy {
         match self.retention.strategy {
             Strategy::Checkpoint { .. } => Strategy::Checkpoint {

@@ -91,7 +91,7 @@ pub fn file(tested: &TestedFile, only_missed: bool, style: LineStyle) -> String 
     text
 }
 
-/// Formats a line, followed by expected and actual values. `place` is a prefix.
+/// Formats a line, followed by expected and actual values. `place` is a prefix of the line, such as its number.
 pub fn line(line: &AssessedLine, place: &str, style: LineStyle) -> String {
     let said = format!("{place}{}", line.text);
     match &line.assessment {

@@ -40,7 +40,7 @@ impl TradeoffPage {
         landauer(row.erased_bits as f64, self.temperature)
     }
 
-    /// Returns log₂ of the number of steps, relative to the original program's steps.
+    /// Returns log₂ of the quotient of a method's steps and the original program's steps.
     fn level(&self, row: &TradeoffRow) -> f64 {
         let own = self.rows.first().map_or(1, |row| row.steps).max(1);
         (row.steps.max(1) as f64 / own as f64).log2()
@@ -108,11 +108,7 @@ impl TradeoffPage {
                 row.name, row.steps, row.bytes, row.erased_bits
             )?;
         }
-        writeln!(
-            out,
-            "joules: at {} K; level: log₂ of the steps divided by those of `erase`",
-            self.temperature
-        )?;
+        writeln!(out, "joules: at {} K; level: log₂ of (steps / steps of `erase`)", self.temperature)?;
         match &self.uncut {
             None => {
                 writeln!(out, "checkpoint s: s states are kept; Bennett g, n: g segments on each of n levels")

@@ -14,7 +14,7 @@ use crate::failure::{Exit, Failure, Fallible, counted};
 pub struct VerificationText<'a> {
     verification_report: &'a VerificationReport,
     reported: Vec<ReportedLoss>,
-    /// Source place at which the reverse sweep diverged, if a single instruction shows it.
+    /// Source place at which the reverse sweep diverged, if the divergence was detected at a single instruction.
     spot: Option<LossSpot>,
 }
 
@@ -43,7 +43,7 @@ impl<'a> VerificationText<'a> {
         text
     }
 
-    /// Returns the line of text that says that derivatives weren't verified; empty if they were.
+    /// Returns a line of text if the reverse sweep wasn't verified, otherwise an empty text.
     pub fn line(&self) -> &'static str {
         match self.verification_report.loss_error {
             Some(_) => "",
@@ -75,7 +75,7 @@ impl<'a> VerificationText<'a> {
         }
         let places = counted(self.reported.len(), "place");
         let message =
-            format!("the derivatives may be wrong: values that affect the loss were lost at {places}");
+            format!("the derivatives may be wrong: values that affect the derivatives were lost at {places}");
         Err(Failure::new(Exit::Check, message)
             .help("see the warnings for the places; leave `--strict` out to get only warnings"))
     }
@@ -90,7 +90,8 @@ impl<'a> VerificationText<'a> {
     }
 }
 
-/// Returns the index of the instruction at which a reverse sweep diverged. `None` if no single instruction shows it.
+/// Returns the index of the instruction at which a reverse sweep diverged. `None` if the divergence wasn't detected at
+/// a single instruction.
 fn place(divergence: &Divergence) -> Option<u32> {
     match divergence {
         Divergence::Freed(freed) => Some(freed.at),

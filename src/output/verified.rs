@@ -12,7 +12,7 @@ use crate::failure::{Exit, Failure, Fallible};
 pub struct CheckReport<'a> {
     pub program: &'a Program,
     pub check: &'a Check,
-    /// Subject of the check: ``the gradient of `y` ``.
+    /// Noun phrase for the compared derivatives, for example ``the gradient of `y` ``.
     pub what: &'a str,
     /// Returns the name of the input at an index.
     pub input: &'a dyn Fn(usize) -> Option<String>,
@@ -51,8 +51,8 @@ impl CheckReport<'_> {
         Err(failure)
     }
 
-    /// Lists mismatches and derivatives that couldn't be compared, one per line: the input, both numbers, and the
-    /// tolerated error.
+    /// Lists the mismatches, or if there are none, the derivatives that couldn't be compared, one per line: the input,
+    /// both numbers, and the tolerated error.
     pub fn lines(&self) -> Vec<String> {
         let differs = self.check.verdict() == Verdict::Differs;
         let shown = |comparison: &&Comparison| (comparison.verdict() == Verdict::Differs) == differs;
@@ -109,12 +109,13 @@ impl CheckReport<'_> {
         if (self.output)(comparison.output).is_some() { "the derivative" } else { "the gradient" }
     }
 
-    /// Formats which derivative was compared: its output, and its input, or that all inputs moved at once.
+    /// Describes the compared derivative: the output, and the input that was changed, or that all inputs were changed
+    /// at once.
     fn direction(&self, comparison: &Comparison) -> String {
         let output = (self.output)(comparison.output).map(|name| format!("`{name}` ")).unwrap_or_default();
         match comparison.input.and_then(self.input) {
             Some(name) => format!("{output}for `{name}`"),
-            None => format!("{output}moving all inputs at once"),
+            None => format!("{output}changing all inputs at once"),
         }
     }
 

@@ -16,7 +16,7 @@ use super::lines::shown_field;
 use crate::failure::{Failure, Fallible};
 use crate::read::{self, shown};
 
-/// Maximum length of an array header; those of number arrays have some hundred bytes.
+/// Maximum length of an array header in bytes. The header of a number array has a few hundred bytes.
 const LONGEST_HEADER: usize = 1 << 16;
 /// Upper bound on the decompressed bytes for each byte of deflate data.
 const LARGEST_RATIO: u64 = 1032;
@@ -58,20 +58,20 @@ impl NumberKind {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ArrayNumber {
     Signed(i64),
-    /// Bit pattern of an integer cell, as a hexadecimal literal in a program's text would be.
+    /// Bit pattern of an integer cell, like a hexadecimal literal in a program.
     Unsigned(u64),
     Real(f64),
 }
 
 impl ArrayNumber {
-    /// Converts the number for a cell of a class; a float without a fraction becomes an integer.
+    /// Converts the number for a cell of a class. For an integer cell, a float without a fraction becomes an integer.
     ///
     /// # Errors
-    /// A float that isn't an integer of 64 bits.
+    /// The number is a float that isn't an integer of 64 bits.
     pub fn of_class(self, class: Class) -> Result<ArrayNumber, String> {
         match (self, class) {
             (ArrayNumber::Real(value), Class::Int) => {
-                let refusal = || format!("{value:?} is not an integer, and the cell is one");
+                let refusal = || format!("{value:?} is not an integer, and the cell is an integer");
                 whole(value).map(ArrayNumber::Signed).ok_or_else(refusal)
             }
             (number, _) => Ok(number),
@@ -114,7 +114,7 @@ impl NumberArray {
         }
     }
 
-    /// Returns the indices of element `n`, counted in row-major order.
+    /// Returns the indices of the element with the row-major index `n`, one for each dimension.
     pub fn index(&self, n: usize) -> Vec<usize> {
         let mut rest = n;
         let mut index: Vec<usize> = self
@@ -131,7 +131,7 @@ impl NumberArray {
         index
     }
 
-    /// Returns the position of element `n`, counted in row-major order, in the file's order.
+    /// Returns the position, in the order of the file, of the element with the row-major index `n`.
     fn stored(&self, n: usize) -> usize {
         if !self.is_fortran {
             return n;
@@ -144,8 +144,8 @@ impl NumberArray {
         at
     }
 
-    /// Returns the positions of a lane's number at index `part`: the position for lane 0, and the distance from lane
-    /// to lane. Lanes are the first dimension.
+    /// Returns two numbers that locate the number at index `part` of each lane: its position in the file for lane 0,
+    /// and the distance between the positions of consecutive lanes. Lanes are the first dimension.
     pub fn column(&self, part: usize) -> (usize, usize) {
         let parts = self.lengths.iter().skip(1).product();
         if self.is_fortran { (self.stored(part), 1) } else { (part, parts) }
@@ -160,10 +160,10 @@ impl NumberArray {
         }
     }
 
-    /// Formats an element, counted in row-major order, as text that cells of the class accept.
+    /// Formats the element with the row-major index `n` as text that a cell of the class accepts.
     ///
     /// # Errors
-    /// A float that an integer cell can't hold.
+    /// The element is a float that an integer cell can't hold.
     pub fn text(&self, n: usize, class: Option<Class>) -> Result<String, String> {
         let number = self.number(self.stored(n)).unwrap_or(ArrayNumber::Signed(0));
         match (class.map_or(Ok(number), |class| number.of_class(class))?, class) {
@@ -189,7 +189,7 @@ impl StoredArrays {
     /// Opens a file with one array.
     ///
     /// # Errors
-    /// A file that can't be read, isn't a number array, or has fewer or more bytes than claimed.
+    /// The file can't be read, isn't a number array, or has fewer or more bytes than its header claims.
     pub fn npy(path: &Path) -> Fallible<StoredArrays> {
         let file = shown(path);
         let mut source = read::open_file(path)?;
@@ -210,7 +210,8 @@ impl StoredArrays {
     /// Opens an archive of arrays.
     ///
     /// # Errors
-    /// The errors of one array; duplicate names, overlapping parts, or claims that exceed the file's bytes.
+    /// An array has an error that [`StoredArrays::npy`] reports, two arrays have the same name, parts overlap, or the
+    /// headers claim more bytes than the file has.
     pub fn npz(path: &Path) -> Fallible<StoredArrays> {
         let file = shown(path);
         let mut source = BufReader::with_capacity(1 << 16, read::open_file(path)?);
@@ -232,7 +233,7 @@ impl StoredArrays {
     /// Reads all arrays, and checks for trailing bytes and wrong checksums.
     ///
     /// # Errors
-    /// A part that is damaged or truncated, or memory exhaustion.
+    /// A part is damaged or truncated, or memory is exhausted.
     pub fn arrays(self) -> Fallible<Vec<NumberArray>> {
         let StoredArrays { file, heads, source } = self;
         let arrays = match source {
@@ -459,7 +460,7 @@ fn header(source: &mut impl Read) -> Result<Vec<u8>, BrokenArray> {
     head.extend(&text);
     let text = String::from_utf8_lossy(&text);
     if text.matches(['(', '[', '{']).count() > 256 || !has_product(&text) {
-        return Err("the lengths in its header are no shape of an array".into());
+        return Err("the lengths in its header can't be the shape of an array".into());
     }
     Ok(head)
 }

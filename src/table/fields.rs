@@ -30,8 +30,8 @@ pub fn is_spreadsheet_error(text: &str) -> bool {
     }
 }
 
-/// Returns true if a text resembles a number instead of a column name. It has a digit after signs and points, isn't
-/// finite, or is a spreadsheet's error value.
+/// Returns true if a text resembles a number instead of a column name. Such a text has a digit after signs and points,
+/// is the name of a non-finite number such as `nan`, or is a spreadsheet's error value.
 pub fn looks_like_number(text: &str) -> bool {
     let text = text.trim();
     let unsigned = text.trim_start_matches(['+', '-', '.']);

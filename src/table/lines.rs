@@ -64,8 +64,9 @@ impl Delimiter {
 struct FieldSpan {
     /// Index of the field's first byte, which may be a quote or a blank.
     at: usize,
-    /// Index of the first byte of the text without quotes and blanks; `end` is the index after the last one.
+    /// Index of the first byte of the text without quotes and blanks.
     start: usize,
+    /// Index after the last byte of the text without quotes and blanks.
     end: usize,
 }
 
@@ -105,7 +106,7 @@ impl<'s> TableLines<'s> {
     /// a `sep=` line before it, determines the delimiter.
     ///
     /// # Errors
-    /// An encoding other than UTF-8, a line or field that is too long, or an unclosed quote.
+    /// The text isn't UTF-8, a line or a field is too long, or a quote isn't closed.
     pub fn first(&mut self) -> Fallible<bool> {
         self.check_encoding()?;
         loop {
@@ -136,7 +137,7 @@ impl<'s> TableLines<'s> {
         Ok(is_there)
     }
 
-    /// Detects the delimiter again in the next line, if the current line has none. A header with a single name
+    /// If the current line has no delimiter, detects the delimiter again in the next line. A header with a single name
     /// doesn't show the delimiter of the numbers below it.
     pub fn reconsider_delimiter(&mut self) {
         if self.delimiter == Some(Delimiter::Blanks) && self.fields.len() <= 1 {
@@ -336,7 +337,8 @@ fn unreadable(file: &str, error: &io::Error) -> Failure {
     Failure::load(format_args!("can't read {file}: {error}")).caused_by(error)
 }
 
-/// Splits a line into fields without surrounding blanks and quotes. The error has the byte of a malformed field.
+/// Splits a line into fields without surrounding blanks and quotes. The error has the byte index of the malformed
+/// field.
 fn split(line: &str, delimiter: Delimiter, fields: &mut Vec<FieldSpan>) -> Result<(), (usize, &'static str)> {
     let bytes = line.as_bytes();
     let end = line.trim_end_matches(' ').len();

@@ -29,7 +29,7 @@ pub type ReadNumber<'p, T> = &'p dyn Fn(&str) -> Result<T, ValueError>;
 /// line for each row, or all cells in one line or one column. `name` is the cell's name, for messages.
 ///
 /// # Errors
-/// Another shape, lines of different lengths, or a field that isn't a number, with its place.
+/// The file has another shape or lines of different lengths, or a field isn't a number. The failure has the place.
 pub fn cells<T>(
     path: &Path,
     (name, shape, class): (&str, Shape, Class),
@@ -47,7 +47,7 @@ pub fn cells<T>(
 /// Reads all numbers of a file, line by line.
 ///
 /// # Errors
-/// A field that isn't a number, even in a header, with its place.
+/// A field isn't a number, for example because it is in a header line. The failure has the place of the field.
 pub fn list<T>(path: &Path, parse: ReadNumber<'_, T>) -> Fallible<Vec<T>> {
     let table = match array(path)? {
         Some(array) => NumberTable::of_array(path, &array, None, parse)?,
@@ -107,7 +107,7 @@ enum Purpose<'n> {
     Tape,
 }
 
-/// Numbers of a file, with the number of lines and of numbers in each line.
+/// Numbers of a file, with the number of lines, and how many numbers each line has.
 struct NumberTable<T> {
     file: String,
     /// Line number of the header, if the file has one.
@@ -178,8 +178,8 @@ impl<T> NumberTable<T> {
         Ok(())
     }
 
-    /// Converts an array to a table: an array with two dimensions has several lines, one with one dimension a single
-    /// line.
+    /// Converts an array to a table: an array with two dimensions becomes several lines, and an array with one
+    /// dimension becomes a single line.
     fn of_array(
         path: &Path,
         array: &NumberArray,

@@ -7,7 +7,7 @@ use crate::failure::{Fallible, counted};
 /// Returns the column names in the current line, without blanks.
 ///
 /// # Errors
-/// A missing name, a number in place of a name, a duplicate name, or a missing bracket.
+/// A column has no name, or a number instead of a name. A name occurs twice, or has no closing bracket.
 pub fn names(lines: &mut TableLines<'_>) -> Fallible<Vec<String>> {
     lines.drop_trailing(1);
     let mut names: Vec<String> = Vec::new();
@@ -23,12 +23,12 @@ pub fn names(lines: &mut TableLines<'_>) -> Fallible<Vec<String>> {
             let what = format!("`{shown}` is a number, and the first line must name the columns");
             return Err(lines
                 .fault(Some(n), &what)
-                .help("put a line with the names of the cells in front: `x,A[0],A[1]`"));
+                .help("write the names of the cells in the first line: `x,A[0],A[1]`"));
         }
         if name.contains('[') && !name.contains(']') {
             return Err(lines
                 .fault(Some(n), &format!("`{shown}` has no closing bracket"))
-                .help("a name with a comma in it needs quotes: \"M[1,2]\""));
+                .help("put a name that contains a comma into quotes: \"M[1,2]\""));
         }
         if names.contains(&name) {
             let what = format!("the column `{shown}` occurs twice");
@@ -39,7 +39,7 @@ pub fn names(lines: &mut TableLines<'_>) -> Fallible<Vec<String>> {
     Ok(names)
 }
 
-/// Returns true if a name begins like an identifier, so that a cell called `inf` is no number.
+/// Returns true if a name begins like an identifier. Such a name isn't taken for a number, even if it is `inf`.
 fn is_word(name: &str) -> bool {
     name.starts_with(|sign: char| sign.is_alphabetic())
 }
@@ -48,7 +48,8 @@ fn is_word(name: &str) -> bool {
 /// missing number.
 ///
 /// # Errors
-/// A wrong number of fields, or a blank line before a single-column line, where a number may be missing.
+/// The line has the wrong number of fields. Or the table has a single column, and a blank line before the current line
+/// may be a missing number.
 pub fn number_count(lines: &mut TableLines<'_>, columns: usize) -> Fallible {
     lines.drop_trailing(columns);
     let found = lines.count();
@@ -68,7 +69,8 @@ pub fn number_count(lines: &mut TableLines<'_>, columns: usize) -> Fallible {
         });
     }
     if columns == 1 && lines.has_skipped() {
-        let what = "the line before is blank, and in a table of one column that may be a missing number";
+        let what =
+            "the line before is blank, and in a table of one column a blank line may be a missing number";
         return Err(lines.fault(None, what).help("write the number, or delete the blank line"));
     }
     Ok(())

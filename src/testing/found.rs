@@ -9,17 +9,18 @@ use glob::Pattern;
 use crate::failure::{Failure, Fallible};
 use crate::read::shown;
 
-/// File to test. `is_named` is true if an argument names it, false if a folder or pattern contains it.
+/// A file whose expectations are tested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundFile {
     pub path: PathBuf,
+    /// True if an argument names the file; false if a folder or a pattern contains it.
     pub is_named: bool,
 }
 
 /// Returns the files that the arguments mean, each once, in argument order; files of a folder are sorted by name.
 ///
 /// # Errors
-/// A pattern that no file matches, or a folder that can't be read.
+/// No file matches a pattern, or a folder can't be read.
 pub fn files(arguments: &[PathBuf]) -> Fallible<Vec<FoundFile>> {
     let mut found: Vec<FoundFile> = Vec::new();
     let mut seen: HashSet<PathBuf> = HashSet::new();
@@ -54,8 +55,8 @@ fn matching(argument: &Path) -> Fallible<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Returns true if a path component begins with a dot where the pattern has none; shells don't match such names
-/// either. The option of the `glob` library for this assumes that all names are UTF-8.
+/// Returns true if a path component begins with a dot where the pattern has none; shells don't match such names either.
+/// The `glob` library has an option for this, but the option assumes that all names are UTF-8.
 fn is_hidden(path: &Path, pattern: &str) -> bool {
     let dotted = pattern.split('/').filter(|part| part.starts_with('.'));
     let dotted: Vec<Pattern> = dotted.filter_map(|part| Pattern::new(part).ok()).collect();

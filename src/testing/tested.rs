@@ -109,7 +109,7 @@ impl TestedText {
 }
 
 /// Tests a text against sets of expectations, each with the files for its references; includes come from `files`. The
-/// result has the lines of all sets in order. Properties of a set are judged by that set's runs.
+/// result has the lines of all sets in order. The properties in a set are judged by the runs in the same set.
 ///
 /// # Errors
 /// The requested engine isn't available.

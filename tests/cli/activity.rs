@@ -38,7 +38,7 @@ fn gradient(program: &str, options: &str) -> Value {
     interpreted
 }
 
-/// An expression that doesn't depend on the requested inputs gets no adjoint: an expression of other inputs, integers,
+/// An expression gets no adjoint if it doesn't depend on the requested inputs, but only on other inputs, integers,
 /// constants or other data.
 #[test]
 fn unvaried_cells_receive_no_adjoint() {
@@ -68,7 +68,7 @@ fn unvaried_cells_receive_no_adjoint() {
         let rows = on(&text, "jacobian", "--of y --wrt x --json").expect(0).json();
         assert_eq!(rows["jacobian"], json!([[found]]), "{body}");
     }
-    // The derivative by c doesn't exist.
+    // The derivative with respect to c doesn't exist at this point.
     let text = format!("{head}{varied}add y, sqrt(c)\n");
     on(&text, "grad", "--loss y").expect(4).says("T07");
     on(&text, "grad", "--loss y --wrt x,c").expect(4).says("T07");
@@ -102,7 +102,9 @@ fn an_infinite_derivative_that_meets_0_is_reported() {
     assert_eq!((&object["grad"]["x"], codes(&object)), (&json!(3.0), vec!["L05"]));
     assert_eq!(object["reported"][0]["line"], json!(7), "{object}");
     on(CUBE_OF_ROOT, "grad", "--loss f").expect(0).says("warning[L05]").says("program.rasm:7");
-    on(CUBE_OF_ROOT, "grad", "--loss f --strict").expect(1).says("values that affect the loss were lost");
+    on(CUBE_OF_ROOT, "grad", "--loss f --strict")
+        .expect(1)
+        .says("values that affect the derivatives were lost");
     on(CUBE_OF_ROOT, "grad", "--loss f --strict --engine jit").expect(1);
     on(CUBE_OF_ROOT, "grad", "--loss f --unchecked --engine jit").expect(0).says("warning[L05]");
     on(CUBE_OF_ROOT, "grad", "--loss f --exact --strict").expect(1).says("L05");
@@ -150,7 +152,8 @@ fn a_row_does_not_depend_on_other_rows() {
     }
     let object = on(CUBE_OF_ROOT, "jacobian", "--of g,h --wrt x --json").expect(0).json();
     assert_eq!((&object["jacobian"], codes(&object)), (&json!([[1.0], [2.0]]), Vec::<&str>::new()));
-    // The adjoint of `sqrt(x*x)` is 1, so the missing derivative is a trap. A tangent would be 0 and hide it.
+    // The adjoint of `sqrt(x*x)` is 1, so the root's missing derivative causes a trap. With tangents, the tangent of
+    // `x*x` is 0, and 0 times the missing derivative would cause no trap.
     let root = ".inout x: real default 0\n.out f: real, g: real\nadd f, sqrt(x*x)\nadd g, x\n";
     for of in ["f", "f,g"] {
         on(root, "jacobian", &format!("--of {of}")).expect(4).says("T07");
@@ -180,7 +183,7 @@ fn second_derivatives_report_kinks_and_zeros() {
             let ran = on(&text(value), "hessian", &format!("--loss y --set x={beside}")).expect(0);
             assert!(!ran.stderr.contains("L06"), "{value} at {beside}: {ran:?}");
         }
-        // First derivatives follow the rule for ties.
+        // At a tie, the rule for ties defines the first derivative, so no report is needed.
         let object = on(&text(value), "grad", "--loss y --json").expect(0).json();
         assert_eq!(object["reported"], json!([]), "{value}");
     }

@@ -121,7 +121,7 @@ fn arrow_is_read_and_written() {
     let m = found.column_by_name("M").unwrap().as_fixed_size_list().value(6);
     let row = m.as_fixed_size_list().value(1);
     assert_eq!(row.as_primitive::<Float64Type>().values()[..], [63.0, 64.0, 65.0]);
-    // Backward from the results.
+    // The backward run takes the results as inputs.
     folder.reviver("batch mixed.rasm --lanes out.arrow --back -o back.arrows").expect(0);
     folder.reviver("batch mixed.rasm --lanes back.arrows").expect(0).prints(&lines);
     // An earlier output is replaced; other files and inputs aren't.
@@ -244,7 +244,7 @@ fn numbers_of_arrow_fit_the_cells() {
     let found = &read_file(&folder, "out.arrow")[0];
     assert_eq!(found.column_by_name("y").unwrap().data_type(), &DataType::Float32);
     assert_eq!(found.column_by_name("n").unwrap().as_primitive::<Int8Type>().values()[..], [-7]);
-    // Fixed point, if a float equals it.
+    // A fixed-point number is written as a float, if a float equals the number.
     folder.reviver("batch line.rasm --lanes in.arrow --real fixed:32 -o out.arrow").expect(0);
     assert_eq!(reals(&read_file(&folder, "out.arrow")[0], "y"), [1.0]);
     folder.file("long.csv", "x,n\n1048576.25,1\n1.5,2\n");
@@ -286,7 +286,7 @@ fn lanes_that_fail_are_null() {
         .reviver("batch picky.rasm --lanes failed.arrow --back")
         .expect(2)
         .says("`n` is null in lane 2: fill in");
-    // The step limit has another status.
+    // Lanes that reach the step limit have another status than lanes that trap.
     folder.file("loop.rasm", ".inout n\n.out y\nfor i in 0..n\nadd y, i\nrof\n");
     let counts = table(vec![("n", Arc::new(Int64Array::from(vec![1, 1_000_000])))]);
     folder.file("counts.arrow", file(&[counts]));
@@ -389,7 +389,7 @@ fn truncated_arrow_is_reported() {
     ran.says("if it was cut short, lanes are missing");
     folder.file("two.arrows", [&stream[..], &stream].concat());
     folder.reviver("batch mixed.rasm --lanes two.arrows").expect(3).says("something follows its end");
-    // The footer is that of another file.
+    // The footer was copied from another file.
     let one = file(&batches[..1]);
     let contents = |file: &[u8]| {
         let [.., a, b, c, d, _, _, _, _, _, _] = file else { panic!() };
@@ -434,7 +434,7 @@ fn arrow_with_false_lengths_is_rejected() {
         let ran = folder.with_input("batch mixed.rasm --lanes -", &bad).expect(3);
         ran.says("can't read");
     }
-    // Flipped bits at any position.
+    // Bits at random positions are flipped.
     for whole in [file(&[mixed(0..3)]), packed[..1200].to_vec(), packed] {
         for at in (0..whole.len().min(2400)).step_by(31) {
             for change in [0x01, 0xff] {

@@ -51,8 +51,8 @@ fn jacobians_and_hessians_are_recomputed_too() {
     assert_eq!((&object["jacobian"], &object["sweep"]), (&json!([[0.0, 5.0, 0.3]]), &json!("reverse")));
     assert_eq!(object["mended"]["why"], json!("path"));
     on(TIE, "jacobian --of loss").expect(0).says("repeated with a history");
-    // `a` and `b` tie, so second derivatives differ near this point, which is reported, and fails only with
-    // `--strict`.
+    // At a tie of `a` and `b`, the second derivatives on the two sides differ. The command reports this, and fails only
+    // with `--strict`.
     let object = on(TIE, "hessian --loss loss --json").expect(0).json();
     assert_eq!(object["reported"][0]["code"], json!("L06"));
     on(TIE, "hessian --loss loss --strict").expect(1).says("warning[L06]");
@@ -70,7 +70,7 @@ fn exact_programs_need_no_recomputation() {
     }
 }
 
-/// Both conditions flip in the reverse sweep, so both sweeps have equally many steps, but in another order.
+/// Both conditions flip in the reverse sweep. So both sweeps have the same number of steps, but in another order.
 #[test]
 fn paths_of_equal_length_are_distinguished() {
     let text = "
@@ -151,7 +151,7 @@ fn a_divergence_in_spite_of_a_history_is_an_error() {
             .expect(1)
             .says("error: the reverse sweep does not reach the start, although it loses nothing")
             .says("`s` differs from the start")
-            .says("= help: the program's values depend on its adjoints");
+            .says("= help: don't compute cells from adjoints");
     }
 }
 
@@ -167,7 +167,8 @@ fn programs_with_right_gradients_pass_strictly() {
         let text = std::fs::read_to_string(&path).unwrap();
         for line in text.lines().filter_map(|line| line.strip_prefix(";! grad ")) {
             let (given, results) = line.split_once("->").unwrap();
-            // Runs with traps or errors have no gradient. `reported=1` is a lost value, which isn't rounding.
+            // Runs with traps or errors have no gradient. `reported=1` announces a report of a lost value. Such a
+            // report isn't about rounding, so it is expected.
             let results = results.trim();
             let without = ["trap ", "error "].iter().any(|word| results.starts_with(word));
             if without || results.contains("reported=1") {

@@ -49,7 +49,7 @@ fn numpy_arrays_equal_the_csv_lanes() {
     assert_eq!(back, "x,A[0],A[1]\n0.5,-7,1\n100.0,16,2\n");
     folder.reviver("batch mixed.rasm --lanes out.npz --back -o again.npz").expect(0);
     folder.reviver("batch mixed.rasm --lanes again.npz").expect(0);
-    // A truncated archive, a file that isn't one, and an archive with a member that isn't an array.
+    // A truncated archive, a file that isn't an archive, and an archive with a member that isn't an array.
     let whole = folder.read("again.npz");
     for cut in [whole.len() - 30, whole.len() / 2, 10] {
         folder.file("cut.npz", &whole[..cut]);
@@ -76,7 +76,7 @@ fn numpy_arrays_equal_the_csv_lanes() {
     folder.reviver("batch line.rasm --lanes one.npy --shared t=10").expect(0).prints_part("2.0,10.0,20.0");
     for (bad, said) in [
         (array("(2, 2)", &[1.0, 2.0, 3.0]), "it has 3 of its 4 numbers"),
-        (array("(9999999999, 9999999999)", &[]), "are no shape of an array"),
+        (array("(9999999999, 9999999999)", &[]), "can't be the shape of an array"),
         (array("(2, 2)", &[1.0, f64::NAN, 3.0, 4.0]), "`t` in lane 0"),
         (b"\x93NUMPY".to_vec(), "cut short"),
         (b"something else".to_vec(), "like a NumPy array"),
@@ -160,7 +160,7 @@ fn a_wrong_file_is_reported_with_its_place() {
     folder.reviver("batch mixed.rasm --lanes in.txt").expect(2).says("no lane format has this extension");
 }
 
-/// `tests/cli/arrow.rs` tests builds with the feature.
+/// Builds with the feature `arrow` are tested in `tests/cli/arrow.rs`.
 #[cfg(not(feature = "arrow"))]
 #[test]
 fn builds_without_arrow_name_the_feature() {
@@ -286,7 +286,8 @@ fn shared_inputs_of_lanes_have_one_value() {
     assert_eq!(object["sums"], serde_json::json!({"y": 22.5, "w'[0]": 7.0, "w'[1]": 3.0}));
     folder.file("own.csv", "x,w[0],w[1]\n1,2,3\n");
     folder.reviver("batch line.rasm --lanes own.csv").expect(2).says("declared to be `shared`");
-    // A cell that isn't declared `shared` may be shared, too, and then has one derivative.
+    // An input that isn't declared `shared` can be shared by all lanes, too. It then has one derivative, the sum over
+    // all lanes.
     folder.file("plain.rasm", ".inout w: real\n.inout x: real\n.out y: real\nadd y, w * x\n");
     folder.reviver("batch plain.rasm --lanes in.csv --shared w=3 --grad y").expect(0).says("sum of w' = 7.0");
     folder.reviver("batch plain.rasm --lanes in.csv --shared w=3 --shared w=4").expect(2).says("set twice");

@@ -1,4 +1,5 @@
-//! `reviver bench`: its measurements, and its reports on programs that lack some of them. Speeds aren't checked.
+//! `reviver bench`: its measurements, and its reports if some measurements are impossible for a program. Speeds aren't
+//! checked.
 
 use serde_json::Value;
 
@@ -50,7 +51,7 @@ fn the_text_is_a_table() {
         "jit     gradient",
         "as long as a run",
         "native code was compiled in",
-        "machines are noisy",
+        "times vary from call to call",
     ] {
         assert!(ran.stdout.contains(part), "{part}: {}", ran.stdout);
     }

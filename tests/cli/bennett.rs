@@ -114,8 +114,8 @@ fn logistic(rounds: u32) -> String {
     format!("steps={rounds},x=0.3")
 }
 
-/// The test inserts a `show` into the procedure `keep`, which prints in both directions. So the prints count runs of
-/// segments and kept states.
+/// The test inserts a `show` into the procedure `keep`. The `show` prints in both directions, so the number of printed
+/// lines gives the numbers of segment runs and of kept states.
 #[test]
 fn sixty_four_segments_need_the_predicted_memory() {
     let folder = Folder::new();
@@ -363,8 +363,8 @@ fn grouped(count: &serde_json::Value) -> String {
     reviver_pictures::numbers::grouped(count.as_u64().unwrap())
 }
 
-/// The reversible form of a program doesn't trap because of the program's leftovers. It doesn't trap because of the
-/// program's limits either: it has fewer open calls, and its own stacks.
+/// Leftovers of a program cause no trap in its reversible form. The limits of the program cause none, either: the
+/// reversible form has fewer open calls, and its own stacks.
 #[test]
 fn leftovers_and_limits_of_the_program_cause_no_trap() {
     let folder = Folder::new();

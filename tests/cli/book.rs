@@ -170,7 +170,7 @@ fn every_page_of_the_book_is_in_its_summary_once() {
     }
 }
 
-/// Exercise that grades itself, as its task names it.
+/// Graded exercise, with the chapter and the title from its `task.md`.
 struct Graded {
     named: String,
     chapter: usize,
@@ -219,7 +219,7 @@ fn every_program_of_the_book_is_shown() {
     }
 }
 
-/// Picture on a page, and the command that draws it, from the comment below it.
+/// Picture on a page. The comment below the picture has the command that draws the picture.
 struct ShownPicture {
     pub file: PathBuf,
     description: String,

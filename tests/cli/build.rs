@@ -200,7 +200,7 @@ fn a_discarded_adjoint_has_a_status() {
     let ran = Command::new(path("user")).output().unwrap();
     assert_eq!(
         String::from_utf8(ran.stdout).unwrap(),
-        "0: an assertion or a join fails, an integer that must be 0 is another number, or the undone step lost information\n\
+        "0: an assertion or a join fails, an integer that must be 0 has another value, or the step to undo has lost information\n\
         1: in the reverse sweep of the gradient: a step would lose an adjoint other than 0\n"
     );
 }
@@ -281,7 +281,7 @@ fn hessian_products_are_those_of_the_command() {
     }
     let build = |options: &str| reviver(&format!("build {} {options}", path("p.rasm")));
     build("--times").expect(2).says("--of");
-    build("--of y --times --unchecked").expect(3).says("it is always checked");
+    build("--of y --times --unchecked").expect(3).says("the product is always checked");
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn chapters_are_found_by_number_or_name() {
     for other in ["05", "05-garbage", "course/book/src/05-garbage.md"] {
         assert!(reviver(&format!("course read {other}")).expect(0).stdout == printed.stdout, "{other}");
     }
-    // Lines 35 to 54 of that program, without their neighbors.
+    // The chapter shows lines 35 to 54 of `bennett.rasm`, and no adjacent lines.
     let bennett = std::fs::read_to_string(root().join("programs/bennett.rasm")).unwrap();
     let lines: Vec<&str> = bennett.lines().collect();
     printed.prints_part(&format!("```rasm\n{}\n```\n", lines[34..54].join("\n")));

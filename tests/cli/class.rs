@@ -118,7 +118,7 @@ fn one_program_does_not_end_the_grading_of_the_others() {
     student(&class, "deep", deep);
     student(&class, "bytes", b"\xff\xfe.\0i\0n\0 \0a\0\n\0");
     student(&class, "ada", RIGHT);
-    // After a failed first exercise, the second is graded, too.
+    // The second exercise is graded even if the first one fails.
     let second = "02-there-and-back";
     let solution = std::fs::read(root().join("course/exercises").join(second).join("solution.rasm")).unwrap();
     std::fs::create_dir_all(class.path("slow").join(second)).unwrap();
@@ -244,7 +244,8 @@ fn a_teacher_adds_hidden_expectations() {
     class.file("hidden/first.txt", ";! run -> a=8\n");
     class.reviver("course report ada --hidden hidden").expect(2).says("no exercise is called `first`");
     class.reviver("course report ada --hidden nowhere").expect(2).says("can't read the folder nowhere");
-    // A hidden expectation that the exercise's own solution doesn't meet needs another solution beside it.
+    // If the exercise's own solution doesn't meet a hidden expectation, the teacher adds a solution to the folder of
+    // the expectation.
     std::fs::remove_file(class.path("hidden/first.txt")).unwrap();
     std::fs::create_dir(class.path("hidden").join(FIRST)).unwrap();
     class.file(&format!("hidden/{FIRST}/expect.txt"), ";! run a=1 b=2 -> a=2 b=1\n;! at most 3 steps\n");

@@ -75,7 +75,7 @@ fn invalid_constants_are_refused() {
         "use `--set` for the values",
     );
     refused("N=1,N=2", "--const: `N` is given twice", "");
-    refused("N=many", "--const N: `many` isn't a number", "a constant is an integer or a real");
+    refused("N=many", "--const N: `many` isn't a number", "write an integer or a real");
     refused("N", "--const N: write a constant as NAME=VALUE", "");
 }
 

@@ -15,7 +15,7 @@ add.mul B[1], A[0, 1], x
 add n, 1
 ";
 
-/// Program for y += x², with a wrong rule for -x².
+/// Program for y += x². Its rule is wrong: it has the opposite sign.
 const WRONG_RULE: &str = "
 .inout x: real default 3
 .out y: real
@@ -128,7 +128,8 @@ fn a_wrong_rule_does_not_pass_the_check() {
 /// `--verify` compares with dual numbers and with differences. Either comparison can fail alone.
 #[test]
 fn one_disagreement_is_enough() {
-    // Every other x takes another path, so only the tangent can detect the wrong rule.
+    // If x isn't exactly 3, the run takes the other branch. So differences compare runs of the other branch, and only
+    // the tangent can detect the wrong rule.
     let call = "if x == 3.0\ncall squared(y, x)\nelse\nadd y, x\nadd y, x\nfi x == 3.0\n";
     on(&WRONG_RULE.replace("call squared(y, x)\n", call), "grad", "--loss y --verify")
         .expect(1)
@@ -218,12 +219,12 @@ fn jacobians_and_hessians_are_verified() {
 
 #[test]
 fn losses_are_reported_with_their_places() {
-    let place = "program.rasm:5, in `main`\n   | erase y\n   = once; for each unit of the value in its place the loss changes by up to 1e0";
+    let place = "program.rasm:5, in `main`\n   | erase y\n   = once; for each unit of the value after the erasure, the loss changes by up to 1e0";
     let lossy = "--loss y --exact";
     on(ERASES, "grad", lossy).expect(0).says("warning[L01]: an active cell was erased").says(place);
     on(ERASES, "grad", &format!("{lossy} --strict"))
         .expect(1)
-        .says("may be wrong: values that affect the loss were lost at 1 place");
+        .says("may be wrong: values that affect the derivatives were lost at 1 place");
     let twice = ".inout x: real, y: real\n.out z: real\nerase x\nerase y\nadd z, x + y\n";
     on(twice, "grad", "--loss z --exact --strict").expect(1).says("were lost at 2 places");
     let object = on(ERASES, "grad", &format!("{lossy} --strict --json")).expect(1).json();
@@ -442,7 +443,7 @@ fn gradients_in_f32_and_fixed_point() {
     }
 }
 
-/// A final `uncompute` is neither run nor reversed, and the gradient is the same.
+/// A final `uncompute` is neither run nor reversed. The gradient is the same as that of the whole run.
 #[test]
 fn the_turning_point_follows_the_last_change_of_the_loss() {
     let grad = |more: &str| {

@@ -11,7 +11,7 @@ fn device() -> Option<String> {
         ["REVIVER_DEVICE", "REVIVER_NEEDS_DEVICE"].map(std::env::var_os).iter().any(Option::is_some);
     if !is_wanted {
         eprintln!(
-            "SKIPPED: no device is named. Set REVIVER_NEEDS_DEVICE=1, or REVIVER_DEVICE to a part of its name."
+            "SKIPPED: no device is named. Set REVIVER_NEEDS_DEVICE=1, or set REVIVER_DEVICE to a part of a device's name."
         );
         return None;
     }
@@ -158,7 +158,7 @@ fn undecided_lanes_run_on_the_cpu() {
     let shown = "batch shown.rasm --lanes in.csv";
     folder.reviver(&format!("{shown} --device cpu")).expect(0);
     let ran = folder.reviver(&format!("{shown} --device {device}")).expect(2);
-    ran.says("devices have no `show`").says("use `--device cpu`, which executes");
+    ran.says("devices can't execute `show`").says("use `--device cpu`, which executes");
 }
 
 /// Calls that aren't inlined have a limited depth on devices; irreducible loops are reported.
@@ -186,7 +186,7 @@ fn recursions_and_irreducible_loops_run_on_devices() {
     assert_eq!((&found["switched_loops"], &found["by_processor"]), (&1.into(), &0.into()));
     assert!(wanted["switched_loops"].is_null());
     let reported = folder.reviver(&format!("{entered} --device {device} -o results.csv")).expect(0);
-    reported.prints_part("a switch in 1 loop with several entries, structured elsewhere");
+    reported.prints_part("a switch executes 1 loop with several entries, and the rest is structured");
 }
 
 /// Driver messages stay off standard error. Driver compilation counts as compilation time, even at the first

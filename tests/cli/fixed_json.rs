@@ -15,7 +15,8 @@ fn units(number: &str, fraction_bits: u32) -> i128 {
     if number.starts_with('-') { -rounded } else { rounded }
 }
 
-/// Every fixed-point number in JSON has the same value when read as f64 as with `--set`, or has its integer next to it.
+/// A reader that parses a fixed-point number in JSON as an f64 gets the same value as `--set` does. If it doesn't, the
+/// JSON has the number's integer, too.
 #[test]
 fn fixed_point_json_has_numbers_or_their_integers() {
     let text = ".real fixed 40\n.inout x: real\n.out y: real\n        add y, x\n";

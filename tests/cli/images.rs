@@ -108,7 +108,7 @@ fn images_have_one_form() {
     };
     let global = ".inout x\n.inout y\n  call p(y)\n.proc p(inout a)\n  add x, 1\n  sub x, a\n.end\n";
     let parameter: fn(&mut Module) = |m| m.procedures[1].parameters[0].name = "x".into();
-    refused(global, parameter, "names the global `x`, which `p` hides");
+    refused(global, parameter, "names the global `x`, which a parameter of `p` hides");
     let local =
         ".inout x\n.inout y\n  call p(y)\n.proc p(inout a)\n.ancilla t\n  add t, a\n  sub t, a\n.end\n";
     refused(local, |m| m.procedures[1].frame[0].name = "x".into(), "`x` of `p` has the name of a global");

@@ -33,7 +33,8 @@ fn a_text_with_errors_has_its_diagnostics() {
         let span: Vec<usize> = span.collect();
         assert_eq!(&text[span[0]..span[1]], "neme");
         assert!(unknown["help"].as_str().unwrap().contains("`name`"), "{unknown}");
-        // The name is declared in both files; one declaration is the diagnostic, the other is related to it.
+        // The name is declared in both files. The diagnostic is about one declaration, and gives the other one as a
+        // related place.
         let twice = diagnostics.iter().find(|d| d["line"] != 3).unwrap();
         let related = &twice["related"][0];
         let files = [&twice["file"], &related["file"]].map(|file| file.as_str().unwrap().to_owned());

@@ -99,7 +99,7 @@ fn tapes() {
     reviver(&format!("run {file}"))
         .expect(4)
         .says("the output tape is full: it holds at most 3 values")
-        .says("`.limit tape` raises the limit");
+        .says("raise the limit by `.limit tape`");
     let file = folder.file("c.rasm", ".limit tape 2\n.var x\n  read x\n  write x\n");
     reviver(&format!("run {file} --tape 1,2,3"))
         .expect(2)

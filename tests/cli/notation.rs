@@ -108,7 +108,8 @@ fn a_residue_near_zero_has_no_ulps() {
     assert!(ran.stdout.contains("ulps)"), "{ran:?}");
 }
 
-/// The drift is compared with the largest value during the run: it is less than a unit in the last place of that value.
+/// The drift is compared with the largest value of the cell during the run. The drift is less than a unit in the last
+/// place of this largest value.
 #[test]
 fn drift_is_measured_where_a_value_was_largest() {
     let folder = Folder::new();

@@ -36,7 +36,7 @@ fn places_that_cannot_be_written_are_named() {
     let folder = Folder::new();
     let text = folder.file("a.rasm", ".inout x\nadd x, 1\n");
     reviver(&format!("asm {text} -o {text}.none/x")).expect(3).says("there is no folder");
-    reviver(&format!("asm {text} -o {text}/x")).expect(3).says("is no folder");
+    reviver(&format!("asm {text} -o {text}/x")).expect(3).says("is not a folder");
     reviver(&format!("asm {text} -o {}", folder.path("").display())).expect(3).says("it is a folder");
     reviver(&format!("asm {text} -o {text}"))
         .expect(2)

@@ -20,8 +20,8 @@ fn folder() -> Folder {
     folder
 }
 
-/// All commands that write a file: the command line without the file, and the files that it reads. Commands on a text
-/// also read the included file.
+/// All commands that write a file: the command line without the name of this file, and the files that the command
+/// reads. Commands on a text also read the included file.
 const WRITERS: [(&str, &[&str]); 10] = [
     (
         "run program.rasm --tape tape.csv --set a=@values.csv --save-state",

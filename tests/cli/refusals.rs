@@ -1,6 +1,6 @@
 //! Refused allocations: each command ends with an error and a documented exit code, and files are complete or absent.
-//! Each run is repeated with one allocation refused, and with all from one on. `REVIVER_CAMPAIGN` is the number of
-//! allocations to try for each command.
+//! Each run is repeated with a single allocation refused, and with all allocations refused from a certain one on.
+//! `REVIVER_CAMPAIGN` is the number of allocations to try for each command.
 #![cfg(unix)]
 
 use std::collections::BTreeMap;
@@ -146,7 +146,8 @@ fn hold(tried: &Tried, refused: &str, usual: &CameTo) {
     }
 }
 
-/// Returns true if a file equals the usual output. Archives contain the time.
+/// Returns true if a file equals the usual output. An archive contains the time at which it was written, so only the
+/// lengths of archives are compared.
 fn is_like(usual: Option<&Vec<u8>>, bytes: &[u8]) -> bool {
     usual.is_some_and(|usual| usual == bytes || (bytes.starts_with(b"PK") && usual.len() == bytes.len()))
 }

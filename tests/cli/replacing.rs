@@ -10,7 +10,8 @@ fn outputs(text: &str, options: &str) -> serde_json::Value {
     with_input(&format!("run - --json {options}"), text.as_bytes()).expect(0).json()["outputs"].clone()
 }
 
-/// A cell may be replaced by a value that was found through it, or computed from it, directly or in parts.
+/// The new value of a cell may depend on the cell's old value: as an index or as an operand, directly or in a part of
+/// an expression.
 #[test]
 fn a_cell_is_replaced_by_a_function_of_itself() {
     let cells = ".inout k default 1\n.inout x: real default 3\n.inout A[4] default {2, 3, 1, 0}\n";
@@ -57,7 +58,7 @@ fn a_gradient_keeps_what_the_program_overwrites() {
         add y, t*x
         overwrite t, 0.0
 ";
-    // Expected: y = x^5 + x^2.
+    // The expected result is y = x^5 + x^2.
     for engine in ENGINES {
         let reported =
             with_input(&format!("grad - --loss y --json {engine}"), text.as_bytes()).expect(0).json();

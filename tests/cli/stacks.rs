@@ -4,7 +4,8 @@ use serde_json::json;
 
 use crate::support::{Folder, reviver, with_input};
 
-/// Program that pops given values from both stacks, and pushes results; `keep` values stay on each.
+/// Program that pops n integers from the stack `given`, writes them to the output tape, and pushes their halves to the
+/// stack `made`.
 const BOTH: &str = "\
 .in    given[] default {1, 2, 3}
 .inout n default 3
@@ -67,7 +68,7 @@ fn backward_runs_and_inverse_programs_take_the_stack() {
     reviver(&format!("run {file} --back --set n=1,made= --tape 1"))
         .expect(4)
         .says("the stack `made` is empty");
-    // Values left on a stack of results weren't given, which is an error.
+    // The backward run takes n values from the stack of results. A value that is left over on this stack is an error.
     reviver(&format!("run {file} --back --set n=1,made=9,0.5 --tape 1"))
         .expect(1)
         .says("made: 1 value left, must be empty")
@@ -106,7 +107,9 @@ fn stacks_are_read_from_files_within_limits() {
 fn leftover_values_get_a_declaration_hint() {
     let folder = Folder::new();
     let file = folder.file("counts.rasm", COUNTS);
-    reviver(&format!("check {file}")).expect(0).says("nothing pops an integer that is pushed here");
+    reviver(&format!("check {file}"))
+        .expect(0)
+        .says("the program pushes an integer here, but never pops one");
     let left = "  integer stack: 2 values left, must be empty\n    = help: declare the stack by `.garbage NAME[]`, so that the program may end with values\n";
     reviver(&format!("run {file} --set n=2 --check")).expect(1).says(left);
     reviver(&format!("run {file} --set n=2")).expect(0).says(left);

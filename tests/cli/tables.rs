@@ -61,7 +61,11 @@ fn another_shape_is_refused_with_its_place() {
             "1,2,3,4\n5,6\n",
             "numbers:2: this line has 2 numbers, and the line before has 4; `M[2, 3]` takes".into(),
         ),
-        ("M", "h,h,h\n\n1,2,3\n4,5\n", "numbers:4: this line has 2 numbers, and the line before has 3".into()),
+        (
+            "M",
+            "h,h,h\n\n1,2,3\n4,5\n",
+            "numbers:4: this line has 2 numbers, and the line before has 3".into(),
+        ),
         ("M", "x,y,z\n4,5,6\n", "line 1 has no number and was taken for a header".into()),
         ("V", "1,2\n3,4\n", "2 lines of 2 numbers, and `V[4]` takes 4 numbers".into()),
         ("V", "1,2,3\n", "1 line of 3 numbers, and `V[4]` takes 4 numbers".into()),

@@ -139,7 +139,7 @@ pub fn a_program_with_errors_is_shown_with_them() {
     let file = folder.path().join("bad.rasm");
     std::fs::write(&file, "add r0, r0\n").unwrap();
     let terminal = debug(100, 24, &format!("{}; echo code $?", file.display()));
-    terminal.shows("the program can't be debugged as it is");
+    terminal.shows("the program can't be debugged: 1 error");
     terminal.shows("target and a source");
     terminal.keys(&["q"]);
     terminal.shows("\ncode 3");

@@ -125,7 +125,7 @@ fn listed<'t>(tokens: &[&'t str], at: &mut usize, before: &[&'t str]) -> Vec<Vec
     found
 }
 
-/// Resolves a path from the root of the crate.
+/// Resolves a path in the module `here` to a path from the root of the crate.
 fn resolved(here: &[String], path: &[&str]) -> Vec<String> {
     let mut full = if path.first() == Some(&"crate") { Vec::new() } else { here.to_vec() };
     for name in path {

@@ -32,7 +32,7 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|sign| sign.is_ascii_digit())
 }
 
-/// Returns true if a source contains a name, as a whole or in two parts.
+/// Returns true if a source contains a name as a whole, or both parts of the name before and after one of its `_`.
 fn has(text: &str, name: &str) -> bool {
     let parts = name.match_indices('_').map(|(at, _)| (&name[..at], &name[at + 1..]));
     text.contains(name)

@@ -35,7 +35,7 @@ const AVOIDED: [&[&str]; 20] = [
     &["worth"],
 ];
 
-/// Beginnings of faults that a file or the files of a folder may have, with the reasons.
+/// Permitted faults. Each entry has a file or a folder, the beginning of the fault's message, and the reason.
 const EXCEPTIONS: [(&str, &str, &str); 3] = [
     (
         "isa-spec/src/function.rs",

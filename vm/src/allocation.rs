@@ -1,5 +1,5 @@
-//! Allocation that may fail. Data whose size depends on a program's text are allocated here, so that a refused memory
-//! request becomes an error or a trap instead of ending the process.
+//! Allocation that may fail. This module allocates data whose size depends on a program's text, so that a refused
+//! memory request becomes an error or a trap instead of ending the process.
 
 use reviver_memory::ask;
 
@@ -18,8 +18,8 @@ pub enum AllocationPurpose {
     History,
     /// The adjoints, one for each real.
     Adjoints,
-    /// The lists of cells that tasks touch. They are compared before the tasks begin, because tasks mustn't share cells
-    /// that one of them changes.
+    /// The lists of cells that tasks read or change. The lists are compared before the tasks begin, because two tasks
+    /// mustn't share a cell that one of the two changes.
     Tasks,
     /// A copy of the state, from which a backward run starts.
     Copy,
@@ -31,8 +31,9 @@ pub enum AllocationPurpose {
 /// # Errors
 /// Fails if there is no memory.
 pub fn zeros<T: Copy + Default>(count: usize) -> Result<Vec<T>, OutOfMemory> {
-    // `vec!` gets zeroed pages, but aborts the process if there is no memory. So the same amount is first requested in
-    // a way that may fail, and freed again. The black box keeps the compiler from removing this unused allocation.
+    // `vec!` gets zeroed pages, but aborts the process if there is no memory. So this function first requests the same
+    // amount by an allocation that may fail, and frees it again. The black box keeps the compiler from removing this
+    // unused allocation.
     let mut asked = Vec::<T>::new();
     ask::exactly(&mut asked, count)?;
     drop(std::hint::black_box(asked));

@@ -1,9 +1,9 @@
-//! Check levels for engines that replace the interpreter. The module knows no engine: the effects of each
-//! level are implemented in the compiler and in the verification of gradients.
+//! Check levels for engines that replace the interpreter. The module only names the levels. The compiler and the
+//! verification of gradients implement their effects.
 
 use std::fmt;
 
-/// How much an engine checks.
+/// The extent of the checks that an engine makes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum CheckLevel {
     /// All checks. The results are those of the interpreter.

@@ -78,7 +78,7 @@ impl Machine {
         self.state.renew(start)
     }
 
-    /// Interprets a segment as [`Machine::interpret`], with an observer that sees states in between.
+    /// Interprets a segment as [`Machine::interpret`] does, and shows an observer the states that it wants to see.
     ///
     /// # Errors
     /// Returns a trap, as [`Machine::run`].
@@ -142,14 +142,14 @@ impl<B: Interpreted> Machine<B> {
         self.residues.get_or_insert_default();
     }
 
-    /// Keeps a history from now on, and takes lost values from an earlier run. That run reached a state with
-    /// the same values as the start of this one.
+    /// Keeps a history from now on, and takes lost values from an earlier run. The earlier run reached a state with the
+    /// same values as the start of this run.
     pub fn inherit(&mut self, past: Past<B>) {
         self.residues.get_or_insert_default().inherit(past);
     }
 
-    /// Starts to watch whether the reverse sweep retraces the forward sweep. The result is in [`Reports::watch`]. Only
-    /// runs in floats and without a history need to be watched.
+    /// Watches from now on whether the reverse sweep retraces the forward sweep. [`Reports::watch`] has the result.
+    /// Only runs in floats without a history need to be watched.
     pub fn watch(&mut self) {
         self.reports.watch = Some(Watch::default());
     }
@@ -164,7 +164,8 @@ impl<B: Interpreted> Machine<B> {
         &self.state
     }
 
-    /// Returns the state for setting inputs. Changing it in the middle of a run makes the history invalid.
+    /// Returns a mutable reference to the state, for setting inputs. A change of the state in the middle of a run makes
+    /// the history invalid.
     pub fn state_mut(&mut self) -> &mut State<B> {
         &mut self.state
     }
@@ -208,7 +209,7 @@ impl<B: Interpreted> Machine<B> {
         self.residues = Some(residues);
     }
 
-    /// Creates a machine for another state of the program, without a history. It has the same engine and
+    /// Creates a machine for another state of the program, without a history. The new machine has the same engine and
     /// interrupt flag, and shows nothing.
     pub(crate) fn with_state(&self, mut state: State<B>) -> Machine<B> {
         state.counters.shown = ShownMark::SILENT;
@@ -217,7 +218,7 @@ impl<B: Interpreted> Machine<B> {
         Machine { interrupt: self.interrupt.clone(), runner: self.runner.clone(), threads, ..machine }
     }
 
-    /// Replaces the reports, so that later ones are added to those of an earlier machine that reached this state.
+    /// Replaces the reports by those of an earlier machine that reached this state. Later reports are added to them.
     pub(crate) fn report_in(&mut self, reports: Reports) {
         self.reports = reports;
     }
@@ -282,7 +283,7 @@ impl<B: Interpreted> Machine<B> {
         }
     }
 
-    /// Executes a run on the current thread only, and checks the interrupt flag in between.
+    /// Executes a run on the current thread only. Checks the interrupt flag after each chunk of steps.
     fn run_by_one_thread(
         &mut self,
         stops: Option<&Stops>,
@@ -336,9 +337,9 @@ impl<B: Interpreted> Machine<B> {
         self.run(travel, 1)
     }
 
-    /// Executes one step, calls `look` with the state after it, and undoes the step. Counters, reports and
-    /// shown values are reset too. The second argument of `look` is true if the step lost bits, so that only
-    /// a history can undo it exactly. At the end of the program, the result is `None`.
+    /// Executes one step, calls `look` with the state after it, and undoes the step. Counters, reports and shown values
+    /// are reset too. The second argument of `look` is true if the step lost bits, so that only a history can undo the
+    /// step exactly. At the end of the program, the result is `None`.
     ///
     /// A step toward step 0 is undone exactly if the machine keeps a history, or if no step of the program loses bits.
     ///

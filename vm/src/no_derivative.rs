@@ -1,5 +1,5 @@
-//! Messages for functions with a value but without a derivative, with the function's formula. The module
-//! knows one instruction and its operands' values, but no machine.
+//! Messages about functions that have a value but no derivative, with the function's formula. The input is one
+//! instruction with the values of its operands. The module uses no machine.
 
 use reviver_isa::fault::Fault;
 use reviver_isa::formula::Formulas;

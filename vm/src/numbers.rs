@@ -1,4 +1,4 @@
-//! Dispatch from a module's number system to code that is compiled for it. The module knows no program.
+//! Evaluates an expression with the code that is compiled for a module's number system. This file reads no program.
 
 /// Evaluates an expression with the number system that a module has for reals.
 macro_rules! with_reals {

@@ -1,5 +1,5 @@
-//! Observers of runs: an observer sees the state at steps of its choice. An observer changes nothing, and knows no
-//! machine.
+//! Observers of runs: an observer sees the state at steps of its choice. An observer changes nothing, and has no access
+//! to the machine.
 
 use crate::state::State;
 
@@ -9,6 +9,6 @@ pub trait Observer {
     /// Returns the number of steps from `state` to the next state that the observer wants to see, at least 1.
     fn due(&self, state: &State) -> u64;
 
-    /// Observes a state: one that was due, or the last one of a part of the run.
+    /// Observes a state: a state that was due, or the last state of a part of the run.
     fn look(&mut self, state: &State);
 }

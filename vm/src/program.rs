@@ -1,5 +1,5 @@
-//! A verified program: a module without violations, with its memory layout and the interpreter's code for
-//! both directions. The module knows no state.
+//! A verified program: a module without violations, with its memory layout and the interpreter's code for both
+//! directions. A program contains no state.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -31,7 +31,8 @@ pub struct Program {
     module: Arc<Module>,
     flow: Arc<Flow>,
     tree: Arc<StatementTree>,
-    /// The ops of all instructions in order, and the inverse of each in the opposite order.
+    /// The code of both directions: the ops of all instructions in order, and the inverses of all instructions in the
+    /// opposite order.
     pub(crate) code: Arc<[Vec<Op>; 2]>,
     /// The same ops without breakpoints, used to evaluate the condition of a jump's partner.
     pub(crate) landings: Arc<[Vec<Op>; 2]>,
@@ -97,9 +98,9 @@ impl Program {
         Program { code: Arc::new(code), ..self.clone() }
     }
 
-    /// Returns the program prepared for derivatives with respect to `independent`. `losses` are offsets among
-    /// the reals; without them, any loss is possible. In gradient mode, adjoints aren't propagated to cells
-    /// that don't depend on the independent numbers.
+    /// Returns the program prepared for derivatives with respect to `independent`. `losses` are offsets among the
+    /// reals; if it is `None`, every real may be a loss. In gradient mode, adjoints aren't propagated to cells that
+    /// don't depend on the independent numbers.
     #[must_use]
     pub fn differentiated_by(&self, independent: &IndependentCells, losses: Option<&[usize]>) -> Program {
         let losses: Option<Vec<u32>> = losses.map(|losses| losses.iter().map(|&cell| cell as u32).collect());
@@ -119,7 +120,7 @@ impl Program {
         self.differentiated_by(&independent.unwrap_or_else(|| self.numbers()), losses)
     }
 
-    /// Returns all initial reals as independent numbers: the globals, and those on the stack and the tape.
+    /// Returns all initial reals as independent numbers: the globals, and the reals on the stack and on the tape.
     pub(crate) fn numbers(&self) -> IndependentCells {
         let reals = self.layout().main_reals;
         let cells = (reals > 0).then_some(0..reals).into_iter().collect();
@@ -237,8 +238,8 @@ impl Program {
         self.module.procedures.get(procedure)?.rule.map(|rule| rule as usize)
     }
 
-    /// Returns the procedure that an open call executes now. In gradient mode, a callee with a derivative
-    /// rule alternates with its rule.
+    /// Returns the procedure that an open call executes now: the callee, or in gradient mode possibly the callee's
+    /// derivative rule.
     pub fn executed(&self, record: &CallRecord) -> Option<usize> {
         let callee = self.callee(record.site)?;
         match record.part {

@@ -1,5 +1,6 @@
-//! Reports of a gradient pass: losses that may mean a wrong gradient. A dropped adjoint of a vacated cell is
-//! correct, so it is only counted. The module identifies instructions by index.
+//! Reports of a gradient pass. A *loss* in this module is an event in which a derivative is lost, so that the gradient
+//! may be wrong. Dropping the adjoint of a vacated cell is correct, so it is only counted. The module identifies
+//! instructions by index.
 
 use std::collections::BTreeMap;
 
@@ -30,14 +31,16 @@ pub enum Loss {
 }
 
 impl Loss {
-    /// Returns a description of the event, as the end of a sentence about a cell.
+    /// Returns a description of the event, as a clause.
     pub fn describe(self) -> &'static str {
         match self {
             Loss::Erased => "an active cell was erased",
             Loss::Converted => "an active real was converted to an integer",
             Loss::FreedWithTangent => "a cell was freed although its tangent is not 0",
             Loss::ConvertedWithTangent => "a real was converted to an integer although its tangent is not 0",
-            Loss::Hidden => "a partial derivative that is infinite or undefined meets a derivative that is 0",
+            Loss::Hidden => {
+                "a partial derivative that is infinite or undefined is multiplied by a derivative that is 0"
+            }
             Loss::Kink => "a function has a kink, or a comparison has a tie, at this point",
             Loss::IllConditioned => "rounding errors change the loss too much",
         }
@@ -46,8 +49,8 @@ impl Loss {
     /// Returns the effect on the derivatives, as a clause; `largest` is [`Tally::largest`].
     pub fn effect(self, largest: f64) -> String {
         let measure = match self {
-            Loss::Erased => "for each unit of the value in its place the loss changes by up to",
-            Loss::Converted => "for each unit of its value the loss changes by up to",
+            Loss::Erased => "for each unit of the value after the erasure, the loss changes by up to",
+            Loss::Converted => "for each unit of the real, the loss changes by up to",
             Loss::FreedWithTangent | Loss::ConvertedWithTangent => {
                 "its tangent along the inputs' direction is up to"
             }
@@ -78,7 +81,7 @@ pub struct Reports {
     /// The highest order of derivatives that matters in a dual-valued run; `None` for all orders.
     #[serde(skip)]
     orders: Option<usize>,
-    /// True if kinks are reported. First derivatives follow the rules for ties instead.
+    /// True if kinks are reported. They aren't reported for first derivatives, which follow the rules for ties.
     #[serde(skip)]
     reports_kinks: bool,
 }

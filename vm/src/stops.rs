@@ -1,6 +1,6 @@
-//! Breakpoints. A run stops before it executes the instruction at a breakpoint. To this end, a copy of the
-//! program has stop ops at these places, so that a run costs nothing more until it reaches one. The module
-//! knows no reason to stop.
+//! Breakpoints. A run stops before it executes the instruction at a breakpoint. To this end, a copy of the program has
+//! stop ops at these places, so that a run costs nothing more until it reaches one. The caller decides where, and for
+//! what reason, a run stops.
 
 use std::collections::HashSet;
 
@@ -10,8 +10,9 @@ use crate::program::{FORWARD, Program};
 use crate::state::State;
 use crate::travel::Travel;
 
-/// A position, and the instruction that the next step executes or undoes there. The step executes the instruction after
-/// the position, or undoes the one before. The machine's own direction and the user's together determine which.
+/// A position, and the instruction that the next step executes or undoes there. The step either executes the
+/// instruction after the position, or undoes the instruction before the position. Which of the two it does depends on
+/// the machine's own direction and the user's direction of travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Node {
     /// The index of the instruction after the position.

@@ -1,5 +1,5 @@
 //! Traps: the reasons why a run can't continue. A trap leaves the state as it was before the instruction. A trap
-//! identifies cells by offset, and [`crate::explain`] adds their names.
+//! identifies cells by their offsets; [`crate::explain`] finds their names.
 
 use reviver_isa::fault::Fault;
 use reviver_isa::instruction::Class;
@@ -44,9 +44,9 @@ pub enum Cause {
     DerivativeOutOfRange(Fault),
     /// The condition of an `assert` is false.
     AssertFailed,
-    /// A join was reached by fall-through, although its condition says that its partner was taken.
+    /// A join was reached by fall-through, although the join's condition says that control jumped from its partner.
     UnexpectedFall,
-    /// A branch was taken, although the condition of its partner says that it wasn't.
+    /// A branch was taken, although the condition of its partner says that the branch wasn't taken.
     UnexpectedJump {
         /// The index of the partner instruction.
         partner: u32,
@@ -62,9 +62,9 @@ pub enum Cause {
         /// The array's length in this dimension.
         length: u32,
     },
-    /// The target is also a source, or an index of the instruction.
+    /// The target of the instruction is also a source or an index.
     Alias {
-        /// The number of the operand, from 0, that names the same cell or has it as an index.
+        /// The number of the operand, from 0, that is the same cell as the target or has this cell as an index.
         operand: u32,
     },
     /// A cell that must be vacant isn't. The address of an adjoint has its highest bit set.
@@ -126,7 +126,7 @@ pub enum Cause {
         /// The limit in open calls, set by `.limit depth`.
         limit: u32,
     },
-    /// The cells in open frames exceed the limit of a program.
+    /// The cells of all globals and open frames exceed the maximum of a program.
     FramesFull,
     /// There is no memory left for this purpose.
     NoMemory(AllocationPurpose),
@@ -149,7 +149,7 @@ pub enum Cause {
         /// The class of the cell that the value was to move to.
         wanted: Class,
     },
-    /// An irreversible instruction was to be undone without a record of it.
+    /// An irreversible instruction was to be undone, but no history has a record of its loss.
     Irreversible,
     /// Gradient mode was to be switched to the state that it already has.
     ModeIs {

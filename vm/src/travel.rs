@@ -1,5 +1,4 @@
-//! Directions of travel, reasons why a run stops, and the numbering of steps. The module knows no
-//! instruction.
+//! Directions of travel, reasons why a run stops, and the numbering of steps. The module reads no instructions.
 
 use reviver_isa::instruction::Class;
 
@@ -21,8 +20,8 @@ impl Travel {
         }
     }
 
-    /// Returns true if a step in this direction over an interval leads toward the start, so that it restores
-    /// what was recorded there.
+    /// Returns true if a step in this direction over an interval leads toward the start, so that the step restores the
+    /// values recorded for the interval.
     pub(crate) fn restores(self, interval: Interval) -> bool {
         (self == Travel::Forward) == (interval.number < 0)
     }
@@ -66,8 +65,8 @@ pub enum Stop {
 }
 
 /// The track that a step is numbered on. Derivative rules run in gradient mode only, so their steps are numbered
-/// separately. The other steps thus have the same numbers with the mode on and off, so the reverse sweep finds the
-/// records of the forward sweep.
+/// separately. Therefore all other steps have the same numbers with the mode on and off, and the reverse sweep finds
+/// the records of the forward sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Track {
     /// The steps outside of derivative rules, numbered by [`crate::State::own_steps`].

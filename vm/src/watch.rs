@@ -1,16 +1,15 @@
-//! Verification of float runs that go forward and back: both sweeps must take the same jumps, and freed cells
-//! may hold only rounding errors. The module knows no instruction and no adjoint rule.
+//! Verification of float runs that go forward and back: both sweeps must take the same jumps, and freed cells may hold
+//! only rounding errors. The module reads no instructions, and computes no adjoints.
 //!
-//! A path is identified by the steps at which it jumps. Two runs that are at the same place at the same step
-//! first differ where one jumps and the other doesn't. So a mark made of the step number suffices. The
-//! forward sweep adds the marks of its jumps to a sum, and the reverse sweep subtracts them. For equal paths
-//! the sum is 0. Jumps that rounding can't divert ([`reviver_flow::Flow::may_diverge`]) have no marks, because
-//! no divergence starts there.
+//! A path is identified by the steps at which it jumps. If two runs are at the same place at the same step, their paths
+//! first differ at a step at which one run jumps and the other doesn't. So it suffices to mark each jump by its step
+//! number. The forward sweep adds the marks of its jumps to a sum, and the reverse sweep subtracts them. For equal
+//! paths the sum is 0. Jumps that rounding can't divert ([`reviver_flow::Flow::may_diverge`]) have no marks, because no
+//! divergence starts there.
 //!
-//! A cell may be freed if it is 0 up to the tolerance. The remainder that rounding leaves of a sum is small
-//! compared with the program's numbers ([`Rounding::ulps`]). A larger freed value is accepted if all errors
-//! of the reverse sweep, including missed cells, have a negligible effect on the loss
-//! ([`Rounding::of_freed`]).
+//! A cell may be freed if it is 0 up to the tolerance. The remainder that rounding leaves of a sum is small compared
+//! with the program's numbers ([`Rounding::ulps`]). A larger freed value is accepted if all errors of the reverse sweep
+//! together, including cells that it doesn't restore, have a negligible effect on the loss ([`Rounding::of_freed`]).
 
 use reviver_isa::module::RealSystem;
 use serde::{Deserialize, Serialize};
@@ -22,18 +21,18 @@ use crate::travel::{Clock, Segment, Track, Travel};
 pub struct Rounding {
     /// Bound on the remainder that rounding leaves in a cell, in ulps of the program's largest number.
     pub ulps: f64,
-    /// The same bound for numbers with more than `digits` binary digits, and for a loss that is 0 up to
-    /// rounding.
+    /// A smaller bound than `ulps`, in the same unit. It applies to freed numbers with more than `digits` binary
+    /// digits, and to a loss that is 0 up to rounding.
     pub few_ulps: f64,
-    /// Maximum number of binary digits of a remainder that rounding leaves of a sum. It has few digits, because it is a
-    /// small multiple of a summand's ulp.
+    /// Maximum number of binary digits of a remainder that rounding leaves of a sum. Such a remainder has few digits,
+    /// because it is a small multiple of a summand's ulp.
     pub digits: u32,
     /// Bound on the relative error of a number that isn't 0 at the start, and of the loss.
     pub part: f64,
     /// Bound on the effect of all errors on the loss, relative to the loss's size: half of the digits.
     pub of_loss: f64,
-    /// If the effect of all errors on the loss, relative to the loss's size, is within this bound, a freed cell may
-    /// hold any number.
+    /// Bound on the effect of all errors on the loss, relative to the loss's size, within which a freed cell may hold
+    /// any number.
     pub of_freed: f64,
 }
 
@@ -66,8 +65,8 @@ impl Rounding {
     }
 
     /// Returns true if an error preserves the leading digits of the loss, that is, if it is at most [`Rounding::part`]
-    /// of the loss. For a loss that is 0 up to rounding, such as that of a converged fit, the error may be of the same
-    /// size. `ulp` is the unit in the last place of the program's largest number.
+    /// of the loss. If the loss is 0 up to rounding, such as the loss of a converged fit, the error may be as large as
+    /// a rounding error, too. `ulp` is the unit in the last place of the program's largest number.
     pub fn leaves(self, loss: f64, error: f64, ulp: f64) -> bool {
         error <= self.part * loss.abs() || loss.abs().max(error) <= self.few_ulps * ulp
     }

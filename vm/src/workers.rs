@@ -4,12 +4,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Builder, ScopedJoinHandle};
 
-/// Upper bound on the threads that share one piece of work, on a machine of any size.
+/// Maximum number of threads that share one piece of work, whatever the number of cores.
 pub const MOST_THREADS: u32 = 1024;
 
-/// Runs `work` on this thread and on at most `threads - 1` others. The system may start fewer threads, so the calls of
-/// `work` must complete the whole work, however many they are. Returns a result for each thread; `None` for a thread
-/// that panicked.
+/// Runs `work` on this thread and on at most `threads - 1` others. The system may start fewer threads, so any number of
+/// calls of `work` must complete the whole work. Returns a result for each thread; `None` for a thread that panicked.
 pub fn share<T: Send>(threads: u32, work: impl Fn() -> T + Sync) -> Vec<Option<T>> {
     thread::scope(|scope| {
         let start = |_| Builder::new().spawn_scoped(scope, &work).ok();
@@ -39,9 +38,9 @@ pub fn concurrently<T: Send, U>(
     })
 }
 
-/// Runs `work` on a named thread, without waiting for it. If the system refuses to start a thread, `work` runs here
-/// before the function returns. `stack` is the thread's stack size in bytes; `None` for the default. Returns true if a
-/// thread was started.
+/// Runs `work` on a named thread, without waiting for it. If the system refuses to start a thread, `work` runs on the
+/// current thread before the function returns. `stack` is the thread's stack size in bytes; `None` for the default.
+/// Returns true if a thread was started.
 pub fn detached<W: FnOnce() + Send + 'static>(name: &str, stack: Option<usize>, work: W) -> bool {
     fn begin<W: FnOnce()>(work: &Mutex<Option<W>>) {
         let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();

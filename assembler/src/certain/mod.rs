@@ -34,8 +34,8 @@ pub enum Finding {
         /// The value at the end, which differs from the initial value.
         value: i64,
     },
-    /// A global must end with its initial value, but ends with the input value of a global plus a number.
-    /// That is correct for at most one input.
+    /// A global must end with its initial value, but ends with the input value of a global plus a number. The
+    /// final value is correct for at most one input value.
     EndsAsGiven {
         /// The index of the global that ends with the wrong value.
         global: u32,
@@ -95,7 +95,7 @@ struct Analyzer<'m> {
     exit: Option<KnownState>,
 }
 
-/// Tells if the path that is being followed continues at the next instruction.
+/// The continuation of the path that is being followed: at the next instruction, or nowhere.
 enum Continuation {
     On,
     /// The path ends here, or is continued later from the state after a `from`.
@@ -130,8 +130,9 @@ impl<'m> Analyzer<'m> {
         Some(())
     }
 
-    /// Follows the path from an instruction, and joins the states at its end into those known so far. Returns
-    /// the joins whose states have changed, which must be followed again.
+    /// Follows the path from an instruction to the joins at its end, and merges the states on the path into the
+    /// states of these joins. Returns the joins whose states have changed: the paths from these joins must be
+    /// followed again.
     fn walked(&mut self, start: u32, state: KnownState, work: &mut usize) -> Option<Vec<u32>> {
         let mut news = Vec::new();
         for (at, state) in self.follow_path(start, state, work, &mut |_, _, _, _| {})? {
@@ -149,8 +150,9 @@ impl<'m> Analyzer<'m> {
     }
 
     /// Follows the path from an instruction to the next join. Returns the states after the joins that are
-    /// reached, each with the index of the instruction after the join. `look` is called before each join. Its
-    /// arguments are the state, the indices of the `br` and of the `from`, and true if the `br` jumps.
+    /// reached, each with the index of the instruction after the join. `look` is called before each join; the
+    /// arguments of `look` are the state, the indices of the `br` and of the `from`, and true if the `br`
+    /// jumps.
     fn follow_path(
         &mut self,
         start: u32,

@@ -1,7 +1,7 @@
 //! The abstract state at one instruction of a procedure: values of scalar cells, and comparisons that hold.
 //!
-//! A parameter may be an alias of any global of its class, so a change of the one discards the known value of
-//! the other. Integers wrap at the word's width, as in the machine.
+//! A parameter may be an alias of any global of its class. So a change of a parameter discards the known values
+//! of globals, and vice versa. Integers wrap at the word's width, as in the machine.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -64,8 +64,8 @@ const MOST_FACTS: usize = 16;
 #[derive(Clone)]
 pub(super) struct KnownState {
     entry: Rc<KnownAtEntry>,
-    /// The values of the cells that may differ from those at the entry: for globals, frame variables and
-    /// parameters.
+    /// The values of the cells that may have changed since the entry, in three maps: for globals, frame
+    /// variables and parameters. The key is the index of the declaration.
     changed: [HashMap<u32, KnownValue>; 3],
     facts: Vec<(ComparedSide, ComparedSide, Mask)>,
 }
@@ -93,7 +93,7 @@ impl KnownState {
         list.copied().unwrap_or(KnownValue::Unknown)
     }
 
-    /// Records that a cell gets a new value. For an array, it is the new value of some unknown element.
+    /// Records that a cell gets a new value. For an array, the new value is that of an unknown element.
     pub(super) fn write(&mut self, base: Base, value: KnownValue) {
         match base {
             Base::Global(_) => self.forget(CellKind::Parameter),
@@ -195,7 +195,7 @@ impl KnownState {
             (KnownValue::Given { global: a, plus: x }, KnownValue::Given { global: b, plus: y })
                 if a == b =>
             {
-                // The sums differ, but because they may wrap, either may be the greater one.
+                // The sums differ, but they may wrap, so either of them may be greater.
                 if x == y { EQUAL } else { BELOW | ABOVE }
             }
             _ => ANY,

@@ -28,8 +28,8 @@ impl Indent {
     }
 }
 
-/// The text under construction. Lines with comments are held back as long as more of them with the same
-/// indentation follow, so that their comments can be aligned.
+/// The text under construction. Consecutive lines that have comments and the same indentation are held back
+/// until the last of them is known, so that their comments can be aligned.
 #[derive(Default)]
 pub(super) struct LayoutPage {
     text: String,
@@ -71,7 +71,8 @@ impl LayoutPage {
         self.plain(&line);
     }
 
-    /// Adds a blank line. Consecutive ones, and those at the beginning and the end, are dropped.
+    /// Adds a blank line. Of consecutive blank lines only one is written, and none at the beginning and the end
+    /// of the text.
     pub(super) fn blank(&mut self) {
         self.flush();
         self.blank = !self.text.is_empty();

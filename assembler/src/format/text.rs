@@ -20,7 +20,7 @@ use crate::tree::{
 const OPERANDS: usize = 6;
 /// The width at which lists are wrapped if no source text is available.
 const WIDTH: usize = 100;
-/// The maximum number of line numbers in one `.lines`.
+/// The maximum number of entries of one `.lines` directive.
 const LINES_IN_ROW: usize = 16;
 
 /// Returns the position `(line, first, last, file)` of a recorded word. The columns are omitted if they are

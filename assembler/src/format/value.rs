@@ -43,8 +43,7 @@ impl<'s> StatementText<'s> {
         self.inner_condition(right, strength + 1);
     }
 
-    /// Writes a part of a condition. It gets parentheses if its precedence requires them, or if the source
-    /// has them.
+    /// Writes a part of a condition, in parentheses if its precedence requires them, or if the source has them.
     fn inner_condition(&mut self, condition: &Condition, least: u8) {
         let (strength, first) = match &condition.kind {
             ConditionKind::Always | ConditionKind::Forgotten | ConditionKind::Not(_) => (3, None),
@@ -116,8 +115,8 @@ impl<'s> StatementText<'s> {
         }
     }
 
-    /// Writes a part of an expression. It gets parentheses if its precedence requires them, or if the source
-    /// has them.
+    /// Writes a part of an expression, in parentheses if its precedence requires them, or if the source has
+    /// them.
     fn inner(&mut self, expression: &Expression, least: u8, spacing: Spacing) {
         let parentheses = match &expression.kind {
             ExpressionKind::Binary(operator, sides) => {
@@ -195,8 +194,8 @@ impl<'s> StatementText<'s> {
     }
 }
 
-/// Returns true if the source has parentheses around an expression or condition. They belong to its span, so
-/// the span begins before that of its first operand.
+/// Returns true if the source has parentheses around an expression or condition. The span of an expression
+/// includes its parentheses. So with parentheses the span begins before `first`, the span of the first operand.
 fn is_grouped(span: Span, first: Option<Span>) -> bool {
     first.is_some_and(|first| span.file == first.file && span.start < first.start)
 }

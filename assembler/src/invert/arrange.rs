@@ -37,8 +37,8 @@ struct StatementLines<'b> {
 }
 
 /// Returns the lines in reverse order, with `map` applied to each statement. The second argument of `map` is
-/// the class that a `local` or `delocal` must state in the inverse, which is that of the other half of the
-/// pair.
+/// the class that a `local` or a `delocal` must state in the inverse: the class that the other half of its pair
+/// states in the program.
 pub(super) fn turned(
     body: &[StatementNode],
     mut map: impl FnMut(&StatementNode, Option<Class>) -> StatementNode,

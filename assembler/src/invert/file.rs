@@ -27,8 +27,9 @@ pub struct Inversion {
     pub counterparts: BTreeMap<SourceLine, u32>,
 }
 
-/// Inverts a program. `name` is its file's name, relative to which `files` finds includes. `inverse_name` is
-/// the name of the file for the inverse, relative to which its includes are written.
+/// Inverts a program. `name` is the name of the program's file; `files` finds includes relative to this name.
+/// `inverse_name` is the name of the file for the inverse; the includes of the inverse are written relative to
+/// this name.
 pub fn invert_text(name: &str, bytes: Vec<u8>, inverse_name: &str, files: &dyn Files) -> Inversion {
     let mut loaded = load(name, bytes, files);
     let (text, counterparts) = match inverse(&mut loaded, inverse_name, files) {

@@ -166,7 +166,8 @@ fn is_record(node: &StatementNode) -> bool {
     matches!(directive, Lines(_) | NoLabels | Path(_) | File { .. } | Block(_) | Scope(_) | Value(_))
 }
 
-/// Returns the names of the procedures that are custom adjoint rules of others. Rules run only forward.
+/// Returns the names of the procedures that are custom adjoint rules of other procedures. Rules run only
+/// forward.
 fn rules<'b>(nodes: &[&'b StatementNode]) -> HashSet<&'b str> {
     let mut rules = HashSet::new();
     for node in nodes {

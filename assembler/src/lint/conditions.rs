@@ -1,4 +1,4 @@
-//! Warnings about comparisons with a fixed outcome, as written in the text: of two numbers, or of a cell with
+//! Warnings about comparisons whose outcome the text determines: comparisons of two numbers, or of a cell with
 //! itself. Named constants don't count as numbers, because their values may be changed.
 
 use reviver_isa::arith::Order;

@@ -53,7 +53,7 @@ fn in_words(lowered: &Lowered, finding: Finding) -> Option<Diagnostic> {
             if global != given {
                 let (given, given_place) = cell(given)?;
                 let ends = format!("always ends with the input value of `{}`{plus}", given.name);
-                return Some(left_over(own, place, &ends).with(given_place, "given here"));
+                return Some(left_over(own, place, &ends).with(given_place, "declared here"));
             }
             Some(left_over(own, place, &format!("ends with its input value{plus}")))
         }
@@ -111,7 +111,7 @@ fn broken(lowered: &Lowered, br: Option<u32>, from: u32, left: Option<i64>) -> O
     let warning = Diagnostic::warning(ProblemCode::JoinBreaks, message, place, label).help(help);
     let opener = opener.and_then(|at| lowered.spans.get(at as usize)).filter(|span| **span != place);
     Some(match opener {
-        Some(span) => warning.with(*span, "belongs to this"),
+        Some(span) => warning.with(*span, "the other condition"),
         None => warning,
     })
 }

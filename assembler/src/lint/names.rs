@@ -45,7 +45,7 @@ pub(super) fn warn(body: &Body, warnings: &mut Collection) {
     }
 }
 
-/// Returns the names of procedures that are rules for the adjoints of others.
+/// Returns the names of the procedures that are custom adjoint rules of other procedures.
 fn ruled(body: &Body) -> HashSet<&str> {
     let procedures = body.iter().filter_map(|node| match &node.statement {
         Statement::Procedure(tree) => Some(tree),

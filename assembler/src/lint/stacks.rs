@@ -34,13 +34,13 @@ pub(super) fn warn(lowered: &Lowered, warnings: &mut Collection) {
             Moves { push: Some(push), pop: None } if !role.is_result() => {
                 let cure = cure(&lowered.module, class, Role::Garbage);
                 let help = format!("{cure}: then the stack may have values at the end");
-                let message = format!("nothing pops {} that is pushed here", a_class(class));
+                let message = format!("the program pushes {} here, but never pops one", a_class(class));
                 (push, message, "the stack must be empty at the end", help)
             }
             Moves { push: None, pop: Some(pop) } if !role.is_given() => {
                 let cure = cure(&lowered.module, class, Role::In);
                 let help = format!("{cure}: then the user gives the values of the stack");
-                let message = format!("nothing pushes {} that is popped here", a_class(class));
+                let message = format!("the program pops {} here, but never pushes one", a_class(class));
                 (pop, message, "the stack is empty at the start", help)
             }
             _ => continue,
@@ -51,10 +51,10 @@ pub(super) fn warn(lowered: &Lowered, warnings: &mut Collection) {
     }
 }
 
-/// Returns the suggestion to declare the stack of a class with a role; `role` is the one for an undeclared
-/// stack.
+/// Returns the suggestion to declare the stack of a class with a role. `role` is the role to suggest if the
+/// program doesn't declare the stack.
 fn cure(module: &Module, class: Class, role: Role) -> String {
-    // If the stack is declared already, it has a role at the other end of the program. So the suggestion is
+    // If the stack is declared as an input or a result already, it needs both roles. So the suggestion is
     // `.inout`.
     let declared = module.stack(class).filter(|(_, global)| global.role != Role::Private);
     let directive = declared.map_or(role, |_| Role::InOut).directive();

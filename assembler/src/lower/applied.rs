@@ -15,8 +15,8 @@ use crate::source::Span;
 pub(super) enum Source {
     Literal(Number),
     Cell(Operand, Class),
-    /// The length of an array parameter. It is an integer, but can also be used as a real, like the length of
-    /// a global array.
+    /// The length of an array parameter: an integer that can also be used as a real, like the length of a
+    /// global array.
     Length(Operand),
 }
 
@@ -106,14 +106,14 @@ impl Temporaries {
     }
 }
 
-/// The changes that are possible while temporaries hold their values. They determine which temporaries are
-/// checked by `vacate`, before they are computed and after they are uncomputed.
+/// The changes that are possible while temporaries hold their values. These changes determine which temporaries
+/// must be checked by `vacate`, before the computation and after the uncomputation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Checking {
     /// A comparison uses the temporaries, so nothing changes. No temporary is checked.
     Compared,
-    /// An instruction uses the temporaries and changes none of their sources. Only reals are vacated, because
-    /// that sets their adjoints to 0, which may differ from 0 in gradient mode.
+    /// An instruction uses the temporaries and changes none of their sources. Only real temporaries are
+    /// vacated, because in gradient mode their adjoints may differ from 0. A `vacate` sets the adjoint to 0.
     Taken,
     /// The sources of the temporaries may change, so all temporaries are checked.
     Watched,

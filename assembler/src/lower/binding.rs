@@ -38,7 +38,7 @@ impl Lowering<'_> {
     }
 
     /// Declares a name in the innermost scope, and returns its frame variable. If `open` is true, a `delocal`
-    /// must end the name.
+    /// must end the scope of the name.
     pub(super) fn bind(&mut self, name: &Name, class: Class, shape: Shape, open: bool) -> u32 {
         self.refuse_shadowing(name);
         let declared = &self.declared;

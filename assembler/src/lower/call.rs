@@ -133,7 +133,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Returns an argument for a matrix parameter. It must be a whole matrix.
+    /// Returns an argument for a matrix parameter. The argument must be a whole matrix.
     fn matrix_argument(&mut self, meaning: Meaning, span: Span) -> Result<Argument, Misfit> {
         match self.slice_argument(meaning, span)? {
             Argument::Slice(Slice { range, .. }) if range != Range::Whole => {
@@ -229,7 +229,7 @@ fn whole(base: Base) -> Argument {
     Argument::Slice(Slice { base, range: Range::Whole })
 }
 
-/// Returns the suggestion to convert an argument. For an `inout` parameter there is none, because a converted
+/// Returns the suggestion to convert an argument. Returns `None` for an `inout` parameter, because a converted
 /// value can't be changed.
 fn conversion_help(expression: &Expression, parameter: &Parameter) -> Option<String> {
     let readable = parameter.passing == Passing::In && parameter.rank == Rank::Scalar;

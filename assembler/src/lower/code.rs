@@ -57,7 +57,7 @@ impl LoweredCode {
         at
     }
 
-    /// Appends an instruction without a function and a link.
+    /// Appends an instruction that has neither a function nor a link.
     pub(super) fn plain(&mut self, update: Update, operands: ArrayVec<Operand, 3>, span: Span) -> u32 {
         self.push(update, Function::Copy, operands, Link::None, span)
     }
@@ -92,8 +92,8 @@ impl LoweredCode {
         self.blocks.len() - 1
     }
 
-    /// Adds a seam to an open block. It contains the instructions from `start` to the end of the code, which
-    /// were generated for one of the block's words.
+    /// Adds a seam to an open block. The seam contains the instructions from `start` to the end of the code,
+    /// which were generated for one of the block's words.
     pub(super) fn seam(&mut self, block: usize, start: u32, place: TextPlace) {
         let end = self.here();
         if let Some(open) = self.blocks.get_mut(block) {

@@ -7,10 +7,10 @@
 //! mirror image. One of the branches that lead to the `from` sets the flag, and the `from` tests it. Then the
 //! condition is evaluated again, which must set the flag to 0; a `vacate` checks that.
 //!
-//! A split begins with a `vacate` of the flag, which is that check when running backward. So splits and joins
-//! are bijections, and a condition that contradicts the branch taken traps. The module [`super::decision`]
-//! computes the condition's value. The condition of a `forgotten` join can't be evaluated again, so a
-//! `forget` erases the flag's one bit.
+//! A split begins with a `vacate` of the flag. When running backward, the split is a join, and this `vacate` is
+//! the check at its end. So splits and joins are bijections, and a condition that contradicts the branch taken
+//! traps. The module [`super::decision`] computes the condition's value. The condition of a `forgotten` join
+//! can't be evaluated again, so a `forget` erases the flag's one bit.
 
 use reviver_isa::codes::ProblemCode;
 use reviver_isa::function::Function;
@@ -50,7 +50,7 @@ enum Testing {
 pub(super) struct ResolvedCondition {
     pub(super) predicate: Predicate,
     /// The temporaries of each comparison, in order of the comparisons. Between two evaluations of the
-    /// condition, their variables may be used for other expressions.
+    /// condition, the variables of the temporaries may be used for other expressions.
     temporaries: Vec<Temporaries>,
 }
 
@@ -244,7 +244,7 @@ impl Lowering<'_> {
         self.code.push(Update::Assert, test.function, test.operands, Link::None, span);
     }
 
-    /// Returns a frame variable for a flag. Its value is 0.
+    /// Returns a frame variable for a flag. The value of the variable is 0.
     pub(super) fn flag(&mut self) -> u32 {
         self.scratch(FLAG, Class::Int)
     }

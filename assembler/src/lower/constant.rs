@@ -77,7 +77,7 @@ impl Number {
         }
     }
 
-    /// Returns true if the exact result is outside of the word's range. Such a number is rejected as a
+    /// Returns true if the exact result is outside of the word's range. A wrapped number is rejected as a
     /// length, a step or a limit.
     pub(super) fn has_wrapped(self) -> bool {
         matches!(self, Number::Word { wrapped: true, .. })

@@ -145,8 +145,8 @@ impl Lowering<'_> {
         self.code.plain(update, super::operands([counted.counter(), by]), span);
     }
 
-    /// Resolves the head of a loop. The bounds are resolved before the counter is declared, so they can't use
-    /// it.
+    /// Resolves the head of a loop. The bounds are resolved before the counter is declared, so the bounds can't
+    /// use the counter.
     fn counted(&mut self, tree: &For) -> Counted {
         let (lo, mut temporaries) = self.collect(|this| this.bound(&tree.from));
         let lo = LoopBound { kept: kept(&lo, &temporaries), value: lo };
@@ -155,7 +155,8 @@ impl Lowering<'_> {
         temporaries.extend(others);
         let step = tree.step.as_ref().and_then(|step| self.step(step)).unwrap_or(1);
         if let Some(step) = &tree.step {
-            // The step is added to the counter, so it must fit into a word; otherwise this reports it.
+            // The step is added to the counter, so it must fit into a word. This call reports a step that
+            // doesn't.
             self.word(step);
         }
         self.refuse_missed_end(tree, &lo.value, &hi.value, step);

@@ -1,8 +1,9 @@
 //! Evaluation of a condition with `and`, `or` and `not` into a flag, with short-circuiting.
 //!
-//! The second operand of `and` or `or` is evaluated only if the first operand doesn't decide the result. Its
-//! evaluation is enclosed by a `br` and a `from` with the same test, of cells that don't change in between.
-//! So both directions evaluate the same operands. An index that the first operand excludes is never computed.
+//! The second operand of `and` or `or` is evaluated only if the first operand doesn't decide the result. The
+//! evaluation of the second operand is enclosed by a `br` and a `from` with the same test. The cells of the
+//! test don't change in between. So both directions evaluate the same operands. If the first operand excludes
+//! an invalid index, the index is never computed.
 //!
 //! If the first operand contains both `and` and `or`, or compares expressions, a separate flag holds its
 //! value. At the end, the same steps in reverse order clear such flags. So the size of the code is linear in
@@ -63,10 +64,10 @@ impl Decision {
     }
 }
 
-/// A step of evaluating a condition. The cell that it flips (0 to 1, or 1 to 0) is a separate flag, or the
-/// flag of the whole condition if it is `None`.
+/// A step in the evaluation of a condition. A step flips a flag, from 0 to 1 or from 1 to 0. The flag is a
+/// separate flag, given by its frame variable, or `None` for the flag of the whole condition.
 enum FlagStep {
-    /// Flips a cell if the test holds.
+    /// Flips a flag if the test holds.
     FlipIf(Option<u32>, Test, Temporaries),
     Flip(Option<u32>),
     /// Executes the inner steps if the test holds.
@@ -99,8 +100,8 @@ impl Lowering<'_> {
         flags.into_iter().rev().for_each(|flag| self.release_flag(flag));
     }
 
-    /// Appends the steps that flip a cell if the condition has the value `value`. Separate flags that these
-    /// steps leave set are appended to `flags`.
+    /// Appends the steps that flip a flag if the condition has the value `value`. If the steps set separate
+    /// flags and don't clear them, appends these flags to `flags`.
     fn flips(
         &mut self,
         target: Option<u32>,

@@ -50,9 +50,9 @@ type Setting<T> = Option<(T, Span)>;
 
 /// The results of the first pass.
 pub(super) struct Declared<'t> {
-    /// The values from outside, which replace those of constants in the text.
+    /// The values that the caller supplies for constants. They replace the values in the text.
     given: &'t [GivenConstant],
-    /// The values from outside that are real although the constant in the text is an integer.
+    /// The supplied values that are reals although their constants in the text are integers.
     misfits: Vec<RefusedConstant>,
     pub(super) word: Word,
     word_span: Option<Span>,
@@ -70,8 +70,8 @@ pub(super) struct Declared<'t> {
     main: &'t Body,
     heads: Vec<Head>,
     parameters: Vec<Rc<[(Parameter, Span)]>>,
-    /// The lengths that each procedure gets as additional parameters after its own ones. The index is the
-    /// procedure's number.
+    /// The lengths that each procedure gets as additional parameters, after its own parameters. The index in
+    /// the list is the procedure's number.
     asked_lengths: Vec<Vec<ParameterLength>>,
     trees: Vec<&'t tree::ProcedureNode>,
     procedure_numbers: HashMap<CompactString, u32>,
@@ -99,8 +99,8 @@ impl<'t> Declared<'t> {
     /// Reads everything outside of bodies.
     pub(super) fn read(body: &'t Body, given: &'t [GivenConstant], report: &mut Reporter) -> Declared<'t> {
         let mut declared = Declared { given, ..Declared::empty(body) };
-        // The word and the number system come before everything else, because constants are computed in them.
-        // So does `.inverse`, because it turns garbage into inputs.
+        // The word and the number system are read before everything else, because constants are computed in
+        // them. `.inverse` is read first, too, because it turns garbage into inputs.
         for node in body {
             match &node.statement {
                 Statement::Directive(Directive::Word { word }) => declared.set_word(*word, node.span, report),
@@ -198,8 +198,8 @@ impl<'t> Declared<'t> {
             Directive::NoLabels => self.drops_labels = true,
             Directive::File { start, file } => self.files.push((*start, *file)),
             Directive::Path(path) => self.paths.push(path.clone()),
-            // `.word`, `.real` and `.inverse` have been read before; the others belong to a body; includes
-            // have been spliced.
+            // `.word`, `.real` and `.inverse` have been read already, and includes have been spliced. The other
+            // directives of this list belong to bodies.
             Directive::Word { .. }
             | Directive::Real { .. }
             | Directive::Inverse
@@ -220,7 +220,8 @@ impl<'t> Declared<'t> {
         }
     }
 
-    /// Returns the value from outside for a constant, or the constant's own value if there is none.
+    /// Returns the value that the caller supplies for a constant, or `own`, the value in the text, if there is
+    /// none.
     fn given_for(&mut self, name: &str, own: Number) -> Number {
         let Some(given) = self.given.iter().find(|given| given.name == name) else { return own };
         match (own.class(), given.value) {
@@ -244,7 +245,7 @@ impl<'t> Declared<'t> {
         }
     }
 
-    /// Returns the values from outside that can't be used.
+    /// Returns the supplied values that can't be used.
     pub(super) fn refused_constants(&mut self) -> Vec<RefusedConstant> {
         let mut refused = std::mem::take(&mut self.misfits);
         for given in self.given {
@@ -530,8 +531,8 @@ impl<'t> Declared<'t> {
     }
 
     /// Replaces lines, files, paths and labels of a structure by those that the text records. Returns true if
-    /// the text is a disassembly with recorded lines. Then the caller must use the recorded blocks and names,
-    /// too.
+    /// the text is a disassembly with recorded lines. If it is, the caller must use the recorded blocks and
+    /// names, too.
     pub(super) fn recorded_structure(&mut self, structure: &mut Structure) -> bool {
         let Some(lines) = self.lines.take() else { return false };
         structure.lines = lines;
@@ -636,7 +637,7 @@ fn limit_of(what: Limit, number: Number) -> Result<u32, (String, &'static str)> 
     given.ok_or_else(|| ("a limit is an integer, 0 or above".to_owned(), "not a limit"))
 }
 
-/// Sets a setting. If it is set already to another value, reports both places.
+/// Sets a setting. If the setting has another value already, reports both places.
 fn set<T: PartialEq>(setting: &mut Setting<T>, value: T, span: Span, what: &str, report: &mut Reporter) {
     match setting {
         Some((first, place)) if *first != value => {

@@ -1,8 +1,8 @@
 //! Macro expansion: the bodies of macros are lowered where they are used.
 //!
 //! A macro's parameters are names in the scope of its body, and denote what the arguments denote. So a body
-//! is lowered without substituting text, at any depth. It can't refer by accident to names that are visible
-//! where it is used.
+//! is lowered without substituting text, at any depth. The body can't refer by accident to names that are
+//! visible at the use of the macro.
 
 use std::rc::Rc;
 

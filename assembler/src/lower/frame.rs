@@ -23,8 +23,8 @@ impl GrowingFrame {
         self.names.reserve(name);
     }
 
-    /// Returns a vacant variable with this name, class and shape. It is a reused one if possible. A new
-    /// variable gets a number in its name if the name is used in the frame or `elsewhere`.
+    /// Returns a vacant variable with this name, class and shape, which is reused if possible. The name of a
+    /// new variable gets a number if the name is used already, in the frame or `elsewhere`.
     pub(super) fn acquire(
         &mut self,
         name: &CompactString,
@@ -40,8 +40,8 @@ impl GrowingFrame {
         })
     }
 
-    /// Returns a vacant scalar for the value of an expression, and true if the scalar is a new variable. Only
-    /// a variable with the same expression is reused. The name always has a number.
+    /// Returns a vacant scalar for the value of an expression, and true if the scalar is a new variable. Only a
+    /// variable with the same expression is reused. The name of a new variable always has a number.
     pub(super) fn acquire_for(
         &mut self,
         expression: &CompactString,

@@ -1,5 +1,5 @@
-//! Flat instructions: operands are resolved by the shape of their update, and literals by the signature of their
-//! function. The verifier checks the result.
+//! Flat instructions. The shape of the update determines how operands are resolved, and the signature of the
+//! function determines the classes of literals. The verifier checks the result.
 
 use arrayvec::ArrayVec;
 use compact_str::format_compact;
@@ -190,8 +190,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Returns the function of an update and its sources. For an update whose only source is an expression,
-    /// they are the outermost function of the expression and that function's sources.
+    /// Returns the function of an update and its sources. If the only source of the update is an expression,
+    /// returns the outermost function of the expression, and the sources of that function.
     fn sources(
         &mut self,
         tree: &InstructionNode,
@@ -244,7 +244,8 @@ impl Lowering<'_> {
         Some(operands.iter().map(|(source, _)| source.class()).collect())
     }
 
-    /// Emits a branch half. It is emitted even if its condition is invalid, so that its partner finds it.
+    /// Emits a branch half, even if its condition is invalid, because otherwise its partner would have an
+    /// unknown label.
     fn branch_half(&mut self, tree: &InstructionNode, partner: &Name, condition: &Condition, span: Span) {
         let at = self.code.here();
         let test = self.flat_test(condition).unwrap_or_else(|| {
@@ -260,7 +261,7 @@ impl Lowering<'_> {
         match &condition.kind {
             ConditionKind::Always => Some(Test::always()),
             ConditionKind::Forgotten => self.report.fail(
-                Diagnostic::error(ProblemCode::OtherConditionWanted, "`br` and `from` test a comparison", condition.span, "nothing to test")
+                Diagnostic::error(ProblemCode::OtherConditionWanted, "`br` and `from` test a comparison", condition.span, "no comparison")
                     .help("test a flag that is 1 if the branch was taken, and `forget` it after the `from`"),
             ),
             ConditionKind::Compare(order, a, b) => {
@@ -279,7 +280,7 @@ impl Lowering<'_> {
                 self.flat_test(inner).map(Test::negated)
             }
             _ => self.report.fail(
-                Diagnostic::error(ProblemCode::OtherConditionWanted, "`br` and `from` test a single comparison", condition.span, "several")
+                Diagnostic::error(ProblemCode::OtherConditionWanted, "`br` and `from` test a single comparison", condition.span, "several comparisons")
                     .help("write a block: `and`, `or` and `not` are allowed in `assert`, and in `if`, `fi`, `from` and `until` of blocks"),
             ),
         }
@@ -327,8 +328,8 @@ impl Lowering<'_> {
 }
 
 /// Returns true if an instruction overwrites a cell on which its new value depends through an index or a
-/// temporary. After the instruction, such a value couldn't be computed again to clear its temporary. A plain
-/// source that is the target needs no temporary.
+/// temporary. After the instruction, the value of such a temporary couldn't be computed again to clear the
+/// temporary. A plain source that is the target needs no temporary.
 fn replaces_its_source(instruction: &Instruction, temporaries: &Temporaries) -> bool {
     let Some((Operand::Place(target), sources)) = instruction.operands.split_first() else { return false };
     if !instruction.update.action().may_read_target() {

@@ -14,8 +14,8 @@ use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::tree::Name;
 
-/// The number of a copy of a body, such as a macro's. The labels of each copy are separate. The number 0 is
-/// the procedure's own text.
+/// The number of a copy of a body, such as the body of a macro. Each copy has its own labels. The number 0
+/// denotes the procedure's own text.
 type Copy = u32;
 
 struct Defined {
@@ -94,8 +94,8 @@ impl Labels {
             if let Some(first) = previous {
                 let message = format!("the label `{}` is declared twice in this procedure", name.text);
                 report.add(
-                    Diagnostic::error(ProblemCode::DeclaredTwice, message, name.span, "here again")
-                        .with(first.span, "here first"),
+                    Diagnostic::error(ProblemCode::DeclaredTwice, message, name.span, "declared again")
+                        .with(first.span, "first declared here"),
                 );
             }
         }

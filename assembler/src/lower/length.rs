@@ -1,5 +1,5 @@
-//! The expression `len(v)`. For an array it is a constant. For an array parameter it is an additional
-//! parameter, which every call passes.
+//! The expression `len(v)`. If v is a declared array, the length is a constant. If v is an array parameter, the
+//! length is an additional parameter, which every call passes.
 
 use reviver_isa::codes::ProblemCode;
 use reviver_isa::function::Function;
@@ -90,8 +90,8 @@ impl Lowering<'_> {
             },
             Range::Span { from, to, step } => {
                 let length = self.span_length(*from, *to, *step, span)?;
-                // A length that is computed at run time may be that of the whole array, so the latter must
-                // fit into a word.
+                // A length that is computed at run time may be the length of the whole array. So the length of
+                // the whole array must fit into a word.
                 if let (Extent::Cells(shape), false) = (extent, matches!(length, Meaning::Constant(_))) {
                     self.length_fits(base, shape.cells().into(), "cells", span)?;
                 }

@@ -2,8 +2,8 @@
 //! parameter `v` gets the parameter `len$v`; for `len(M, 1)` it gets `len$1$M`. Every call passes these
 //! parameters. Only the disassembler writes them in a text.
 //!
-//! A procedure that passes its own parameter to such a procedure needs the length, too. This module
-//! determines which lengths each procedure needs.
+//! If a second procedure passes its parameter `w` as `v`, the second procedure needs the length of `w`, too.
+//! This module determines which lengths each procedure needs.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -20,7 +20,7 @@ use crate::tree::{
 };
 use crate::visit::{expressions, statements};
 
-/// A length of an array parameter: its number of cells, or of a matrix dimension.
+/// A length of an array parameter: the number of its cells, or the length of one dimension of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct ParameterLength {
     pub parameter: usize,
@@ -34,8 +34,8 @@ type LengthInProcedure = (u32, ParameterLength);
 #[derive(Default)]
 struct LengthUses {
     asked: BTreeSet<LengthInProcedure>,
-    /// The dependencies between lengths. In each pair, the first procedure calls the second one, and computes
-    /// the second length from the first.
+    /// The dependencies between lengths. In each pair, the procedure of the first length calls the procedure of
+    /// the second length, and computes the second length from the first.
     passed: Vec<(LengthInProcedure, LengthInProcedure)>,
 }
 
@@ -67,7 +67,7 @@ pub(super) fn asked(
     lists
 }
 
-/// The analysis of one procedure's text. It adds what it finds to `uses`.
+/// The analysis of one procedure's text, which adds the lengths that it finds to `uses`.
 struct Reader<'t, 'u> {
     procedures: &'t [&'t ProcedureNode],
     numbers: &'t HashMap<CompactString, u32>,
@@ -182,8 +182,8 @@ impl Reader<'_, '_> {
             [] | [Subscript::All] | [Subscript::All, Subscript::All] => only(dimension),
             [Subscript::At(_), Subscript::All] => only(Some(1)),
             [Subscript::All, Subscript::At(_)] => only(Some(0)),
-            // The length of a slice is computed from its bounds. But that of the whole array is needed, to
-            // check that it fits into a word.
+            // The length of a slice is computed from the bounds. But the length of the whole array is needed,
+            // too, to check that it fits into a word.
             [Subscript::Span { .. }] => only(None),
             _ => Vec::new(),
         }
@@ -229,7 +229,7 @@ pub(super) fn length_parameter(measured: &Parameter, dimension: Option<u8>) -> P
 
 /// Returns the error for `len` of something that has no such length.
 pub(super) fn no_length(message: String, name: &str, span: Span) -> Diagnostic {
-    Diagnostic::error(ProblemCode::NoLength, message, span, "asked here").help(format!(
+    Diagnostic::error(ProblemCode::NoLength, message, span, "this length").help(format!(
         "write `len({name})` for a vector or a slice; for a matrix, write `len({name}, 0)` for its rows or `len({name}, 1)` for its columns"
     ))
 }

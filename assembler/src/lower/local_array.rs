@@ -44,10 +44,10 @@ impl Lowering<'_> {
                         ProblemCode::LocalAndDelocalDiffer,
                         message,
                         tree.name.span,
-                        "of another class",
+                        "declared with another class",
                     )
                     .help(format!(
-                        "write the class as at the `local`: in a backward run `{name}` begins here"
+                        "write the same class as at the `local`: in a backward run `{name}` begins here"
                     )),
                 );
             }

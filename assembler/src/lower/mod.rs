@@ -317,7 +317,7 @@ impl<'t> Lowering<'t> {
         }
     }
 
-    /// Returns a frame variable for a purpose of lowering. Its value is 0.
+    /// Returns a frame variable for lowering's own use. The value of the variable is 0.
     fn scratch(&mut self, name: &'static str, class: Class) -> u32 {
         let declared = &self.declared;
         let elsewhere = |name: &str| declared.is_global(name);

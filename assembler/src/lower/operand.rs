@@ -103,8 +103,9 @@ impl Lowering<'_> {
         }
     }
 
-    /// Returns the meaning of a binary operation. Two constants are computed here. A constant added to an
-    /// integer scalar becomes its offset. Other expressions are computed at run time.
+    /// Returns the meaning of a binary operation. If both operands are constants, the result is computed here.
+    /// A constant that is added to an integer scalar becomes the offset of the scalar. Other expressions are
+    /// computed at run time.
     fn combine(
         &mut self,
         operator: BinaryOperator,
@@ -144,8 +145,8 @@ impl Lowering<'_> {
         self.formula(operator.function(), [(a, a_span), (b, b_span)])
     }
 
-    /// Returns an integer scalar, the offset added to it so far, and true if the sum wraps like a word.
-    /// Returns `None` for other meanings.
+    /// If the meaning is an integer scalar plus an offset, returns the scalar, the offset, and true if the sum
+    /// wraps like a word. Otherwise returns `None`.
     fn shiftable(&self, meaning: &Meaning) -> Option<(Base, i128, bool)> {
         match meaning {
             Meaning::Variable { base, adjoint: false } if self.is_integer_scalar(*base) => {
@@ -168,7 +169,7 @@ impl Lowering<'_> {
                 ProblemCode::NoConstant,
                 "expressions must be constant here",
                 span,
-                "this is no constant",
+                "not a constant",
             )
             .help("compute the value in a statement before this one, with `local t = …`, and write `t` here"),
         )

@@ -20,8 +20,8 @@ impl Lowering<'_> {
         OpenSeam { block: self.code.open(kind, self.undone), start: self.code.here() }
     }
 
-    /// Ends a seam after the last instruction. Its position in the text is the whole statement on the line
-    /// where `span` begins.
+    /// Ends a seam after the last instruction. The seam's position in the text is the whole statement on the
+    /// line where `span` begins.
     pub(super) fn seam(&mut self, seam: &OpenSeam, span: Span) {
         let place = self.statement_place(span);
         self.code.seam(seam.block, seam.start, place);

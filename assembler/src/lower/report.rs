@@ -125,7 +125,7 @@ impl Reporter {
         self.searches <= SEARCHES
     }
 
-    /// Returns all diagnostics. Those about unknown names say how often the name is used again.
+    /// Returns all diagnostics. A diagnostic about an unknown name says how often the name is used again.
     pub(super) fn finish(mut self) -> Vec<Diagnostic> {
         for (number, places) in self.unknown.into_values().filter(|(_, places)| places.len() > 1) {
             if let Some(diagnostic) = self.diagnostics.get_mut(number) {

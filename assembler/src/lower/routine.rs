@@ -176,7 +176,7 @@ impl Lowering<'_> {
         Some(LocalValue { class: result, function, sources: typed.into_iter().collect::<Option<_>>()? })
     }
 
-    /// Reports a value without a signature that fits the class of its local.
+    /// Reports a value whose function has no signature for the class of the local.
     fn misfit<T>(
         &mut self,
         tree: &tree::Local,

@@ -21,9 +21,9 @@ pub(super) enum Meaning {
         adjoint: bool,
     },
     Element(Place),
-    /// An integer scalar plus a constant offset. An index uses both directly; elsewhere their sum is
-    /// computed. If `wraps` is true, every constant in the sum fits into a word, and the sum wraps like an
-    /// addition of the machine.
+    /// An integer scalar plus a constant offset. An index contains both; for any other operand, the sum is
+    /// computed at run time. If `wraps` is true, every constant in the sum fits into a word, and the sum wraps
+    /// like an addition of the machine.
     Sum {
         base: Base,
         offset: i128,
@@ -32,7 +32,7 @@ pub(super) enum Meaning {
     Slice(Slice),
     /// An expression that is computed from cells at run time.
     Computed(Box<AppliedFunction>),
-    /// Something invalid that has been reported. Its uses are invalid, too, but aren't reported again.
+    /// Something invalid that has been reported. The uses of the name are invalid, too, but aren't reported.
     Broken,
 }
 
@@ -57,8 +57,8 @@ impl ScopedName {
 pub(super) enum ScopeKind {
     /// A block: the names of the surrounding scopes stay visible.
     Block,
-    /// The body of a macro: its own names and the globals are visible, but not the names that are visible
-    /// where it is used.
+    /// The body of a macro: the macro's own names and the globals are visible. Other names that are visible at
+    /// the use of the macro aren't.
     Macro,
 }
 

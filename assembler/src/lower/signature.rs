@@ -3,17 +3,17 @@
 use reviver_isa::function::{Function, Signature};
 use reviver_isa::instruction::Class;
 
-/// The classes that a source is valid as.
+/// The classes in which a source can be used.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SourceKind {
     /// The source's own class.
     pub(super) class: Class,
-    /// True if the source is also valid as a real.
+    /// True if the source can be used as a real, too.
     pub(super) stands_for_real: bool,
 }
 
-/// Returns the signature of a function for these sources. A signature that takes literals and lengths as integers comes
-/// before one that takes them as reals.
+/// Returns the signature of a function for these sources. If several signatures fit, prefers one that takes
+/// literals and lengths as integers to one that takes them as reals.
 pub(super) fn signature(
     function: Function,
     result: Option<Class>,

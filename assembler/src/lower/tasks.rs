@@ -93,8 +93,8 @@ impl Lowering<'_> {
         self.refuse_reals(start, rounds.end);
     }
 
-    /// Reports real temporaries between `fork` and `join`. They belong to no task, so no derivative must
-    /// propagate through them.
+    /// Reports real temporaries between `fork` and `join`. Such temporaries belong to no task, so no derivative
+    /// may propagate through them.
     fn refuse_reals(&mut self, start: u32, place: Span) {
         let is_real = |instruction: &Instruction| match instruction.operands.first() {
             Some(Operand::Place(Place { base: Base::Frame(variable), .. })) => self

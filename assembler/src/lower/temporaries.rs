@@ -1,5 +1,5 @@
-//! Temporaries: frame variables for the values of expressions. They are computed before the statement that
-//! uses them, and uncomputed after it.
+//! Temporaries: frame variables for the values of expressions. Temporaries are computed before the statement
+//! that uses them, and uncomputed after this statement.
 //!
 //! ```text
 //! add y, a*b + 3        vacate value$1            where the check is wanted, see `Checking`
@@ -10,8 +10,9 @@
 //! ```
 //!
 //! The update itself applies the outermost function. A temporary is 0 before the statement, and its sources
-//! are the same after it. So it is exactly 0 again, even with floats: `0 + v - v`. Each temporary has one
-//! expression, so that tools can show the variable as that expression.
+//! don't change in the statement. So after the statement, the temporary is exactly 0, even with floats: the
+//! value is `0 + v - v`. Each temporary has one expression, so that tools can show the variable as that
+//! expression.
 
 use arrayvec::ArrayVec;
 use compact_str::format_compact;
@@ -116,8 +117,7 @@ impl Lowering<'_> {
             let scalars = temporaries.scalars();
             if written.index.is_none() && scalars.contains(&Operand::Place(written.clone())) {
                 let name = self.base_name(written.base).to_owned();
-                let message =
-                    format!("`{name}` is changed here, and an expression of this line is computed from it");
+                let message = format!("`{name}` is changed here, but an expression on this line reads it");
                 let problem = Diagnostic::error(
                     ProblemCode::TargetIsSource,
                     message,

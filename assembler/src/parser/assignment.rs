@@ -21,7 +21,8 @@ enum AssignmentSign {
     Becomes,
     /// The signs `+=`, `-=`, `^=`
     Updates(Update),
-    /// The sign `*=` or another one without a reversible update, with the function that it would apply.
+    /// The sign `*=`, or another sign that no reversible update performs, with the function that the sign
+    /// denotes.
     Applies(Function),
     /// The signs `++` and `--`
     Steps(Update),
@@ -243,7 +244,7 @@ fn becomes(target: &str, value: &AssignedValue) -> String {
 
 fn in_another_cell(target: &str, value: &str) -> String {
     format!(
-        "write `add t, {value}`, which adds the result to another cell t: no reversible instruction does this for every {target}, and \
+        "write `add t, {value}`, which adds the result to another cell t: no reversible instruction assigns this value for every {target}, and \
          `overwrite {target}, {value}` loses the old value of {target}"
     )
 }

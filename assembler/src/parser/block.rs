@@ -15,7 +15,7 @@ use reviver_isa::codes::ProblemCode;
 /// The maximum nesting depth of blocks, which bounds the recursion in traversals of the tree.
 const DEEPEST: usize = 200;
 
-/// The words that end a block, or a part of one, each with the word at which that block begins.
+/// The words that end a block or a part of a block, each with the word at which the block begins.
 const TERMINATORS: [(&str, &str); 9] = [
     ("else", "if"),
     ("fi", "if"),
@@ -28,8 +28,7 @@ const TERMINATORS: [(&str, &str); 9] = [
     (".endm", ".macro"),
 ];
 
-/// The words that end such a block in other languages. Each list belongs to the word at which the block
-/// begins.
+/// The words that end a block in other languages, listed for each word at which a block begins.
 const FOREIGN_ENDS: [(&str, &[&str]); 5] = [
     ("for", &["next", "endfor", "end_for", "end", "done", "od", "NEXT"]),
     ("if", &["endif", "end_if", "end", "ENDIF"]),
@@ -71,9 +70,9 @@ impl Parser<'_> {
         self.open.iter().any(|open| open.ends.contains(&word))
     }
 
-    /// If the current word would end the innermost block in another language, records its place. That is no
-    /// error yet, because the word may be the name of a macro. If the block's end is missing, the error shows
-    /// the place.
+    /// If the current word would end the innermost block in another language, records its place. The word isn't
+    /// an error yet, because it may be the name of a macro. If the block's end turns out to be missing, the
+    /// error shows this place.
     pub(super) fn note_foreign_end(&mut self) {
         let (word, place) = (self.text(self.current), self.here());
         if let Some(open) = self.open.last_mut()
@@ -263,7 +262,7 @@ impl Parser<'_> {
         Parsed { statement, comment, end: end.end }
     }
 
-    /// Parses the `if` on the line of an `else`. It has a separate `fi`, before that of the outer `if`.
+    /// Parses the `if` on the line of an `else`. This `if` has its own `fi`, before the `fi` of the outer `if`.
     fn inner_if(&mut self) -> StatementNode {
         let (file, start) = (self.file, self.current.start);
         let Parsed { statement, comment, end } = self.if_block();

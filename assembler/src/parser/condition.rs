@@ -1,5 +1,5 @@
-//! Conditions: comparisons, `always`, `and`, `or`, `not`. A parenthesis may contain a condition or a value.
-//! The parser decides that at its end, so that nothing is parsed twice.
+//! Conditions: comparisons, `always`, `and`, `or`, `not`. A parenthesis may contain a condition or a value. The
+//! parser decides at the closing parenthesis which of the two it is, so that nothing is parsed twice.
 
 use reviver_isa::arith::Order;
 use reviver_isa::codes::ProblemCode;
@@ -149,9 +149,9 @@ impl Parser<'_> {
                 ProblemCode::NoCondition,
                 "comparisons can't be chained",
                 self.here(),
-                "the second one",
+                "the second comparison",
             );
-            let problem = problem.with(self.span(sign), "the first one");
+            let problem = problem.with(self.span(sign), "the first comparison");
             return self.fail(problem.help("join two comparisons with `and`: `a < b and b < c`"));
         }
         let span = left.span.to(right.span);

@@ -103,8 +103,8 @@ impl<'t> Parser<'t> {
         if self.at(kind) { Ok(self.bump()) } else { self.expected(what) }
     }
 
-    /// Parses a closing bracket. `open` is the bracket that it closes, which the error shows if the closing
-    /// one is missing.
+    /// Parses a closing bracket. `open` is the matching opening bracket, which the error shows if the closing
+    /// bracket is missing.
     pub(super) fn close(&mut self, kind: TokenKind, open: Token, what: &str) -> Parse<Token> {
         if self.at(kind) {
             return Ok(self.bump());
@@ -254,9 +254,9 @@ impl<'t> Parser<'t> {
 fn meant(character: char) -> Option<String> {
     let wanted = match character {
         '\u{a0}' | '\u{2000}'..='\u{200b}' | '\u{3000}' | '\u{feff}' => {
-            return Some("it looks like a space: write one".into());
+            return Some("replace this character by a space: it only looks like one".into());
         }
-        '#' => return Some("comments begin with `;`".into()),
+        '#' => return Some("begin a comment with `;`".into()),
         '\u{2010}'..='\u{2015}' | '−' => "-",
         '‘' | '’' | '′' | '`' => "'",
         '“' | '”' => "\"",

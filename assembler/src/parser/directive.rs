@@ -78,9 +78,9 @@ impl<'t> Parser<'t> {
             let name = &stack.name;
             let problem = Diagnostic::error(
                 ProblemCode::NoSuchShape,
-                "a stack lives as long as the program",
+                "a stack can't be declared by `.ancilla`",
                 name.span,
-                "in a frame",
+                "a stack exists during the whole run",
             );
             return self.fail(problem.help(format!(
                 "declare a stack outside of procedures: `.var {0}[]`, or `.garbage {0}[]` if it may end with values. \
@@ -152,7 +152,7 @@ impl<'t> Parser<'t> {
         if self.at(TokenKind::BracketClose) {
             let problem = Diagnostic::error(
                 ProblemCode::NoSuchShape,
-                "an array has a length",
+                "an array needs a length",
                 self.span(open),
                 "no length",
             );
@@ -168,7 +168,7 @@ impl<'t> Parser<'t> {
                 ProblemCode::NoSuchShape,
                 "arrays have at most two dimensions",
                 place,
-                "more here",
+                "too many dimensions",
             ));
         }
         Ok(shape)

@@ -13,8 +13,8 @@ use crate::tree::{
 };
 use reviver_isa::codes::ProblemCode;
 
-/// The maximum number of operators and brackets in one expression or condition. It bounds the depth of the
-/// tree, and so the recursion of functions that visit the tree.
+/// The maximum number of operators and brackets in one expression or condition. This number bounds the depth of
+/// the tree, and so the recursion of functions that visit the tree.
 const HEAVIEST: u32 = 200;
 
 impl<'t> Parser<'t> {
@@ -134,7 +134,7 @@ impl<'t> Parser<'t> {
             }
             TokenKind::Slash if self.last_end == token.start => {
                 let problem = self.unexpected("an operand");
-                self.fail(problem.help("comments begin with `;`"))
+                self.fail(problem.help("begin a comment with `;`"))
             }
             TokenKind::BracketOpen => {
                 let problem = self.unexpected("an operand");
@@ -284,7 +284,7 @@ impl<'t> Parser<'t> {
                 ProblemCode::NoSuchShape,
                 "arrays have at most two dimensions",
                 self.since(open.start),
-                "more here",
+                "too many dimensions",
             );
             return self.fail(problem);
         }
@@ -319,9 +319,9 @@ impl<'t> Parser<'t> {
     fn open_span<T>(&mut self, place: Span) -> Parse<T> {
         let problem = Diagnostic::error(
             ProblemCode::ArrayOrCell,
-            "a span needs both bounds",
+            "a slice needs both bounds",
             place,
-            "only one is given",
+            "the other bound is missing",
         );
         self.fail(problem.help("write `A[from..to]`; `to` is exclusive"))
     }

@@ -1,5 +1,6 @@
 //! Suggestions for words of other languages. This module handles words only, and is independent of tokens and
-//! of the names in the program. Operands are passed as text, so that suggestions contain those of the user.
+//! of the names in the program. The functions take operands as text, so that a suggestion contains the user's
+//! operands.
 
 use reviver_isa::Function;
 use reviver_isa::update::Update;

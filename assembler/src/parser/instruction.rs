@@ -243,12 +243,12 @@ impl Parser<'_> {
             self.refuse_parallel_assignment(name.span.start)?;
         }
         let problem = self.unexpected("`,` or the end of the line");
-        let problem = problem.with(name.span, "no instruction, so taken for a macro");
+        let problem = problem.with(name.span, "not an instruction, so parsed as a use of a macro");
         self.fail(problem.help_if(statement_help(&name.text, &[])))
     }
 
-    /// Reports an assignment to an element or an adjoint, such as `A[i] = …` or `x' += …`. It can't be the
-    /// use of a macro, because names of macros have neither brackets nor a prime.
+    /// Reports an assignment to an element or an adjoint, such as `A[i] = …` or `x' += …`. Such a line can't be
+    /// the use of a macro, because names of macros have neither brackets nor a prime.
     fn no_use_of_element<T>(&mut self, name: &Name) -> Parse<T> {
         let target = self.target_after_name(name)?;
         let text = self.source.get(target.start as usize..target.end as usize).unwrap_or("");
@@ -277,9 +277,9 @@ impl Parser<'_> {
         if !shape.is_empty() {
             let problem = Diagnostic::error(
                 ProblemCode::NoSuchBeginning,
-                "an array begins and ends as 0",
+                "a local array can't have a value",
                 self.here(),
-                "a value",
+                "the array begins and ends as 0",
             );
             return self.fail(problem.help(
                 "add values to the elements after the `local`, and subtract them again before the `delocal`",

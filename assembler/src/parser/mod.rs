@@ -54,7 +54,7 @@ pub fn parse(sources: &Sources, file: FileId) -> (Body, Vec<Diagnostic>) {
 /// The maximum number of diagnostics listed; further ones are only counted.
 const MOST: usize = 200;
 
-/// The error of a parsing function. Its diagnostic has been recorded already.
+/// The error of a parsing function whose diagnostic has been recorded already.
 struct AlreadyReported;
 
 type Parse<T> = Result<T, AlreadyReported>;
@@ -77,18 +77,19 @@ struct Parser<'t> {
     /// The end of the last consumed token.
     last_end: u32,
     statement_start: u32,
-    /// The end of the last token that the lexer rejected. Errors of the same statement are consequences of
-    /// it.
+    /// The end of the last token that the lexer rejected. Errors after this token in the same statement are
+    /// most likely consequences of the rejected token.
     spoilt: u32,
     /// The number of operators and brackets in the current expression.
     weight: u32,
     /// The blocks around the current line, outermost first.
     open: Vec<Open>,
-    /// True if the rest of the text was skipped. Then missing ends of blocks aren't reported.
+    /// True if the rest of the text was skipped, so that missing ends of blocks aren't reported.
     gave_up: bool,
-    /// Comments inside of braces that span several lines. They become separate lines before the statement.
+    /// Comments inside of braces that span several lines. These comments become separate lines before the
+    /// statement.
     loose_comments: Vec<StatementNode>,
-    /// The names in expressions, so that all uses of one share its text.
+    /// The names in expressions. All uses of a name share the text stored here.
     names: HashMap<&'t str, Rc<CompactString>>,
     diagnostics: Collection,
 }
@@ -236,7 +237,7 @@ impl<'t> Parser<'t> {
         let problem = self.unexpected("a statement");
         let twice = self.next.kind == self.current.kind;
         let help = match self.current.kind {
-            TokenKind::Slash if twice => Some("comments begin with `;`".to_owned()),
+            TokenKind::Slash if twice => Some("begin a comment with `;`".to_owned()),
             TokenKind::Plus if twice => Some("write `add x, 1`".to_owned()),
             TokenKind::Minus if twice => Some("write `sub x, 1`".to_owned()),
             TokenKind::BraceOpen | TokenKind::BraceClose => Some(

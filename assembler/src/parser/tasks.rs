@@ -1,4 +1,5 @@
-//! Special calls: several in parallel (`par`), and those of a procedure that a cell chooses (`callvia`).
+//! Special calls: several calls in parallel (`par`), and a call of the procedure that a cell selects
+//! (`callvia`).
 
 use reviver_isa::codes::ProblemCode;
 use reviver_isa::function::Function;

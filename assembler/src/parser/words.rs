@@ -79,8 +79,8 @@ pub(crate) fn combine(update: Update, function: Function) -> bool {
     update.shape() == OperandShape::Accumulate && function.arity() > 0 && function.signatures().any(legal)
 }
 
-/// Returns a suggestion for an unknown word with a dot, such as `mul.add`. The two halves are exchanged, or
-/// replaced by the nearest update and by the nearest function that it can apply.
+/// Returns a suggestion for an unknown word with a dot, such as `mul.add`. The suggestion exchanges the two
+/// halves, or consists of the nearest update and the nearest function that this update can apply.
 pub(super) fn meant_instruction(first: &str, second: &str) -> Option<String> {
     let named = |update: &str, function: &str| {
         let (update, function) = (self::update(update)?, self::function(function)?);

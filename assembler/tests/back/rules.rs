@@ -24,8 +24,11 @@ const TEXTS: &[(&str, &str)] = &[
     (".in x: real\n callvia x()\n.proc p()\n.end\n", "the number of a procedure is an integer"),
     (".in a\n add a', 1\n", "`a` is an integer and has no adjoint"),
     (".in S[]: real, T[]: real\n", "`T` and `S` are both the stack of reals"),
-    (".out S[] = 1\n", "the stack `S` has initial values, and begins empty"),
-    (".limit stack 2\n.in S[] default {1, 2, 3}\n", "`S` is given 3 values, more than `.limit stack 2`"),
+    (".out S[] = 1\n", "the stack `S` has initial values, but a stack begins empty"),
+    (
+        ".limit stack 2\n.in S[] default {1, 2, 3}\n",
+        "`S` has 3 default values, more than `.limit stack 2` allows",
+    ),
     (".in A[3]\n add A, 1\n", "`A` is an array: an element needs an index"),
     (".in a\n add a[1], 1\n", "`a` is a scalar: it has no elements"),
     (".in M[2, 3]\n add M[1], 1\n", "`M` is a matrix: an element has two indices"),
@@ -52,7 +55,7 @@ const TEXTS: &[(&str, &str)] = &[
     (".in x: real\n call p(x')\n.proc p(in a: real)\n.end\n", "an adjoint can't be passed"),
     (
         ".in x\na: br b, always\n add x, 1\nb: from a, x == 1\n",
-        "nothing can be reached after this `br …, always`",
+        "the statement after this `br …, always` can't be reached",
     ),
     (
         ".in x\na: br b, x == 1\n add x, 1\nb: from a, always\n",
@@ -60,7 +63,7 @@ const TEXTS: &[(&str, &str)] = &[
     ),
     (
         ".in x\n call p(x)\n.proc p(in a) rule q\n.end\n.proc q(inout a)\n.end\n",
-        "the rule `q` must take the parameters of `p`",
+        "the rule `q` must have the same parameters as `p`",
     ),
 ];
 
@@ -241,7 +244,7 @@ const CHANGES: &[Change] = &[
         });
     }),
     ("the rule of `p` does not exist", |m| m.procedures[1].rule = Some(99)),
-    ("the rule `main` must take the parameters of `p`", |m| m.procedures[1].rule = Some(0)),
+    ("the rule `main` must have the same parameters as `p`", |m| m.procedures[1].rule = Some(0)),
     ("the procedure `p` is not laid out from `enter` to `exit`", |m| m.procedures[1].entry += 1),
     ("the procedure `p` is not laid out from `enter` to `exit`", |m| m.procedures[1].exit = u32::MAX),
     ("there are instructions outside of every procedure", |m| m.code.push(m.code[1].clone())),
@@ -256,7 +259,7 @@ const CHANGES: &[Change] = &[
         let site = m.code.iter_mut().rfind(|instruction| instruction.update == Update::Call);
         site.expect("the text has one").link = Link::Calls(Box::new([call.clone(), call].into()));
     }),
-    ("this operand names nothing that is declared", |m| {
+    ("this operand refers to no declaration", |m| {
         m.code[1].operands[0] = Operand::Place(Place::scalar(NOWHERE));
     }),
     ("a target must be a cell, not a constant", |m| m.code[1].operands[0] = Operand::Int(1)),
@@ -266,7 +269,9 @@ const CHANGES: &[Change] = &[
     ("the called procedure does not exist", |m| call(m).procedure = 99),
     ("`p` takes 2 arguments, found 1", |m| drop(call(m).arguments.pop())),
     ("`a` takes one cell: expected a cell, found an array", |m| call(m).arguments.swap(0, 1)),
-    ("`B` takes an array or a part of one", |m| call(m).arguments[1] = Argument::Scalar(Operand::Int(1))),
+    ("`B` takes an array or a part of an array", |m| {
+        call(m).arguments[1] = Argument::Scalar(Operand::Int(1))
+    }),
     ("`B` takes a matrix", |m| {
         matrix_parameters(m);
         call(m).arguments[1] = Argument::Scalar(Operand::Int(1));
@@ -283,7 +288,7 @@ const CHANGES: &[Change] = &[
     ("`a` is `int`, and the argument is `real`", |m| {
         call(m).arguments[0] = Argument::Scalar(Operand::Place(Place::scalar(Base::Global(1))));
     }),
-    ("this argument names nothing that is declared", |m| {
+    ("this argument refers to no declaration", |m| {
         call(m).arguments[1] = Argument::Slice(Slice { base: NOWHERE, range: Range::Whole });
     }),
     ("`n` is a scalar, not an array", |m| {
@@ -303,7 +308,7 @@ const CHANGES: &[Change] = &[
         m.structure.labels[1].1 = m.structure.labels[0].1.clone();
     }),
     ("is outside of the code", |m| m.structure.labels[1].0 = 10_000),
-    ("only a `br` or a `from` has a label that is recorded", |m| m.structure.labels[0].0 = 1),
+    ("a label is recorded for an instruction other than `br` and `from`", |m| m.structure.labels[0].0 = 1),
     ("the line numbers do not belong to this code", |m| m.structure.lines.truncate(2)),
     ("files are recorded, but no line numbers", |m| {
         m.structure.files = vec![(0, 0)];

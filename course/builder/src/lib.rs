@@ -34,13 +34,13 @@ const MARK: &str = ".built-by-reviver-book";
 pub enum BookError {
     #[error("{path}: this folder has no book.toml\n  help: name the folder of a book, or run the command in the repository's root folder", path = .0.display())]
     NoBook(PathBuf),
-    #[error("{path}: it exists and isn't the output of an earlier build\n  help: name another folder with --out, or remove this one", path = .0.display())]
+    #[error("{path}: the folder exists and isn't the output of an earlier build\n  help: name another folder with --out, or remove this one", path = .0.display())]
     Occupied(PathBuf),
     #[error("{path}: {error}", path = .path.display())]
     Inaccessible { path: PathBuf, error: io::Error },
     #[error("{path}: {error:#}", path = .path.display())]
     Unbuilt { path: PathBuf, error: Error },
-    #[error("{path}: not a sound book\n{faults}\n  help: mend these; nothing was written", path = .path.display(), faults = .faults.join("\n"))]
+    #[error("{path}: the book has faults\n{faults}\n  help: correct these faults; nothing was written", path = .path.display(), faults = .faults.join("\n"))]
     Unsound { path: PathBuf, faults: Vec<String> },
 }
 

@@ -65,7 +65,7 @@ fn marked(chapter: &Chapter) -> Result<String> {
         let place = || format!("{}:{}", chapter.name, n + 1);
         if opening.indented {
             return Err(Error::msg(format!(
-                "{}: the block is indented, and would not be marked; let it begin at the start of the line",
+                "{}: the block is indented, so it can't be highlighted; remove the indentation",
                 place()
             )));
         }
@@ -76,7 +76,7 @@ fn marked(chapter: &Chapter) -> Result<String> {
             closes
         });
         if !closed {
-            return Err(Error::msg(format!("{}: nothing ends the block; end it with {FENCE}", place())));
+            return Err(Error::msg(format!("{}: the block has no end; write {FENCE} below it", place())));
         }
         marked.push_str(&block(opening.language, &text));
     }
@@ -108,7 +108,7 @@ fn closes(opened: &str, line: &str) -> bool {
 }
 
 /// Tracks blocks of other languages. `foreign` is the opening fence of the block that is open before `line`, or `None`
-/// outside of such blocks. Returns the same for the text after `line`.
+/// outside of such blocks. Returns the opening fence of the block that is open after `line`, or `None`.
 fn within_foreign<'l>(foreign: Option<&'l str>, line: &'l str) -> Option<&'l str> {
     match foreign {
         Some(opened) => Some(opened).filter(|opened| !closes(opened, line.trim_start())),
@@ -158,6 +158,6 @@ mod tests {
         let indented = page("- a\n\n  ```rasm\n  add a, 1\n  ```\n").unwrap_err().to_string();
         assert!(indented.starts_with("A page:3: the block is indented"), "{indented}");
         let open = page("```rasm\nadd a, 1\n").unwrap_err().to_string();
-        assert!(open.starts_with("A page:1: nothing ends the block"), "{open}");
+        assert!(open.starts_with("A page:1: the block has no end"), "{open}");
     }
 }

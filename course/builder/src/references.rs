@@ -110,11 +110,11 @@ fn fault(
         Some(path) => beside(file, path),
     };
     let Some(to) = to.filter(|to| files.contains(to)) else {
-        return Some(format!("{place}: `{target}` leads nowhere: there is no such file in the book"));
+        return Some(format!("{place}: `{target}` has no target: the book has no such file"));
     };
     let has_anchor = pages.get(&to).is_none_or(|page| page.anchors.contains(anchor));
     (!anchor.is_empty() && !has_anchor)
-        .then(|| format!("{place}: `{target}` leads nowhere: {} has no such heading", to.display()))
+        .then(|| format!("{place}: `{target}` has no target: {} has no such heading", to.display()))
 }
 
 /// Resolves a path that is named in `file` to a path relative to the root folder. Returns `None` if the path leads out
@@ -158,7 +158,7 @@ mod tests {
         for page in bad {
             let found = faults_of("a.html", page);
             assert_eq!(found.len(), 1, "{page}: {found:?}");
-            assert!(found[0].starts_with("a.html: `") && found[0].contains("leads nowhere"), "{found:?}");
+            assert!(found[0].starts_with("a.html: `") && found[0].contains("has no target"), "{found:?}");
         }
     }
 

@@ -187,8 +187,8 @@ fn small(text: &str) -> TempDir {
 #[test]
 fn a_book_with_faults_is_refused() {
     let bad = [
-        ("# One\n\n[gone](gone.md)\n", "leads nowhere"),
-        ("# One\n\n[gone](#gone)\n", "leads nowhere"),
+        ("# One\n\n[gone](gone.md)\n", "has no target"),
+        ("# One\n\n[gone](#gone)\n", "has no target"),
         ("# One\n\n```rasm\n{{#include gone.rasm}}\n```\n", "gone.rasm"),
         ("# One\n\n![far](https://e/f.png)\n", "loaded from a network"),
         ("# One\n\n<div>\n", "div"),

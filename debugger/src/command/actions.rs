@@ -1,4 +1,4 @@
-//! Actions of the commands: each parses the text after the command's name and calls methods of the session.
+//! Actions of the commands. Each action parses the text after the command's name, and calls methods of the session.
 
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Global, Role, Shape};
@@ -116,11 +116,11 @@ pub fn next_write(console: &mut Console, row: CommandRow, rest: &str) -> Command
     motion(console.session.next_write(cell, condition.as_deref()))
 }
 
-/// Parses a cell and an optional condition (`if`), which must hold for the write.
+/// Parses the arguments of `last` and `next-write`: a cell, and an optional condition after `if`.
 fn write_asked(row: CommandRow, rest: &str) -> Result<(&str, Option<String>), CommandError> {
     let (cell, options) = row.point_options(rest)?;
     match options.log {
-        Some(_) => Err(row.wrong(format!("`{}` stops at one write: it takes no message", row.name))),
+        Some(_) => Err(row.wrong(format!("`{}` stops at one write, so it takes no `log`", row.name))),
         None => Ok((row.something(cell, "a cell")?, options.condition)),
     }
 }
@@ -302,8 +302,8 @@ pub fn examine(console: &mut Console, row: CommandRow, rest: &str) -> CommandRes
     window(console, name, (first, count), layout)
 }
 
-/// Returns at most `count` elements of an array, from element `first` on, counted from 0. A count in the layout
-/// takes precedence over `count`.
+/// Returns at most `count` elements of an array, from element `first` on, counted from 0. A count in the layout, as
+/// in `x /8x A`, takes precedence over `count`.
 fn window(
     console: &mut Console,
     name: &str,
@@ -328,7 +328,7 @@ fn window(
     let mut array = view::cells::array(session, &footprint, name, first, count)?;
     for element in &mut array.elements {
         if let Some(bits) = in_layout(session, &element.name, layout)? {
-            // Bits are shown alone.
+            // If the bits are requested, the previous value and the adjoint aren't shown.
             (element.other, element.adjoint, element.value) = (None, None, bits);
         }
     }
@@ -452,10 +452,10 @@ fn only_result(session: &Session, row: CommandRow) -> Result<String, CommandErro
     let names: Vec<&str> = real_results(session.program()).collect();
     match names[..] {
         [name] => Ok(name.to_owned()),
-        [] => Err(row.wrong("name the loss, a real cell: the program has no real result as a default")),
+        [] => Err(row.wrong("the program has no real result: name a real cell as the loss")),
         _ => {
-            Err(row
-                .wrong(format!("name the loss: the program has several real results, {}", names.join(", "))))
+            let names = names.join(", ");
+            Err(row.wrong(format!("the program has several real results: name one of {names} as the loss")))
         }
     }
 }

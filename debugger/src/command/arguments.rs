@@ -18,7 +18,8 @@ impl Command {
         }
     }
 
-    /// Returns `rest`. If `rest` is empty, returns the error that the command takes `what`.
+    /// Returns `rest`. If `rest` is empty, returns the error that the command takes an argument; `what` describes
+    /// the argument.
     pub fn something<'a>(&self, rest: &'a str, what: &str) -> Result<&'a str, CommandError> {
         match rest {
             "" => Err(self.wrong(format!("`{}` takes {what}", self.name))),
@@ -34,7 +35,7 @@ impl Command {
         }
     }
 
-    /// Parses a number in the spelling of the language: `10_000`.
+    /// Parses a number as the language writes it, for example `10_000`.
     pub fn number<T: std::str::FromStr>(&self, text: &str) -> Result<T, CommandError> {
         let plain = text.replace('_', "");
         plain.parse().map_err(|_| self.wrong(format!("`{text}` is no number, or is out of range")))
@@ -61,11 +62,10 @@ impl Command {
 }
 
 impl Command {
-    /// Parses the options of a point: `PLACE if CONDITION log MESSAGE`, every part optional. Returns the
-    /// place and the options.
+    /// Parses a place and the options of a point: `PLACE if CONDITION log MESSAGE`. Each part may be missing.
     ///
     /// # Errors
-    /// The message contains an `if`, which may be meant as the condition.
+    /// The message contains an `if`; the user may have meant it as the condition.
     pub fn point_options<'a>(&self, rest: &'a str) -> Result<(&'a str, PointOptions), CommandError> {
         let (rest, log) = split_at_word(rest, "log");
         let (place, condition) = split_at_word(rest, "if");
@@ -80,7 +80,7 @@ impl Command {
     /// points.
     ///
     /// # Errors
-    /// The text is no number, or there is no such point.
+    /// A part of the text is no number or range, or there is no such point.
     pub fn points(&self, rest: &str, points: &[Point]) -> Result<Vec<u32>, CommandError> {
         let mut chosen: Vec<u32> = Vec::new();
         for word in rest.split_whitespace() {

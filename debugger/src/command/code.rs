@@ -1,5 +1,5 @@
-//! Commands that print the program: source lines and instructions. The console stores the range that `list`
-//! printed last, because the next `list` continues after it.
+//! Commands that print the program: source lines and instructions. The console stores the lines that `list` printed
+//! last, because the next `list` continues after these lines.
 
 use reviver_assembler::disassemble;
 
@@ -14,7 +14,7 @@ use crate::view::code::CodePane;
 const PAGE: u32 = 10;
 
 pub fn list(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
-    // If counting takes long, no counts are shown; `info counts` always counts.
+    // If counting would take long, no counts are shown. The command `info counts` counts in any case.
     console.session.count_lines(MOST_COUNTED);
     let session = &console.session;
     let last = console.listed.filter(|listed| listed.at == here(session));
@@ -81,8 +81,8 @@ fn range(
     }
 }
 
-/// Resolves a line number to the line, even if the line has no instructions. Any other text names a place, which
-/// is resolved to its line.
+/// Returns the line that a text names. A line number names its line, even if the line has no instructions. Any
+/// other text names a place; its line is returned.
 fn named_line(session: &Session, text: &str) -> Result<Line, CommandError> {
     session.line_named(text)?.map_or_else(|| line_of(session, text), Ok)
 }

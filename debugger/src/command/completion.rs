@@ -8,9 +8,9 @@ use super::table::{ArgumentKind, COMMANDS, Command, SCREEN_COMMANDS, find, find_
 use crate::expression::{SPECIALS, WRITTEN};
 use crate::points::Trigger;
 
-/// Returns the start of the word being typed, in bytes, and the possible completions of this word. `panes` has the
-/// names of the panes; the commands of the screen are then candidates, too. `panes` is `None` if there is no
-/// screen.
+/// Returns the start of the word being typed, in bytes, and the possible completions of this word. With a screen,
+/// `panes` has the names of the panes, and the commands of the screen are candidates, too. Without a screen,
+/// `panes` is `None`.
 pub fn candidates(console: &Console, panes: Option<&[&'static str]>, typed: &str) -> (usize, Vec<String>) {
     let (start, mut names) = match typed.split_once(char::is_whitespace) {
         None => (0, names_of_commands(panes.is_some())),
@@ -68,7 +68,8 @@ fn names_at_points(console: &Console, command: &Command, rest: &str) -> Vec<Stri
     SPECIALS.into_iter().chain(written).chain(console.session.names()).map(str::to_owned).collect()
 }
 
-/// Returns the command whose arguments are being typed. For `info` that is the topic, if one is named.
+/// Returns the command whose arguments are being typed. If the command is `info` and a topic is named, returns the
+/// topic.
 fn row(command: &'static Command, rest: &str) -> &'static Command {
     match rest.trim_start().split_once(char::is_whitespace) {
         Some((topic, _)) if command.argument == ArgumentKind::Topic => find_topic(topic).unwrap_or(command),
@@ -76,7 +77,8 @@ fn row(command: &'static Command, rest: &str) -> &'static Command {
     }
 }
 
-/// Returns the file names that complete the last word; none if the folder can't be read.
+/// Returns the start of the last word, in bytes, and the file names that complete it. If the folder can't be read,
+/// there are none.
 #[cfg(feature = "terminal")]
 fn files(typed: &str) -> (usize, Vec<String>) {
     use reviver_escape::line as escaped_line;
@@ -85,11 +87,12 @@ fn files(typed: &str) -> (usize, Vec<String>) {
     let found = FilenameCompleter::new().complete_path(typed, typed.len());
     let (start, pairs) = found.unwrap_or((typed.len(), Vec::new()));
     let names = pairs.iter().map(|pair| unescape(&pair.replacement, Some('\\')).into_owned());
-    // The editor prints candidates unescaped. A name that needs escapes can't be typed anyway.
+    // Names with characters that need escapes are left out: the editor would print them unescaped, and they can't
+    // be typed.
     (start, names.filter(|name| escaped_line(name) == *name).collect())
 }
 
-/// Returns no names: files are completed only on a terminal.
+/// Returns no names, because file names are completed only on a terminal.
 #[cfg(not(feature = "terminal"))]
 fn files(typed: &str) -> (usize, Vec<String>) {
     (typed.len(), Vec::new())

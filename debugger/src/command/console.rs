@@ -1,5 +1,5 @@
-//! Types shared by all commands: a row of the command table, the console that commands act on, their
-//! outcomes and errors.
+//! Types that all commands share: rows of the command table, the console on which commands act, outcomes, and
+//! errors.
 
 use reviver_files::UsedFiles;
 use reviver_isa::codes::CodeEntry;
@@ -46,11 +46,11 @@ pub enum ArgumentKind {
     Point,
     /// The name of a command, for `help`.
     Command,
-    /// A topic of `info`, which may have an argument itself.
+    /// A topic of `info`. Some topics take an argument.
     Topic,
     /// The name of a mark.
     Mark,
-    /// An error code or its words, as in the brackets of a message.
+    /// The code of a message, such as `T22`, or the name of the code.
     Code,
     /// A path of a file, without completion.
     File,
@@ -62,16 +62,16 @@ pub enum ArgumentKind {
     Line,
 }
 
-/// The function that executes a command; the text is the part after the command's name.
+/// The function that executes a command. It gets the command's row, and the text after the command's name.
 #[derive(Clone, Copy)]
 pub enum CommandAction {
     /// An action on the session.
     Session(fn(&mut Console, &'static Command, &str) -> Result<Outcome, CommandError>),
-    /// A request to the screen; an error without a screen.
+    /// A request to the screen. Without a screen, the command fails.
     Screen(fn(&'static Command, &str) -> Result<ScreenAction, CommandError>),
 }
 
-/// The subject of a command: its heading in lists.
+/// The subject of a command. Lists of commands have a heading for each subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CommandGroup {
     /// Motions through time: `step`, `continue`, `goto`.
@@ -138,7 +138,7 @@ pub struct Command {
     pub word: &'static str,
     /// One or more sentences for the help; the first one is the summary.
     pub help: &'static str,
-    /// Help for each first argument that selects another action, as pairs of argument and text. The texts
+    /// Pairs of a first argument and a help text, for each first argument that selects a separate action. The texts
     /// have no full stop.
     pub forms: &'static [(&'static str, &'static str)],
     /// The kind of the first argument.
@@ -211,7 +211,7 @@ macro_rules! commands {
 
 pub(super) use commands;
 
-/// Returns the first word. The macro passes the label of a row, if it has one, followed by the row's name.
+/// Returns the first of some words. The macro passes the label of a row, if the row has one, and the row's name.
 pub(super) const fn first(words: &[&'static str]) -> &'static str {
     match words {
         [word, ..] => word,
@@ -222,20 +222,20 @@ pub(super) const fn first(words: &[&'static str]) -> &'static str {
 /// A machine instruction and its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstructionLine {
-    /// Number of the instruction in the module's code.
+    /// Index of the instruction in the module's code.
     pub at: u32,
     /// The disassembled instruction: `add.mul value$1, m[i], x`.
     pub text: String,
     /// The source line: `line 5`.
     pub line: String,
-    /// The part of the statement that the instruction implements, such as `compute m[i] * x`. `None` if the
-    /// statement consists of a single instruction.
+    /// A description of the instruction's part of the statement, such as `compute m[i] * x`. `None` if the
+    /// statement consists of this single instruction.
     pub words: Option<String>,
     /// True for the next instruction in the direction of time.
     pub is_next: bool,
 }
 
-/// The outcome of a command.
+/// The outcome of a command, as data from which the line mode or the screen renders a text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// A motion through time, with its stop.
@@ -250,11 +250,11 @@ pub enum Outcome {
     Points(Vec<Point>),
     /// Number of deleted points.
     Deleted(usize),
-    /// The origin of a value. If `all` is true, writes that only moved the value are listed too.
+    /// The origin of a value.
     Origins {
         /// The links of the chain; each has a higher index than its parent.
         chain: Vec<ValueOrigin>,
-        /// True to list moves too.
+        /// True if the writes that only moved a value are listed, too. False if they are only counted.
         all: bool,
     },
     /// The writes to a cell, an array or a slice.
@@ -263,7 +263,7 @@ pub enum Outcome {
     Difference(Box<TimePointDifference>),
     /// A table of values at each arrival at a place.
     Trace(Trace),
-    /// A cell was set; the session is on this branch now.
+    /// A cell was set, or had the value already.
     Edited {
         /// The cell with its old and new value.
         edit: Edit,
@@ -272,7 +272,7 @@ pub enum Outcome {
     },
     /// A gradient computation has begun. Travelling backward on this branch propagates adjoints.
     Seeded {
-        /// The seeded adjoint and the number of cleared ones.
+        /// The adjoint that was set to 1, and the number of adjoints that were set to 0.
         seed: Seed,
         /// The branch of the session after the seed.
         branch: BranchNumber,
@@ -287,7 +287,7 @@ pub enum Outcome {
     Instructions(Vec<InstructionLine>),
     /// A source line and its instructions.
     Line {
-        /// The name of the line: `line 12`, or with its file.
+        /// The name of the line: `line 12`, with the file name if it is needed.
         name: String,
         /// The instructions of the line, in the order of the code.
         instructions: Vec<InstructionLine>,
@@ -306,7 +306,7 @@ pub enum Outcome {
     Status(Box<Status>),
     /// Marks with their time points, in alphabetical order.
     Marks(Vec<(String, TimePoint)>),
-    /// The current time point was given a name.
+    /// A mark was set at the current time point.
     Marked {
         /// The name that `goto` accepts.
         name: String,
@@ -330,7 +330,7 @@ pub enum Outcome {
     Inverse(Vec<String>),
     /// A plot of one cell over the known steps.
     Plot(Plot),
-    /// The cells that are still plotted.
+    /// Plots were removed. These cells are still plotted.
     Unplotted(Vec<String>),
     /// Commands or topics to explain.
     Help(Vec<&'static Command>),
@@ -338,7 +338,7 @@ pub enum Outcome {
     Explained(&'static CodeEntry),
     /// Several outcomes in order, with their commands.
     All(Vec<(String, Outcome)>),
-    /// A file was written.
+    /// A file was written, with this path.
     Saved(String),
     /// The session is to end.
     Quit,
@@ -354,7 +354,7 @@ pub enum Outcome {
 pub enum CommandError {
     #[error("there is no {what} `{word}`")]
     Unknown { what: &'static str, word: String, near: Option<&'static str> },
-    #[error("`{word}` is a command of gdb that is not needed here")]
+    #[error("`{word}` is a command of gdb, and not of this debugger")]
     Foreign { word: String, instead: &'static str },
     #[error("`{word}` can mean {}", candidates.join(", "))]
     Ambiguous { word: String, candidates: Vec<&'static str> },
@@ -453,9 +453,9 @@ impl CommandError {
             CommandError::Session(SessionError::Expression(ExpressionError::Assignment)) => {
                 Some("write `==` to compare; change a cell with the command `set a = 1`".into())
             }
-            CommandError::Session(SessionError::Expression(ExpressionError::NoWrite(name))) => {
-                Some(format!("use it in `watch CELL if {name} == 1`, or in the `log` of the watchpoint"))
-            }
+            CommandError::Session(SessionError::Expression(ExpressionError::NoWrite(name))) => Some(format!(
+                "write `{name}` after the `if` or the `log` of a `watch`: `watch CELL if {name} == 1`"
+            )),
             CommandError::Script { error, .. } => error.help(),
             _ => None,
         }
@@ -471,13 +471,14 @@ fn selecting(outward: isize) -> String {
     }
 }
 
-/// The range last printed by `list`. The next `list` continues after it, unless the session has moved.
+/// The lines that `list` printed last. Unless the session has moved since, the next `list` continues after these
+/// lines.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Listed {
-    /// The time point, and the depth of the selected frame.
+    /// The time point, and the depth of the selected frame, at which the lines were printed.
     pub(super) at: (TimePoint, usize),
     pub(super) file: u32,
-    /// The first line, and the line after the last.
+    /// The first of the printed lines (`first`), and the line after the last one (`end`).
     pub(super) first: u32,
     pub(super) end: u32,
 }
@@ -508,7 +509,7 @@ pub struct Console {
     pub session: Session,
     /// The files that the session has read and written.
     pub(super) files: UsedFiles,
-    /// Renderer of pictures of the session.
+    /// Draws pictures of the session for the command `picture`.
     pub(crate) painter: Box<dyn Painter>,
     /// Expressions printed after every movement.
     pub(super) displays: Vec<String>,
@@ -516,19 +517,19 @@ pub struct Console {
     pub(super) plots: Vec<(String, Target)>,
     /// The lines executed so far.
     pub(super) transcript: Vec<String>,
-    /// True if the last line of the transcript is a `goto` that replaces movements without typed commands
+    /// True if the last line of the transcript is a `goto` that replaces movements that the user didn't type
     /// ([`Console::glide`]).
     pub(super) glides: bool,
     /// The command that an empty line repeats.
     pub(super) repeated: Option<String>,
-    /// The range after which `list` continues.
+    /// The lines after which the next `list` continues.
     pub(super) listed: Option<Listed>,
     /// The scripts being executed, innermost last.
     pub(super) scripts: OpenScripts,
 }
 
 impl Console {
-    /// Copies the console. The copy draws pictures as a session without a screen.
+    /// Copies the console. The copy draws pictures like a console without a screen.
     ///
     /// # Errors
     /// There is no memory for the states of the session's copy.
@@ -548,7 +549,7 @@ impl Console {
     }
 
     /// Creates a console. `files` contains the files that were read to open the session; the session never
-    /// overwrites them. `painter` draws pictures unless a screen does.
+    /// overwrites them. `painter` draws pictures if there is no screen.
     pub fn new(session: Session, files: UsedFiles, painter: Box<dyn Painter>) -> Console {
         Console {
             session,

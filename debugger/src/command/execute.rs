@@ -10,8 +10,8 @@ use crate::outcome::{Reason, StopKind};
 use crate::session::Session;
 
 impl Console {
-    /// Executes a line. An empty line repeats the last movement or selection of a frame, or prints the next
-    /// page of `list`, as in gdb. A `#` begins a comment.
+    /// Executes a line. As in gdb, an empty line repeats the last movement or the last selection of a frame, or
+    /// prints the next page after a `list`. A `#` begins a comment.
     ///
     /// # Errors
     /// The line is no command, or the command failed. A failed command changes nothing, except that a failed
@@ -34,7 +34,7 @@ impl Console {
             Outcome::Code(_) => Some(command.name.to_owned()),
             _ => None,
         };
-        // The lines of a script were recorded while the script ran, so the command that ran it isn't recorded.
+        // The lines of the script were recorded while the script ran, so its `source` command isn't recorded.
         if self.transcript.len() == recorded {
             self.transcript.extend(replay(line, &outcome));
             if matches!(outcome, Outcome::Motion(_)) && is_interrupted(&outcome) {
@@ -67,8 +67,8 @@ impl Console {
         Ok(outcome)
     }
 
-    /// Records an `ignore` command for each point whose ignore count has changed. An interrupted movement is
-    /// replayed as a `goto`, which doesn't count hits.
+    /// Records an `ignore` command for each point whose ignore count has changed. The transcript needs these
+    /// commands after an interrupted movement, because a replay executes a `goto` instead, which counts no hits.
     fn ignore_as_now(&mut self, before: &[(u32, u64)]) {
         let changed = ignored(&self.session).into_iter().filter(|now| !before.contains(now));
         self.transcript.extend(changed.map(|(id, count)| format!("ignore {id} {count}")));
@@ -92,8 +92,8 @@ fn replay(line: String, outcome: &Outcome) -> Option<String> {
         Outcome::Saved(_) => None,
         // A replay can't be interrupted at the same step, so it travels to that step directly.
         Outcome::Motion(motion) if is_interrupted(outcome) => Some(format!("goto {}", motion.to.step)),
-        // A query that was interrupted isn't recorded, because its replay would take too long again. A plot
-        // is recorded.
+        // An interrupted query isn't recorded, because a replay couldn't interrupt it. An interrupted `plot` is
+        // recorded, because the cell stays plotted.
         Outcome::Plot(_) => Some(line),
         _ if is_interrupted(outcome) => None,
         _ => Some(line),
@@ -113,7 +113,7 @@ impl Command {
     /// Executes the command on a session.
     ///
     /// # Errors
-    /// The errors of the command, or the command needs a screen.
+    /// The command fails, or it needs a screen.
     pub(super) fn carry_out(
         &'static self,
         console: &mut Console,
@@ -147,8 +147,8 @@ pub fn named(line: &str) -> Result<(&'static Command, &str), CommandError> {
     Ok((find(word)?, rest))
 }
 
-/// Splits a line into the name of its command and the rest. A format may follow the name without a blank, as
-/// in `print/x`. Gdb's command `x/i` is treated as one name.
+/// Splits a line into the name of its command and the rest. A format may follow the name without a blank, as in
+/// `print/x`. The command `x/i` of gdb is treated as one name.
 fn split_command(line: &str) -> (&str, &str) {
     let (whole, _) = split_word(line);
     let end = match foreign::instead_of(whole) {

@@ -13,7 +13,7 @@ pub fn explain(console: &mut Console, _: CommandRow, rest: &str) -> CommandResul
     }
     match console.session.reason() {
         Some(Reason::Trap(trap)) => Ok(Outcome::Explained(trap.code.entry())),
-        _ => Err(CommandError::Failed("the run isn't at a trap: name a code".into())),
+        _ => Err(CommandError::Failed("the run isn't at a trap: write the code to explain".into())),
     }
 }
 

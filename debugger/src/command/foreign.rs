@@ -1,13 +1,14 @@
-//! Commands of gdb that this debugger doesn't have, each with a replacement. They only produce an error message.
+//! Commands of gdb that this debugger doesn't have, each with a replacement. The names of these commands only
+//! produce an error message with the replacement.
 
-/// Names of a gdb feature, and the replacement.
+/// Each row has the gdb commands of one feature, and a text that names the replacement.
 const FOREIGN: &[(&[&str], &str)] = &[
     (
         &["attach", "detach", "kill"],
         "the program is part of the session: `start` returns to the start of the program, `quit` ends the session",
     ),
     (&["call"], "`print` shows a value; only the program makes calls"),
-    (&["catch", "handle", "signal"], "a trap is always a stop, and there are no signals"),
+    (&["catch", "handle", "signal"], "a trap always stops the run, and programs receive no signals"),
     (&["checkpoint", "restart"], "`mark NAME` names a time point, and `goto NAME` returns to it"),
     (&["commands"], "`break PLACE log MESSAGE` prints and continues; `display` prints at every stop"),
     (&["define", "document"], "`source FILE` executes a file of commands"),
@@ -15,7 +16,7 @@ const FOREIGN: &[(&[&str], &str)] = &[
     (&["jump"], "a jump can't be undone; `until PLACE` runs to a place, `goto STEP` goes to a step"),
     (&["layout", "tui", "refresh"], "`reviver debug FILE` opens the screen"),
     (&["ptype", "whatis"], "cells are integers or reals: `info cells` and `info arrays` list them"),
-    (&["record"], "nothing needs to be recorded: every run goes backward too"),
+    (&["record"], "no recording is needed: every run can also go backward"),
     (&["return"], "`finish` runs to the end of the call; a call can't be left earlier"),
     (&["shell", "make", "!"], "the session starts no other programs"),
     (&["show"], "there are no settings to show: `info status` describes the session"),

@@ -1,4 +1,4 @@
-//! Fixed words accepted as arguments.
+//! Fixed words that commands accept as arguments.
 
 use crate::outcome::StopKind;
 use crate::session::EventKind;

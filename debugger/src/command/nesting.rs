@@ -2,18 +2,19 @@
 
 use std::path::PathBuf;
 
-/// The scripts being executed, innermost last. Scripts may execute other scripts. Limits on the depth and on the
-/// number of commands ensure that every script ends.
+/// The scripts being executed, innermost last. A script may execute other scripts. Limits on the nesting depth and
+/// on the number of commands ensure that every script ends.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OpenScripts {
-    /// The scripts' paths as written, and their canonical paths.
+    /// The paths of the scripts, as the commands write them, and their canonical paths, if they are known.
     paths: Vec<(String, Option<PathBuf>)>,
     /// Number of commands executed by nested scripts.
     nested: usize,
 }
 
 impl OpenScripts {
-    /// Maximum nesting depth, and maximum number of commands executed by nested scripts.
+    /// Maximum nesting depth (`DEEPEST`), and maximum number of commands that all nested scripts together may
+    /// execute (`MOST_NESTED`).
     const DEEPEST: usize = 10;
     const MOST_NESTED: usize = 100_000;
 
@@ -28,13 +29,14 @@ impl OpenScripts {
         let is_open = place.is_some() && self.paths.iter().any(|(_, open)| *open == place);
         if is_open {
             let chain = chain();
-            let message =
-                format!("`{path}` is already being executed, so it would never end (it is in {chain})");
+            let message = format!(
+                "`{path}` is already being executed, so it would never end (the command is in {chain})"
+            );
             return Err(message);
         }
         if self.paths.len() >= OpenScripts::DEEPEST {
             let message = format!(
-                "`{path}` is nested too deeply: at most {} scripts may be nested (it is in {})",
+                "`{path}` is nested too deeply: at most {} scripts may be nested (the command is in {})",
                 OpenScripts::DEEPEST,
                 chain()
             );

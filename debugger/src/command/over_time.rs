@@ -6,7 +6,7 @@ use super::console::{CommandResult, CommandRow, Console, Outcome};
 use crate::format::PrintFormat;
 use crate::session::{SessionError, TimePointName};
 
-/// Default and maximum number of rows of a table.
+/// Number of rows of a `trace` table: the default (`ROWS`), and the maximum that a user can request.
 const ROWS: usize = 100;
 const MOST_ROWS: usize = 1_000_000;
 

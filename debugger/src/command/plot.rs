@@ -1,5 +1,5 @@
-//! The commands `plot` and `unplot`, which choose the cells plotted over time. The screen draws the plots
-//! below the timeline bar; the line mode prints them on request.
+//! The commands `plot` and `unplot`, which choose the cells plotted over time. The screen draws the plots below the
+//! timeline bar. In the line mode, each `plot` command prints the plot of its cell.
 
 use super::console::{CommandError, CommandResult, CommandRow, Console, Outcome};
 use crate::memory::Target;
@@ -45,7 +45,8 @@ pub fn unplot(console: &mut Console, _: CommandRow, rest: &str) -> CommandResult
     if rest.is_empty() {
         console.plots.clear();
     } else {
-        // A variable of a call that has ended has no target, so it is identified by its name.
+        // If the cell is a variable of a call that has ended, its name can't be resolved, so the names are
+        // compared.
         let target = target(console, rest).ok();
         let is_meant = |(name, plotted): &(String, Target)| match target {
             Some(target) if console.plots.iter().any(|(_, other)| *other == target) => *plotted == target,

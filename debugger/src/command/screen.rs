@@ -1,4 +1,4 @@
-//! Actions that command lines request from the screen, as data. The screen executes them.
+//! Actions of the screen, as data. Command lines request these actions, and the screen executes them.
 
 use reviver_vm::Travel;
 
@@ -11,9 +11,9 @@ pub enum ScreenAction {
     Faster,
     /// Halves the speed of playback.
     Slower,
-    /// Travels by a fixed part of the range shown on the timeline bar.
+    /// Travels by a fiftieth of the range of steps that the timeline bar shows.
     Scrub(Travel),
-    /// Executes a command line that sets an item. If the item is set already, removes it instead.
+    /// Executes a command line that sets an item. If the item is set already, removes the item instead.
     Toggle(Toggled, String),
     /// Opens the prompt with this text, for the user to complete.
     Ask(String),
@@ -26,7 +26,7 @@ pub enum ScreenAction {
         /// True for the next match, false for the previous one.
         further: bool,
     },
-    /// Scrolls the code pane to the machine's position.
+    /// Moves the cursor of the code pane to the next instruction or, in an outer frame, to the frame's open call.
     Here,
     /// Switches the selection between a cell's value and its adjoint.
     Adjoint,
@@ -63,11 +63,11 @@ pub enum ScreenAction {
 pub enum TourTurn {
     /// Starts the tour at its first page.
     Begin,
-    /// Shows the next page, or the first one if there is no tour.
+    /// Shows the next page. If there is no tour, begins one at the first page.
     Next,
     /// Shows the previous page of the tour.
     Back,
-    /// Ends the tour and gives its rows back to the panes.
+    /// Ends the tour. The panes use the rows of the tour again.
     Leave,
 }
 

@@ -1,5 +1,5 @@
-//! The commands of the screen. Their table has the same format as that of the session's commands, so they can
-//! be typed, bound to keys and looked up in the same way. The action of a row returns a screen action.
+//! The commands of the screen. Their table has the format of the session's command table. So these commands, too,
+//! can be typed, bound to keys and looked up. The function in a row returns a screen action.
 
 use reviver_vm::Travel::{Backward, Forward};
 
@@ -29,9 +29,9 @@ commands! {
     "slower" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Slower),
         "Play half as fast.";
     "scrub" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Scrub(Forward)),
-        "Go forward by a fiftieth of the known history.";
+        "Go forward by a fiftieth of the steps that the time bar shows.";
     "reverse-scrub" [] "" ArgumentKind::None => |row, rest| plain(row, rest, ScreenAction::Scrub(Backward)),
-        "Go backward by a fiftieth of the known history.";
+        "Go backward by a fiftieth of the steps that the time bar shows.";
     }
     Points {
     "toggle" [] " break PLACE | watch CELL | plot CELL | fence" ArgumentKind::OneOf(TOGGLED_WORDS) => toggle,
@@ -55,7 +55,7 @@ commands! {
         {"next": "Go to the next pane",
          "previous": "Go to the previous pane"};
     "cursor" [] " up | down | left | right | page-up | page-down | top | bottom" ArgumentKind::OneOf(MOVE_WORDS) => cursor,
-        "Move the cursor in the pane. In an answer `right` unfolds a row, and `left` folds it, or goes to its parent row."
+        "Move the cursor in the pane. In an answer, `right` unfolds a row. `left` folds an unfolded row; from any other row, it goes to the parent row."
         {"up": "Move the cursor up",
          "down": "Move the cursor down",
          "left": "Move the cursor to the left. In an answer, fold a row",
@@ -103,7 +103,7 @@ commands! {
     }
 }
 
-/// Returns a screen action that takes no arguments. Returns an error if there are any.
+/// Returns `action`, for a command without arguments. Returns an error if there are arguments.
 fn plain(row: CommandRow, rest: &str, action: ScreenAction) -> ParsedAction {
     row.nothing(rest)?;
     Ok(action)
@@ -144,7 +144,7 @@ fn zoom(row: CommandRow, rest: &str) -> ParsedAction {
             Some((from, to)) => ScreenAction::ZoomTime(TimeZoom::Range(step(from)?, step(to)?)),
             None => {
                 return Err(
-                    row.wrong(format!("`{range}` is none of in, out, all, and no range such as 100..300"))
+                    row.wrong(format!("`{range}` is neither in, out, all nor a range such as 100..300"))
                 );
             }
         },
@@ -170,7 +170,7 @@ fn search(_: CommandRow, rest: &str) -> ParsedAction {
     })
 }
 
-/// Looks up a word in a list, or returns a usage error.
+/// Returns the value of a word in a list of words. Returns a usage error if the list doesn't contain the word.
 fn one_of<T: Copy>(row: CommandRow, word: &str, rows: &[(&str, T)]) -> Result<T, CommandError> {
     let found = rows.iter().find(|(name, _)| *name == word);
     found.map(|(_, meant)| *meant).ok_or_else(|| {

@@ -1,5 +1,5 @@
-//! Commands for scripts and saved sessions: `source`, `save`, `expect` and `expect-stop`. All commands access
-//! files through this module.
+//! Commands for scripts and saved sessions: `source`, `save`, `expect` and `expect-stop`. All commands that read or
+//! write files use the functions of this module.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -22,7 +22,7 @@ fn add_line(text: String, line: &str) -> String {
     text + line + "\n"
 }
 
-/// Builds a script from lines; it begins with [`SAVED`].
+/// Builds a script from lines. The first line of the script is [`SAVED`].
 pub fn script(lines: &[String]) -> String {
     std::iter::once(SAVED).chain(lines.iter().map(String::as_str)).fold(String::new(), add_line)
 }

@@ -1,5 +1,5 @@
-//! The table of all commands, one row each: name, aliases, arguments, help, action. Completion, help,
-//! parsing and the manual use it.
+//! The table of all commands of a session. The row of a command has its name, its aliases, its arguments, its help
+//! and its action. Completion, help, parsing and the manual are derived from the table.
 
 use reviver_assembler::suggest::nearest;
 
@@ -60,7 +60,7 @@ commands! {
     "goto" as "go there" ["g"] " STEP | N% | start | end | MARK" ArgumentKind::Step => goto,
         "Go to a step, a percentage of the run, or a mark. Breakpoints, watchpoints and fences don't stop this motion.";
     "last" as "last write" ["last-write"] " CELLS [if CONDITION]" ArgumentKind::Cell => last,
-        "Run backward to just before the last write to a cell. An array `A` or a slice `A[2..5]` means any of its cells. Stay if there is no such write. With a condition, run to the last write for which the condition holds: `last x if $new == 55`. Conditions are those of `watch`.";
+        "Run backward to just before the last write to a cell. An array `A` or a slice `A[2..5]` means any of its cells. Stay if there is no such write. With a condition, run to the last write for which the condition holds: `last x if $new == 55`. Write the condition as for `watch`.";
     "next-write" as "next write" ["nw"] " CELLS [if CONDITION]" ArgumentKind::Cell => next_write,
         "Run forward to just after the next write to a cell. An array or a slice means any of its cells. Stay if there is no such write. With a condition, run to the next write for which the condition holds.";
     "next-event" ["ne"] " [KIND]" ArgumentKind::OneOf(EVENTS) => next_event,
@@ -89,7 +89,7 @@ commands! {
     "awatch" ["aw"] " CELLS [if CONDITION] [log MESSAGE]" ArgumentKind::Cell => awatch,
         "Stop where a cell is read or written. An array or a slice means any of its cells.";
     "delete" ["d"] " [N | N-M] ..." ArgumentKind::Point => delete,
-        "Delete points by their numbers, or all.";
+        "Delete the points with these numbers, or all points.";
     "clear" ["cl"] " [PLACE]" ArgumentKind::Place => clear,
         "Delete the breakpoints of a line.";
     "condition" ["cond"] " N [CONDITION]" ArgumentKind::Point => condition,
@@ -97,9 +97,9 @@ commands! {
     "ignore" [] " N COUNT" ArgumentKind::Point => ignore,
         "Skip the next COUNT hits of a point.";
     "enable" ["en"] " [N | N-M] ..." ArgumentKind::Point => enable,
-        "Switch points on by their numbers, or all.";
+        "Switch on the points with these numbers, or all points.";
     "disable" ["dis"] " [N | N-M] ..." ArgumentKind::Point => disable,
-        "Switch points off by their numbers, or all.";
+        "Switch off the points with these numbers, or all points.";
     }
     Values {
     "print" ["p", "inspect"] " [/x] EXPRESSION" ArgumentKind::Expression => print,
@@ -113,13 +113,13 @@ commands! {
     "plot" [] " CELL" ArgumentKind::Cell => plot,
         "Plot a cell over the known steps. On the screen the plot is below the time bar.";
     "unplot" [] " [CELL]" ArgumentKind::Cell => unplot,
-        "Stop plotting a cell, or all.";
+        "Stop plotting a cell, or all cells.";
     "info" ["i"] " TOPIC" ArgumentKind::Topic => info,
         "Print a topic. `help info` lists the topics, and `help info TOPIC` explains one.";
     "why" [] " CELL [DEPTH] [all]" ArgumentKind::Cell => why,
         "Print where a cell's value comes from. The answer names the statement that wrote the value, and the cells from which the statement computed the value. It continues with the origins of these cells, up to DEPTH writes back (default: 2). Swaps, and moves through stacks and tapes, are only counted; `all` lists each of them. `A[i]` is the element that `i` names now. On the screen the answer is a tree: → unfolds a row, and Enter goes to the row's time point.";
     "history" ["hist"] " CELLS [N]" ArgumentKind::Cell => history,
-        "Print a cell's values over time, up to here. The answer lists the last N writes (default: 20) to the cell, to an array `A` or to a slice `A[2..5]`. `A[i]` is the element that `i` names now.";
+        "Print a cell's values over time, up to the current step. The answer lists the last N writes (default: 20) to the cell, to an array `A` or to a slice `A[2..5]`. `A[i]` is the element that `i` names now.";
     "trace" [] " [/20x] EXPRESSION, ... at PLACE [if CONDITION]" ArgumentKind::Expression => trace,
         "Print the values of expressions at each arrival at a place. The table has a row for each step at which `break PLACE if CONDITION` would stop, from the first reached step of this branch to the end of the branch. By default, the table ends after 100 rows; `trace /500 …` allows 500, and a format may follow the number. To continue a table after step 5000, add `if $step > 5000`.";
     "diff" [] " TIME [TIME [COUNT]]" ArgumentKind::Step => diff,
@@ -148,9 +148,9 @@ commands! {
         "Begin a gradient. The adjoint of the loss becomes 1, all other adjoints become 0, and gradient mode is switched on. If the program has only one real result, that result is the default loss. Running backward from here propagates adjoints, and `print x'` prints them. To add a second loss, `set` its adjoint.";
     "timeline" as "branches" ["tl"] " [up | N]" ArgumentKind::OneOf(&["up"]) => timeline,
         "List the branches, or go to one: `up` is the parent branch."
-        {"up": "Go to the parent branch, where this one began"};
+        {"up": "Go to the parent branch, at its last position"};
     "check" [] "" ArgumentKind::None => check,
-        "Run a copy of the current branch to its end and back. Print garbage, and whether the start is restored.";
+        "Run a copy of the current branch to its end and back. Print the garbage at the end, and print if running back restores the start.";
     }
     Scripts {
     "expect" [] " CONDITION" ArgumentKind::Expression => expect,
@@ -158,7 +158,7 @@ commands! {
     "expect-stop" [] " REASON" ArgumentKind::OneOf(REASONS) => expect_stop,
         "Fail unless the last motion stopped for a reason, for scripts. Reasons are arrived, begin, breakpoint, end, fence, interrupted, no-write, step-limit, trap, watchpoint.";
     "source" [] " FILE" ArgumentKind::File => source,
-        "Execute the commands in a file, until one fails. `quit` in it ends the session.";
+        "Execute the commands in a file, until one fails. `quit` in the file ends the session.";
     "save" [] " FILE" ArgumentKind::File => save,
         "Write the commands of this session to a file. `source` and `--batch` execute the file. An existing file is replaced only if it is a saved session.";
     "picture" [] " FILE [COLUMNSxROWS] [THEME]" ArgumentKind::File => picture,
@@ -172,11 +172,12 @@ commands! {
     }
 }
 
-/// Returns the command that a word names: its name, an alias, or an unambiguous prefix. Commands of a
-/// session take precedence, so that their abbreviations don't depend on the screen.
+/// Returns the command that a word names. The word is the command's name, one of its aliases, or an unambiguous
+/// prefix of its name. Commands of the session take precedence over those of the screen, so that abbreviations mean
+/// the same with and without a screen.
 ///
 /// # Errors
-/// No command matches, several do, or the word is a command of gdb only.
+/// No command matches, several commands match, or only gdb has a command of this name.
 pub fn find(word: &str) -> Result<&'static Command, CommandError> {
     row_of(&[COMMANDS, SCREEN_COMMANDS], "command", word).map_err(|error| match foreign::instead_of(word) {
         Some(instead) => CommandError::Foreign { word: word.to_owned(), instead },
@@ -187,7 +188,7 @@ pub fn find(word: &str) -> Result<&'static Command, CommandError> {
 /// Returns the topic of `info` that a word names, like [`find`].
 ///
 /// # Errors
-/// No topic matches, or several do.
+/// No topic matches, or several topics match.
 pub fn find_topic(word: &str) -> Result<&'static Command, CommandError> {
     row_of(&[TOPICS], "topic", word)
 }

@@ -1,4 +1,4 @@
-//! The topics of `info`: one row each, in the format of commands, and their actions.
+//! The topics of `info`, and their actions. The rows have the format of the command table.
 
 use std::sync::atomic::Ordering;
 
@@ -15,8 +15,8 @@ use crate::view::cells::{ArrayFacts, CellsPane};
 
 commands! {
     Session
-    /// Every topic, in alphabetical order. An abbreviation that fits several topics is an alias of the topic
-    /// that gdb means by it.
+    /// Every topic, in alphabetical order. If several topics begin with an abbreviation, it is an alias of the
+    /// topic that gdb prints for it.
     TOPICS "info "
     Topics {
     "arrays" [] "" ArgumentKind::None => arrays,
@@ -28,7 +28,7 @@ commands! {
     "cells" ["registers", "variables"] "" ArgumentKind::None => cells,
         "Print every cell that has a name in the selected frame, and the shapes of arrays.";
     "counts" [] "" ArgumentKind::None => counts,
-        "Print how often each line was executed before this step. Running backward subtracts what running forward adds. On the screen, the code pane shows these counts if counting is quick.";
+        "Print how often each line was executed before this step. Undoing a line subtracts its execution again. On the screen, the code pane shows these counts, unless counting would take long.";
     "display" [] "" ArgumentKind::None => display,
         "Print the values that are displayed after every motion.";
     "events" [] "" ArgumentKind::None => events,
@@ -64,7 +64,7 @@ fn arrays(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
     Ok(some_of(arrays))
 }
 
-/// Combines outcomes that have no command lines into one, or returns `Empty` if there are none.
+/// Combines outcomes into one outcome. Returns `Empty` if there are no outcomes.
 fn some_of(outcomes: Vec<(String, Outcome)>) -> Outcome {
     if outcomes.is_empty() { Outcome::Empty } else { Outcome::All(outcomes) }
 }

@@ -1,4 +1,4 @@
-//! Rendering of answers to queries: the past of a cell, events, and the session.
+//! Rendering of answers to queries about the past of a cell, about events, and about the session.
 
 use std::fmt::Write as _;
 
@@ -16,8 +16,8 @@ use crate::view::status::Status;
 use crate::view::timeline::{Events, Happening};
 
 impl RenderedText<'_> {
-    /// Renders the links whose parent is `parent`, and recursively the links below them. `reported` consists of the
-    /// indentation depth and a flag. The flag is true if writes that only moved a value are listed, too.
+    /// Renders the links whose parent is `parent`, and recursively the links below them. `reported` has the
+    /// indentation depth, and a flag that is true if writes that only moved a value are listed, too.
     pub(super) fn origins(&mut self, chain: &[ValueOrigin], parent: Option<usize>, reported: (usize, bool)) {
         let (depth, all) = reported;
         let indent = "  ".repeat(depth);
@@ -110,7 +110,7 @@ impl RenderedText<'_> {
         let end = match status.span.end {
             SpanEnd::Known => "",
             SpanEnd::Reached => " or later",
-            SpanEnd::Expected => " as on its parent",
+            SpanEnd::Expected => " (estimated from the parent branch)",
         };
         let percent = status.percent.map_or(String::new(), |percent| format!(" ({percent:.1} %)"));
         line!(self, "step {}{percent} of {first} to {last}{end}", status.step);
@@ -141,7 +141,7 @@ impl RenderedText<'_> {
 
     pub(super) fn events(&mut self, events: &Events) {
         if events.time_points.is_empty() && events.calls.none() {
-            line!(self, "there are none");
+            line!(self, "there are no events");
         }
         if events.more_time_points > 0 {
             line!(self, "… {} earlier events", events.more_time_points);
@@ -163,7 +163,7 @@ impl RenderedText<'_> {
             }
         }
         if events.intervals.len() > 1 {
-            line!(self, "in all: {}", calls(events.calls));
+            line!(self, "total: {}", calls(events.calls));
         }
     }
 
@@ -200,7 +200,8 @@ impl RenderedText<'_> {
     }
 }
 
-/// Renders how often a value was moved and by what kind of write, or returns `None` if it wasn't moved.
+/// Renders the number of writes that only moved a value, and their kind: `2 swaps`, `1 move`. Returns `None` if the
+/// value wasn't moved.
 pub fn moves_in_words(chain: &[ValueOrigin], path: &ValuePath) -> Option<String> {
     let is_swap = |link: &usize| {
         let cause = chain.get(*link).map(|link| &link.cause);

@@ -31,16 +31,16 @@ use crate::session::Session;
 use crate::timeline::{BranchNumber, Calls, TimePoint};
 use crate::view::code::detail;
 
-/// Renders the outcome of a command as lines with line ends. `session` is the session after the command; it may have
-/// executed further commands since then.
+/// Renders the outcome of a command as lines with line ends. `session` is the session that executed the command. It
+/// may have executed further commands since.
 pub fn render(session: &Session, outcome: &Outcome) -> String {
     let mut page = RenderedText { session, out: String::new(), depth: 0 };
     page.outcome(outcome);
     page.out
 }
 
-/// Renders the outcomes of a script up to the command that failed. Returns an empty text for an error outside
-/// a script.
+/// Renders the outcomes of a script up to the command that failed. If the error isn't from a script, returns an
+/// empty text.
 pub fn render_done(session: &Session, error: &CommandError) -> String {
     let mut page = RenderedText { session, out: String::new(), depth: 0 };
     page.done(error);
@@ -68,7 +68,7 @@ fn prints(session: &Session, printed: &Printed) -> String {
                 let name = names.entry(shown.at).or_insert_with(|| shown.name(program));
                 writeln!(text, "{name} = {}", program.text(shown.value))
             }
-            // A line that begins with `> ` would be read as a command when a transcript is replayed.
+            // If a printed line began with `> `, a replay of the transcript would take the line for a command.
             Print::Logged(line) if line.starts_with("> ") => writeln!(text, " {line}"),
             Print::Logged(line) => writeln!(text, "{line}"),
         };
@@ -88,7 +88,7 @@ pub fn render_error(error: &CommandError) -> String {
 struct RenderedText<'a> {
     session: &'a Session,
     out: String,
-    /// Number of scripts within which this outcome is rendered.
+    /// Nesting depth: the number of scripts that contain the command of this outcome.
     depth: usize,
 }
 
@@ -102,7 +102,7 @@ impl RenderedText<'_> {
             }),
             Outcome::Array(array) => self.array(array),
             Outcome::PointSet(point) => self.point(point),
-            Outcome::Points(points) if points.is_empty() => line!(self, "there are none"),
+            Outcome::Points(points) if points.is_empty() => line!(self, "there are no points"),
             Outcome::Points(points) => points.iter().for_each(|point| self.point(point)),
             Outcome::Deleted(count) => line!(self, "deleted {count}"),
             Outcome::Origins { chain, all } => self.origins(chain, None, (0, *all)),
@@ -139,16 +139,16 @@ impl RenderedText<'_> {
             Outcome::Rows(rows) => rows.iter().for_each(|row| self.row(row)),
             Outcome::Card(card) => self.card(card),
             Outcome::Status(status) => self.status(status),
-            Outcome::Marks(marks) if marks.is_empty() => line!(self, "there are none"),
+            Outcome::Marks(marks) if marks.is_empty() => line!(self, "there are no marks"),
             Outcome::Marks(marks) => {
                 marks.iter().for_each(|(name, at)| line!(self, "{name}: {}", time_point(*at)));
             }
             Outcome::Marked { name, at } => line!(self, "mark {name}: {}", time_point(*at)),
             Outcome::Events(events) => self.events(events),
-            Outcome::Fences(steps) if steps.is_empty() => line!(self, "there are none"),
+            Outcome::Fences(steps) if steps.is_empty() => line!(self, "there are no fences"),
             Outcome::Fences(steps) => steps.iter().for_each(|step| line!(self, "step {step}")),
             Outcome::Fence { at, is_set: true } => line!(self, "a fence at {}", time_point(*at)),
-            Outcome::Fence { at, is_set: false } => line!(self, "no fence at {}", time_point(*at)),
+            Outcome::Fence { at, is_set: false } => line!(self, "removed the fence at {}", time_point(*at)),
             Outcome::Forks(forks) => forks.iter().for_each(|fork| self.fork(fork)),
             Outcome::Inverse(lines) => lines.iter().for_each(|text| line!(self, "{text}")),
             Outcome::Plot(plot) => self.plot(plot),
@@ -158,7 +158,7 @@ impl RenderedText<'_> {
             Outcome::Explained(entry) => self.out.push_str(&page::page(entry, &codes::printed(entry.code))),
             Outcome::All(all) => self.all(all),
             Outcome::Saved(path) => line!(self, "saved to {path}"),
-            Outcome::Empty => line!(self, "there are none"),
+            Outcome::Empty => line!(self, "there is nothing to print"),
             Outcome::Quit | Outcome::Nothing => {}
         }
     }
@@ -173,8 +173,8 @@ impl RenderedText<'_> {
         self.depth -= 1;
     }
 
-    /// Renders a command of a script. An additional `>` distinguishes it from the command that ran the script. A replay
-    /// of the transcript executes only the command that ran the script.
+    /// Renders a command of a script. An additional `>` distinguishes this command from the `source` command that
+    /// ran the script. A replay of the transcript executes only the `source` command.
     fn command(&mut self, command: &str) {
         if !command.is_empty() {
             line!(self, "{}> {command}", ">".repeat(self.depth));

@@ -65,7 +65,7 @@ impl RenderedText<'_> {
         self.rows_of(trace);
         let holds = trace.condition.as_ref().map_or(String::new(), |text| format!(" where {text}"));
         match &trace.ended {
-            None => line!(self, "… `trace /{} …` has more rows", trace.rows.len() * 10),
+            None => line!(self, "… there are more rows: `trace /{} …` prints them", trace.rows.len() * 10),
             Some(Reason::Interrupted | Reason::StepLimit) => {
                 let reason = trace.ended.as_ref().map(words).unwrap_or_default();
                 line!(self, "{reason}: there may be more rows");

@@ -14,7 +14,8 @@ use crate::view::cells::{ArrayView, CellView, CellsPane};
 use crate::view::code::{Bracket, BracketPart, CodeLine, CodePane};
 use crate::view::stack::{ArgumentView, FrameView};
 
-/// Maximum width of instructions up to which the statements next to them are aligned, in columns.
+/// Maximum width of an instruction, in columns, for which the statement next to it is aligned with the other
+/// statements.
 const WIDEST_INSTRUCTION: usize = 36;
 
 impl RenderedText<'_> {
@@ -77,7 +78,7 @@ impl RenderedText<'_> {
     pub(super) fn cells(&mut self, pane: &CellsPane) {
         let lists = [&pane.globals, &pane.registers, &pane.parameters, &pane.ancillas];
         if pane.arrays.is_empty() && lists.iter().all(|list| list.is_empty()) {
-            line!(self, "there are none");
+            line!(self, "there are no cells");
         }
         lists.into_iter().flatten().for_each(|cell| self.cell(cell));
         for array in &pane.arrays {

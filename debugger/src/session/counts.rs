@@ -1,8 +1,8 @@
-//! Execution counts of lines: how often each line was executed between the program's start and the current
-//! step. A breakpoint on the line would have stopped equally often; the instruction that comes next isn't
-//! counted. The machine counts nothing while it runs. When counts are requested, the steps since the last
-//! count are executed again. If the session is at an earlier step than the last count, those counts are
-//! subtracted. A branch starts with the counts of the time point at which it began.
+//! Execution counts of lines: how often each line was executed between the program's start and the current step. A
+//! breakpoint on the line would have stopped equally often. The next instruction isn't counted before it is
+//! executed. The machine counts nothing while it runs. When counts are requested, the steps since the last count
+//! are executed again. If the session is now at an earlier step than at the last count, the executions between the
+//! two steps are subtracted. A branch starts with the counts of the time point at which it began.
 
 use std::sync::Arc;
 
@@ -15,17 +15,18 @@ use crate::listing::Line;
 use crate::outcome::{Printed, Reason};
 use crate::timeline::{BranchNumber, TimePoint};
 
-/// Maximum number of executed steps, for each time point that a count may visit. A count that needs more steps is
-/// refused.
+/// Maximum number of steps that a count may execute, per time point that it may visit. For example, a count that
+/// may visit 10 time points is refused if it must execute more than 160 steps.
 const STEPS_PER_TIME_POINT: u64 = 16;
 
-/// Maximum number of time points that commands visit to count lines. Visiting so few takes no noticeable
-/// time.
+/// Maximum number of time points that a command visits to count lines. With this maximum, the count takes no
+/// noticeable time.
 pub const MOST_COUNTED: u64 = 1 << 19;
 
 impl Session {
-    /// Updates the counts to the current step. Returns true if the counts are valid, and false if counting would
-    /// visit more than `most` time points.
+    /// Updates the execution counts of all lines to the current step. Returns false if that would visit more than
+    /// `most` time points, would execute too many steps, or was interrupted. Then there are no counts for the
+    /// current step.
     pub fn count_lines(&mut self, most: u64) -> bool {
         if self.counts.plan.is_none() {
             self.counts.plan = Some(Arc::new(LinePlan::new(self.memory.program(), &self.listing)));
@@ -47,9 +48,9 @@ impl Session {
         Some(u64::try_from(*counted.counts.get(number)?).unwrap_or(0))
     }
 
-    /// Updates the counts of a branch to a time point. They start from the branch's last counted step, or
-    /// from its origin. `left` is the number of time points that may still be visited. The position on the
-    /// branch is restored.
+    /// Updates the counts of the branch of a time point, so that they are valid at the time point. The count starts
+    /// at the branch's last counted step or, if there is none, at the branch's origin. `left` is the number of time
+    /// points that the count may still visit. Afterwards, the position on the branch is restored.
     fn count_to(&mut self, plan: &LinePlan, time_point: TimePoint, left: &mut u64) -> Option<()> {
         let from = match self.counts.counted.get(&time_point.branch) {
             Some(counted) => counted.step,
@@ -95,8 +96,8 @@ impl Session {
         Some(fork.step)
     }
 
-    /// Counts the executions of each line between two steps that were reached before. Returns `None` if more
-    /// than `left` time points would have to be visited, or if the user interrupts.
+    /// Counts the executions of each line between two steps that the branch has reached before. Returns `None` if
+    /// the count would visit more than `left` time points, or if the user interrupts it.
     fn count_between(&mut self, plan: &LinePlan, first: i64, last: i64, left: &mut u64) -> Option<Vec<i64>> {
         let mut found = vec![0_i64; plan.lines.len()];
         if self.travel_to(first, &mut Printed::default()) != Reason::Arrived {

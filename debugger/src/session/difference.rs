@@ -13,17 +13,17 @@ use crate::question::{Holder, PastOfCell};
 use crate::timeline::TimePoint;
 use crate::view::stack;
 
-/// Maximum number of values of a stack, and of calls, in the answer.
+/// Maximum number of values of each stack in the answer, and maximum number of calls.
 const FEW: usize = 4;
 
-/// A time point as users name it.
+/// The name that a user gives for a time point, as an argument of `goto` or `diff`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TimePointName {
     /// The current time point of the session.
     Here,
     /// The first step of the branch.
     Start,
-    /// The end of the branch; the session runs there if necessary.
+    /// The end of the branch. If the end isn't known, the session runs forward to find it.
     End,
     /// A step of the current branch, by its number.
     Step(i64),
@@ -43,8 +43,8 @@ struct Visited {
 }
 
 impl Session {
-    /// Compares two time points and lists at most `most` cells. The earlier time point comes first in the
-    /// result. Time points of different branches keep the order of the arguments.
+    /// Compares two time points and lists at most `most` cells. On one branch, the result begins with the earlier
+    /// time point. If the time points are on different branches, the result keeps the order of the arguments.
     ///
     /// # Errors
     /// There is no such mark, or no memory for copies of the state.
@@ -62,7 +62,7 @@ impl Session {
         let here = self.time_point();
         self.excursion(|session| {
             let difference = session.compare(here, [a, b], most);
-            // The state to be restored belongs to this branch.
+            // `excursion` restores a state of this branch, so the session returns to the branch first.
             session.timeline.switch(here.branch);
             difference
         })?
@@ -199,9 +199,9 @@ impl Session {
         }
     }
 
-    /// Finds the last writes to the cells between both time points. Writes of values are searched backward
-    /// from the later time point. Adjoints may have been propagated backward in time; their last write is
-    /// then searched forward from the earlier time point.
+    /// Finds the last writes to the cells between both time points. For values, the search runs backward from the
+    /// later time point. If adjoints were propagated backward in time, their last write is the earliest in time, so
+    /// the search for it runs forward from the earlier time point.
     fn find_writers(&mut self, sets: Vec<CellSet>, found: &mut TimePointDifference) {
         self.timeline.switch(found.to.branch);
         found.stopped = self.arrive(found.to.step, &mut found.printed);
@@ -243,8 +243,8 @@ impl Session {
         }
     }
 
-    /// If the step just passed wrote a wanted cell, records that write as the cell's last one and returns
-    /// true.
+    /// If the session has just passed a step that wrote a wanted cell, records this step as the cell's last write
+    /// and returns true.
     fn settle_writer(&mut self, wanted: &Wanted, direction: Travel, found: &mut TimePointDifference) -> bool {
         let Holder::Cells(set) = wanted.holder else { return true };
         let Some(touch) = self.writes_passed(set, direction).pop() else { return false };

@@ -1,6 +1,6 @@
-//! Edits of the state, and the round-trip check of a branch. An edit begins a new branch, so that no history
-//! is lost. If no step has been executed on the current branch, the edit is added to that branch instead. A
-//! mark or a fence at the time point prevents that.
+//! Edits of the state, and the round-trip check of a branch. An edit begins a new branch, so that no history is
+//! lost. If no step has been executed on the current branch, the edit is added to the current branch instead,
+//! unless a mark or a fence is at the time point.
 
 use std::sync::atomic::Ordering;
 
@@ -90,7 +90,7 @@ impl Session {
         Ok(Seed { adjoint: name, value, cleared, is_change })
     }
 
-    /// Returns the number of nonzero adjoints, except the one at `besides`.
+    /// Returns the number of nonzero adjoints. The adjoint `besides` isn't counted.
     fn other_adjoints(&self, besides: Cell) -> usize {
         let Some(adjoints) = &self.state().adjoints else { return 0 };
         let is_set = |bits: u64| self.program().approximate(Value::Real(bits)) != 0.0;
@@ -99,8 +99,8 @@ impl Session {
         all - usize::from(own)
     }
 
-    /// Sets the value of a cell like [`Session::set`]. A value of the other class leaves the cell unchanged.
-    /// If the cell is the mode bit, the caller has checked that the mode can be switched.
+    /// Sets the value of a cell like [`Session::set`]. If the value's class differs from the cell's, the cell stays
+    /// unchanged. If the cell is the mode bit, the caller has checked that the mode can be switched.
     ///
     /// # Errors
     /// There is no memory for the states that a branch begins with.
@@ -124,8 +124,8 @@ impl Session {
         Ok(Edit { cell: name, before, after, is_change })
     }
 
-    /// Returns true if a mark or a fence is at a time point. An edit there begins a new branch instead of
-    /// changing the current one, so that the mark or fence keeps its state.
+    /// Returns true if a mark or a fence is at a time point. An edit at such a time point begins a new branch
+    /// instead of changing the current one. So the state at the mark or the fence stays the same.
     fn is_kept(&self, time_point: TimePoint) -> bool {
         self.marks.values().any(|&mark| mark == time_point)
             || self.fences().any(|step| step == time_point.step)
@@ -139,10 +139,9 @@ impl Session {
         self.footprint = None;
     }
 
-    /// Runs a copy of the current branch from its origin to the end of the program and back, without a
-    /// history. Reports garbage at the end, and whether running back restores the origin. If the branch
-    /// begins at the end of the program, the copy first runs backward to the beginning. The session doesn't
-    /// move.
+    /// Runs a copy of the current branch from its origin to the end of the program and back, without a history.
+    /// Reports the garbage at the end, and reports if the backward run restores the origin. If the branch begins at
+    /// the end of the program, the copy first runs backward to the beginning. The session stays at its time point.
     ///
     /// # Errors
     /// There is no memory for the copy.
@@ -185,8 +184,8 @@ impl Session {
         Ok(RoundTripCheck { steps, stop, garbage, restored, erased_bits })
     }
 
-    /// Runs a copy of the machine to a step. The run is stopped by an interrupt, a trap, or the bound of the
-    /// program, but not by points or fences.
+    /// Runs a copy of the machine to a step. An interrupt, a trap, or the start or the end of the program stops the
+    /// run. Points and fences don't stop it.
     fn run_copy(&self, machine: &mut Machine, travel: Travel, to: i64) -> Reason {
         loop {
             let here = machine.state().step;

@@ -31,7 +31,7 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    /// All kinds, in the order in which the screen explains their signs.
+    /// All kinds, in the order of the legend in the timeline pane.
     pub const ALL: [EventKind; 6] = [
         EventKind::Stop,
         EventKind::Trap,
@@ -41,7 +41,7 @@ impl EventKind {
         EventKind::Call,
     ];
 
-    /// Returns the word that scripts and `next-event` use.
+    /// Returns the name of the kind as `next-event` accepts it.
     pub const fn name(self) -> &'static str {
         match self {
             EventKind::Stop => "stop",
@@ -53,7 +53,7 @@ impl EventKind {
         }
     }
 
-    /// Parses the word of a kind; `None` for any other word.
+    /// Parses the name of a kind. Returns `None` for any other text.
     pub fn named(name: &str) -> Option<EventKind> {
         EventKind::ALL.into_iter().find(|kind| kind.name() == name)
     }

@@ -1,5 +1,5 @@
-//! Events on the current branch: stops and traps, marks and fences, calls, and branches that leave it. The
-//! session can travel from event to event, within the steps that were reached before.
+//! Events on the current branch: stops and traps, marks and fences, calls, and forks, where other branches leave
+//! the current one. The session can travel from event to event, within the steps that the branch has reached.
 
 use reviver_vm::Travel;
 
@@ -40,11 +40,11 @@ impl Session {
         }
     }
 
-    /// Travels to the nearest event of the current branch in a direction, of one kind or of any. The event
-    /// of a call is at the step after the call was entered or left.
+    /// Travels to the nearest event of the current branch in a direction. `wanted` restricts the search to one kind
+    /// of events. The event of a call is at the step after the call was entered or left.
     ///
     /// # Errors
-    /// There is no such event in the steps that were reached before.
+    /// There is no such event among the steps that the branch has reached.
     pub fn next_event(&mut self, travel: Travel, wanted: Option<EventKind>) -> Result<Motion, SessionError> {
         let wants = |kind| wanted.is_none_or(|wanted| wanted == kind);
         let here = self.step_number();
@@ -68,7 +68,7 @@ impl Session {
         Ok(self.ended(from, travel, ScanResult { reason, printed }))
     }
 
-    /// Returns the steps of the current branch's events of the kinds that `wants` accepts, except calls.
+    /// Returns the steps of those events of the current branch whose kinds `wants` accepts. Calls aren't included.
     fn lasting(&self, wants: impl Fn(EventKind) -> bool) -> impl Iterator<Item = i64> {
         let branch = self.timeline.time_point().branch;
         let kind_of = |event: &Event| match event {
@@ -91,8 +91,8 @@ impl Session {
         steps.into_iter()
     }
 
-    /// Returns the two nearest intervals with calls in a direction. The second one is needed because the session may
-    /// be inside the nearer one and have passed its calls already.
+    /// Returns the two nearest intervals with calls in a direction. If the session is inside the nearest interval
+    /// and has passed its calls already, the next call is in the second interval.
     fn call_intervals(&self, travel: Travel) -> Vec<CallSegment> {
         let here = self.step_number();
         let mut intervals: Vec<CallSegment> = self.timeline.branch().calls().collect();
@@ -107,8 +107,9 @@ impl Session {
         intervals
     }
 
-    /// Returns the step of the nearest event: an event at a known step, or a call in one of the intervals. The
-    /// intervals are sorted by distance. The search may travel; if the travel was stopped, returns the reason.
+    /// Returns the step of the nearest event: the event at the step `lasting`, or a call in one of the intervals.
+    /// The intervals are sorted by distance. The search may travel. If the travel is stopped, returns the reason as
+    /// the error.
     fn nearest(
         &mut self,
         travel: Travel,
@@ -137,8 +138,9 @@ impl Session {
         Ok(lasting)
     }
 
-    /// Returns the first call after step `low`, or, when travelling backward, the last call up to step
-    /// `high`. The search is a bisection over the machine's count of calls, which never decreases in time.
+    /// Returns the step of the first call after step `low`. When travelling backward, returns that of the last call
+    /// up to step `high`. The search is a bisection over the machine's count of calls, which never decreases in
+    /// time.
     fn call_between(
         &mut self,
         travel: Travel,

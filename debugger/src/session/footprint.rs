@@ -27,8 +27,8 @@ impl Session {
         }
         let (facing, here) = (self.facing, self.step_number());
         let (first, last) = self.timeline.branch().extent();
-        // Only a step that was executed before is executed again. If a branch begins here, the step before
-        // belongs to another branch.
+        // The last step is executed again only if the current branch has executed it. If the branch begins at the
+        // current step, the last step was executed on another branch.
         if !(first..=last).contains(&(here - facing.sign())) {
             return Vec::new();
         }
@@ -54,8 +54,8 @@ impl Session {
         cells.iter().zip(before).map(touch).collect()
     }
 
-    /// Returns the cells that the step from a node reads or writes. Each cell is listed once, with a flag for
-    /// read and a flag for written.
+    /// Returns the cells that the step from a node reads or writes, each once. The first flag of a cell is true if
+    /// the step reads the cell, the second if the step writes it.
     pub(super) fn touched(&self, node: Node) -> Vec<(Cell, bool, bool)> {
         let mut cells = Vec::new();
         access::visit(&self.memory, self.state(), node, |access, cell| note(&mut cells, access, cell));

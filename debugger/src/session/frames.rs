@@ -1,5 +1,5 @@
-//! The selected frame: the open procedure in which names are resolved, and to which "here" refers in queries.
-//! Every movement selects the innermost frame.
+//! The selected frame. Commands resolve names in this frame, and commands about the current place refer to its
+//! current instruction. Every movement selects the innermost frame.
 
 use super::{Session, SessionError};
 
@@ -12,7 +12,7 @@ impl Session {
     /// Selects a frame by its backtrace number: 0 is the innermost.
     ///
     /// # Errors
-    /// Fewer calls are open.
+    /// There is no frame with this number, because fewer calls are open.
     pub fn select_frame(&mut self, number: usize) -> Result<(), SessionError> {
         let outermost = self.state().calls.len();
         if number > outermost {
@@ -66,8 +66,8 @@ impl Session {
         }
     }
 
-    /// Returns the instruction with which the selected frame continues. In an outer frame that is the
-    /// instruction after the open call.
+    /// Returns the instruction with which the selected frame continues. In an outer frame, it is the instruction
+    /// after the frame's open call.
     pub(super) fn next_in_frame(&self) -> u32 {
         match self.state().calls.get(self.depth()) {
             Some(call) if call.inverted => call.site.saturating_sub(1),

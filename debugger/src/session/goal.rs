@@ -9,22 +9,22 @@ use crate::outcome::{Printed, Reason};
 
 /// Minimum number of steps between two checks of the interrupt flag.
 const SLICE: u64 = 1 << 20;
-/// Number of steps that native code executes between two checks, for each cell of the state. Native code copies all
-/// cells at each check, and executes many steps in the time of that copy.
+/// Number of steps between two checks of the interrupt flag per cell of the state, for runs of native code. At each
+/// check, native code copies all cells; with this number, the copies take little time compared to the steps.
 const STEPS_PER_CELL: u64 = 16;
-/// Maximum number of steps between two checks, so that an interrupt takes effect quickly. Steps that native
-/// code can't execute are interpreted. The interpreter needs some hundredths of a second for this many.
+/// Maximum number of steps between two checks, so that an interrupt takes effect quickly. If native code can't
+/// execute the steps, they are interpreted, which takes some hundredths of a second for this number.
 const LONGEST_SLICE: u64 = 1 << 23;
 
 impl Session {
-    /// Returns the number of steps between two checks of the interrupt flag; a slice takes milliseconds.
+    /// Returns the number of steps to execute before the next check of the interrupt flag. They take milliseconds.
     pub(super) fn slice(&self) -> u64 {
         slice_of(self.state(), self.timeline.branch().is_long_run())
     }
 }
 
-/// Returns the number of steps between two checks, for a machine in this state. `is_fast` is true if native
-/// code may execute the steps.
+/// Returns the number of steps between two checks of the interrupt flag, for a machine in this state. `is_fast` is
+/// true if native code may execute the steps.
 pub(super) fn slice_of(state: &State, is_fast: bool) -> u64 {
     let cells = (state.ints.len() + state.reals.len()) as u64;
     if is_fast { (STEPS_PER_CELL * cells).clamp(SLICE, LONGEST_SLICE) } else { SLICE }

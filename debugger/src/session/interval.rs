@@ -1,6 +1,7 @@
-//! Backward scans over intervals without residues, in programs that lose bits. First the interval is executed again
-//! in the other direction, which is faster. If this run finds no reason to stop, the scan skips the whole interval.
-//! Otherwise the scan executes the interval backward.
+//! Scans toward the origin of a branch over intervals without residues, in programs that lose bits. Executing such
+//! an interval toward the origin is slow. So the interval is first executed in the other direction, from the
+//! checkpoint before it. If this run finds no reason to stop, the scan skips the whole interval. Otherwise the scan
+//! executes the interval toward the origin.
 
 use reviver_vm::Stop;
 
@@ -11,14 +12,14 @@ use reviver_vm::stops::{Node, Stops};
 
 /// Result of an attempt to skip the next interval.
 pub(super) enum Skip {
-    /// There is no such interval, or it contains a reason to stop.
+    /// Nothing was skipped: there is no interval without residues ahead, or it contains a reason to stop.
     Nothing,
-    /// The interval was skipped; the scan continues at its other end.
+    /// The interval was skipped. The scan continues at the far end of the interval.
     Skipped,
     Interrupted,
 }
 
-/// The stops of a scan for the opposite direction, computed when needed.
+/// The stops of a scan for a run in the opposite direction. They are computed when they are needed first.
 pub(super) struct OppositeScan {
     plan: Option<Option<Stops>>,
     /// The step at the near end of an interval that contains a reason to stop. This interval isn't checked
@@ -77,8 +78,8 @@ impl Session {
         (!goals.is_empty()).then(|| Stops::new(self.program(), goals))
     }
 
-    /// Returns the nodes of all calls of one procedure, for both directions. It is the procedure that the frame at
-    /// a call depth has called.
+    /// Returns the nodes of all calls of the procedure that the frame at a call depth has called. The nodes are for
+    /// both directions of travel.
     fn calls_of(&self, depth: usize) -> Vec<Node> {
         let open = self.state().calls.get(depth).and_then(|record| self.memory.program().callee(record.site));
         let sites = 0..self.program().module().code.len() as u32;
@@ -134,7 +135,8 @@ impl Session {
     }
 }
 
-/// Returns the node of the same state for the opposite direction of travel.
+/// Returns the node that a state has for the opposite direction of travel, given the state's node for one
+/// direction.
 fn turned(node: Node) -> Node {
     Node { backward: !node.backward, ..node }
 }

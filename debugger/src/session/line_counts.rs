@@ -25,8 +25,8 @@ pub(super) struct LinePlan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LineEntry {
     pub line: usize,
-    /// True if the entry instruction has just been executed at this node, false if it comes next. An entry at
-    /// a join is counted after the join.
+    /// True if the node is the one just after the first instruction of the line, false if this instruction comes
+    /// next at the node. If the line begins with a join, the node is after the join.
     pub is_behind: bool,
 }
 
@@ -34,8 +34,8 @@ pub(super) struct LineEntry {
 #[derive(Clone, Debug)]
 pub(super) struct CountedTo {
     pub step: i64,
-    /// The number of steps of the last count that was given up or interrupted. Counts over more than half as
-    /// many steps aren't tried again.
+    /// The number of steps of the last count that was given up or interrupted. A new count isn't tried if it would
+    /// execute more than half this number of steps.
     pub too_far: Option<u64>,
     /// Counts by line number. A count is negative if the branch began with an edit and then ran backward over
     /// a line that hadn't been executed forward.

@@ -84,11 +84,11 @@ pub enum SessionError {
     NoFrame { number: usize, outermost: usize },
     #[error("no call of `{0}` is open")]
     NotOpen(String),
-    #[error("this is the outermost frame: nothing called main")]
+    #[error("this is the outermost frame: main has no caller")]
     OutermostFrame,
     #[error("this is the innermost frame")]
     InnermostFrame,
-    #[error("there is nothing to {0}")]
+    #[error("there is no motion to {0}")]
     NoTrail(&'static str),
     #[error("this is the program's own branch, which has no parent branch")]
     TopBranch,
@@ -121,16 +121,16 @@ pub enum SessionError {
 }
 
 impl SessionError {
-    /// Returns true if a movement was refused because a bound is reached already, for example the outermost
-    /// frame. Such an error isn't a mistake of the user.
+    /// Returns true if a command was refused because there is nothing further in its direction: no further event,
+    /// frame, or motion to undo. Such an error isn't a mistake of the user.
     pub fn is_bound(&self) -> bool {
         use SessionError::{InnermostFrame, NoCaller, NoEvent, NoTrail, OutermostFrame, TopBranch};
         matches!(self, NoCaller | OutermostFrame | InnermostFrame | NoTrail(_) | TopBranch | NoEvent { .. })
     }
 }
 
-/// Returns "after" for events that are ahead when travelling forward, and "before" for the other direction.
-/// Used in messages.
+/// Returns the word for the steps ahead in a message: "after" the current step when travelling forward, "before" it
+/// when travelling backward.
 fn ahead(travel: Travel) -> &'static str {
     match travel {
         Travel::Forward => "after",
@@ -174,7 +174,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Creates a session at a state, which should be at step 0 of the subject's program.
+    /// Creates a session of a program. `start` is the state at step 0 of the timeline.
     ///
     /// # Errors
     /// There is no memory for the copy of the state that the timeline begins with.
@@ -352,7 +352,7 @@ impl Session {
         Ok(ConsoleExpression::parse(text)?.cell(self.scene())?)
     }
 
-    /// Returns the array, or the adjoints of one, that a text names in the selected frame.
+    /// Returns the array that a text names in the selected frame, or the adjoints of an array (`A'`).
     ///
     /// # Errors
     /// There is no such array.
@@ -361,8 +361,8 @@ impl Session {
         array.ok_or_else(|| SessionError::NoArray(text.to_owned()))
     }
 
-    /// Returns the cell that a text names in the selected frame. Rejects constants that were passed to a
-    /// call, because equal constants share one cell.
+    /// Returns the cell that a text names in the selected frame, if the cell can be changed. Returns an error for a
+    /// parameter to which a constant was passed, because equal constants share one cell.
     pub(super) fn variable(&self, text: &str) -> Result<Cell, SessionError> {
         let cell = self.cell(text)?;
         match self.memory.is_constant(cell) {
@@ -376,8 +376,8 @@ impl Session {
         self.instruction(Travel::Forward)
     }
 
-    /// Returns the code index of the instruction that the next step in a direction executes or undoes, or
-    /// `None` at the bound.
+    /// Returns the code index of the instruction that the next step in a direction executes or undoes. Returns
+    /// `None` if the program begins or ends here.
     pub fn instruction(&self, travel: Travel) -> Option<u32> {
         instruction_at(self.program(), self.state(), travel)
     }
@@ -399,8 +399,8 @@ impl Session {
     }
 }
 
-/// Returns the code index of the instruction that the next step from a state executes or undoes, or `None`
-/// at the bound.
+/// Returns the code index of the instruction that the next step from a state executes or undoes. Returns `None` if
+/// the state is the program's start or end in this direction.
 fn instruction_at(program: &Program, state: &State, travel: Travel) -> Option<u32> {
     let node = reviver_vm::stops::Node::of(state, travel);
     let bound = if node.backward { program.begin() } else { program.end() };

@@ -22,9 +22,9 @@ pub struct PointOptions {
 }
 
 impl Session {
-    /// Resolves a text to places: a line (`12`, `file:12`), a label, a procedure, or an instruction (`*7`).
-    /// An empty text means the next instruction of the selected frame. Also returns a name of the place for
-    /// messages. Only a line may have several places, because control may enter it in several ways.
+    /// Resolves a text to places: a line (`12`, `file:12`), a label, a procedure, or an instruction (`*7`). An
+    /// empty text means the next instruction of the selected frame. Also returns a name of the place for messages.
+    /// Only a line may have several places, one for each way in which control can enter the line.
     ///
     /// # Errors
     /// There is no such place.
@@ -51,7 +51,7 @@ impl Session {
     /// Resolves a text to places at which a run can stop.
     ///
     /// # Errors
-    /// There is no such place, or it is the beginning of main, which precedes every state of a run.
+    /// There is no such place, or it is the beginning of main. Every run starts after the beginning of main.
     pub fn places_to_stop(&self, text: &str) -> Result<(Vec<BreakPlace>, String), SessionError> {
         let (places, name) = self.places(text)?;
         let entry = self.program().module().procedures.first().map(|main| main.entry);
@@ -65,8 +65,8 @@ impl Session {
         }
     }
 
-    /// Returns the line that a text names (`12`, `file:12`), with or without instructions. Returns `None`
-    /// if the text names something else.
+    /// Returns the line that a text names (`12`, `file:12`), even if the line has no instructions. Returns `None`
+    /// if the text names no line.
     ///
     /// # Errors
     /// There is no such file.
@@ -83,7 +83,8 @@ impl Session {
         Ok(Some(Line { file, line }))
     }
 
-    /// Returns the entries of a line. If the line has no instructions, uses the next line that has some.
+    /// Returns the places at which control enters a line, and the line's name. If the line has no instructions,
+    /// uses the next line with instructions.
     fn places_of_line(&self, line: Line) -> Result<(Vec<BreakPlace>, String), SessionError> {
         let found = self.listing.with_instructions(line);
         let found = found.ok_or_else(|| SessionError::NoLine(self.listing.name(line)))?;
@@ -110,7 +111,8 @@ impl Session {
         SessionError::NoPlace { name: text.to_owned(), near: near.map(str::to_owned) }
     }
 
-    /// Builds the error for a place in an unknown file. Suggests the same line in a file with a similar name.
+    /// Builds the error for a place in an unknown file. The error suggests the same line in a file with a similar
+    /// name.
     fn no_file(&self, text: &str) -> SessionError {
         let (wanted, line) = text.rsplit_once(':').unwrap_or((text, ""));
         let names = self.listing.files().iter().flat_map(|file| {
@@ -152,9 +154,10 @@ impl Session {
     /// Sets a watchpoint on a cell, an array, a slice, or an expression. An expression can be watched only
     /// for changes of its value.
     ///
-    /// A cell of a frame is watched whenever a call of the same procedure is open at the same depth. A
-    /// parameter is resolved now: the cell that it refers to is watched. Names in the condition and the
-    /// message are resolved in the selected frame while it is open, otherwise in the procedure that writes.
+    /// A cell of a frame is watched whenever a call of the same procedure is open at the same depth. A parameter is
+    /// resolved when the watchpoint is set: the cell that the parameter refers to is watched. Names in the
+    /// condition and the message are resolved in the frame that was selected then. If that frame isn't open any
+    /// more, they are resolved in the procedure that writes.
     ///
     /// # Errors
     /// - There are no such cells, or they are constant.
@@ -194,8 +197,8 @@ impl Session {
         Ok((WatchedPlace::Value(Box::new(bound)), name))
     }
 
-    /// Returns the cells that an expression names in the selected frame, and a name for messages. Returns
-    /// `None` if the expression isn't just a name, with or without indices.
+    /// Returns the cells that an expression names in the selected frame, and a name for messages. Returns `None`
+    /// unless the expression is a single name, with or without indices.
     ///
     /// # Errors
     /// There are no such cells, or they are constant.
@@ -215,8 +218,8 @@ impl Session {
             None if expression.is_fixed() && !self.is_parameter(expression) => typed.to_owned(),
             None => format!("{} to {}", name(found.first()), name(found.last())),
         };
-        // Parameters and variable indices are resolved now. The name shows the cell, and the user's text if
-        // it differs.
+        // Parameters and variable indices are resolved now. The name for messages is that of the cell; the user's
+        // text follows if it differs.
         let name = if typed == own { own } else { format!("{own} (`{typed}` here)") };
         Ok(Some((cells, name)))
     }
@@ -224,8 +227,8 @@ impl Session {
     /// Returns the cells that an expression names in the selected frame, and a name for messages.
     ///
     /// # Errors
-    /// There are no such cells, they are constant, or the expression isn't just a name. In the last case, the
-    /// error says that `command` takes cells only.
+    /// There are no such cells, they are constant, or the expression is more than a name. In the last case, the
+    /// error says that `command` takes only cells.
     pub(super) fn cells_named(
         &self,
         expression: &ConsoleExpression,
@@ -272,8 +275,8 @@ impl Session {
         self.point(id).map(|point| &*point)
     }
 
-    /// Rejects an expression that can't have a value anywhere in the program. Names that are unknown here may
-    /// be known in another procedure.
+    /// Returns an error for an expression that can't have a value anywhere in the program. A name that is unknown
+    /// in the current procedure may be known in another one.
     ///
     /// # Errors
     /// The expression contains a name that no procedure knows, or it contains `$old` or `$new` although
@@ -289,8 +292,8 @@ impl Session {
         }
     }
 
-    /// Rejects names that are unknown in the whole program. Names that are unknown only here may have a value
-    /// later.
+    /// Returns an error for an expression with a name that no procedure of the program knows. A name that is
+    /// unknown only in the current procedure may have a value later.
     ///
     /// # Errors
     /// The expression contains a name that is unknown in the whole program.
@@ -342,7 +345,7 @@ impl Session {
         Ok(point)
     }
 
-    /// Sets the number of further hits for which a point doesn't stop.
+    /// Sets the number of further hits at which a point doesn't stop the run.
     ///
     /// # Errors
     /// There is no such point.

@@ -1,4 +1,4 @@
-//! Progress of a long run, for another thread that waits for it. The values are approximate: they are
+//! Progress of a long run, for a thread that waits for the end of the run. The values are approximate: they are
 //! updated every few milliseconds.
 
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
@@ -29,8 +29,8 @@ impl Progress {
 }
 
 impl Session {
-    /// Publishes the step of a run. Returns true if the run may continue. If the interrupt flag is set,
-    /// clears it and returns false.
+    /// Publishes the step of a run. If the interrupt flag is set, clears the flag and returns false: the run must
+    /// stop. Otherwise returns true.
     pub(super) fn may_continue(&self, step: i64) -> bool {
         self.tell(step);
         !self.interrupt.swap(false, Ordering::Relaxed)

@@ -1,5 +1,6 @@
-//! Queries about writes to a cell: the last write, the next write, and the history of values. Queries travel
-//! on the timeline. Queries that return a list then restore the position.
+//! Queries about writes to a cell: the last write, the next write, and the history of values. Queries travel on the
+//! timeline. The queries for the last and for the next write stay at the write. A query that returns a list returns
+//! to the time point where it began.
 
 use reviver_vm::stops::Node;
 use reviver_vm::{State, Travel};
@@ -15,13 +16,14 @@ use crate::points::{Point, Trigger, UNNUMBERED, WatchMode, WatchedPlace};
 use crate::question::{Holder, PastQuestion};
 use crate::timeline::TimePoint;
 
-/// The writes, the reason if the search was stopped, and the question for further writes if there may be any.
+/// The writes that a search found, the reason if the search was stopped, and the question for further writes if
+/// there may be any.
 type FoundWrites = (Vec<Touch>, Option<Reason>, Option<PastQuestion>);
 
 impl Session {
-    /// Travels to just before the last write to a cell, an array or a slice, so that the writing instruction
-    /// comes next. `condition` restricts the search to writes for which it holds, like the condition of a
-    /// watchpoint. If there is no such write, the session stays at its position.
+    /// Travels to just before the last write to a cell, an array or a slice, so that the writing instruction comes
+    /// next. If there is a `condition`, only writes for which the condition holds count, as for a watchpoint. If
+    /// there is no such write, the session stays at its position.
     ///
     /// # Errors
     /// There is no such cell, the condition is invalid or contains an unknown name, or there is no memory
@@ -38,7 +40,7 @@ impl Session {
         self.travel_to_write(cells, condition, Travel::Forward)
     }
 
-    /// Continues the run with a single internal watchpoint instead of the user's points.
+    /// Runs in a direction to a write, with a single internal watchpoint instead of the user's points.
     fn travel_to_write(
         &mut self,
         cells: &str,
@@ -75,9 +77,9 @@ impl Session {
         Ok(self.ended(from, travel, found))
     }
 
-    /// Returns the last `most` writes to a cell, or to the elements of an array or a slice. Only writes up to
-    /// the current step are considered. For adjoints, the writes since the origin of the branch are
-    /// considered.
+    /// Returns the last `most` writes to a cell, or to the elements of an array or a slice. For values, these are
+    /// the last writes before the current step. For adjoints, they are the last writes on the way from the origin
+    /// of the branch to the current step.
     ///
     /// # Errors
     /// There is no such cell, it is constant, or there is no memory for a copy of the state.
@@ -91,7 +93,7 @@ impl Session {
         Ok(history)
     }
 
-    /// Returns the last `most` writes before the time point of a question. The name of the cell is left
+    /// Returns the last `most` writes before the time point of a question. In the result, the name of the cell is
     /// empty.
     ///
     /// # Errors
@@ -113,8 +115,8 @@ impl Session {
         Ok(CellHistory { cell: String::new(), writes, further, is_ahead, stopped })
     }
 
-    /// Travels to the time point of a question, calls `answer`, and restores the position. If the travel is
-    /// stopped before that time point, `answer` isn't called, and the inner result is the reason.
+    /// Travels to the time point of a question, calls `answer`, and restores the position. If the travel is stopped
+    /// before that time point, `answer` isn't called, and the inner result is the reason for the stop.
     ///
     /// # Errors
     /// The session is on another branch now, or there is no memory for a copy of the state.
@@ -133,8 +135,9 @@ impl Session {
         })?)
     }
 
-    /// Returns at most `most` writes in the past of the question's time point, nearest first. Also returns
-    /// the reason if the search was stopped, and the question for further writes if there may be any.
+    /// Searches for writes from the time point of a question into the past. Returns at most `most` writes, the
+    /// nearest first. Also returns the reason if the search was stopped, and the question for further writes if
+    /// there may be any.
     fn writes_in_the_past(&mut self, question: &PastQuestion, most: usize) -> FoundWrites {
         let PastQuestion { holder, past, .. } = *question;
         let Holder::Cells(cells) = holder else { return (Vec::new(), None, None) };
@@ -157,8 +160,8 @@ impl Session {
         }
     }
 
-    /// Returns the writes to some cells by the step just passed in direction `direction`, in the order of that
-    /// direction.
+    /// Returns the writes to some cells by the step that the session has just passed in direction `direction`. The
+    /// writes are in the order of travel.
     pub(super) fn writes_passed(&mut self, cells: CellSet, direction: Travel) -> Vec<Touch> {
         let facing = direction.reversed();
         let node = Node::of(self.state(), facing);
@@ -180,9 +183,9 @@ impl Session {
         passed
     }
 
-    /// Executes the next step on a temporary state, and calls `look` with that state. The session doesn't
-    /// move. The second argument of `look` is true if the step loses bits, so that only a history can undo
-    /// it. Returns `None` if there is no next step or it traps.
+    /// Executes the next step on a temporary state, and calls `look` with that state. The session stays at its time
+    /// point. The second argument of `look` is true if the step loses bits, so that only a history can undo the
+    /// step. Returns `None` if there is no next step, or if the next step traps.
     pub fn peek<T>(&mut self, travel: Travel, look: impl FnOnce(&State, bool) -> T) -> Option<T> {
         self.timeline.branch_mut().peek(travel, look).ok().flatten()
     }

@@ -1,7 +1,7 @@
-//! Samples for plots: the minimum and maximum of cells in each of many equal parts of a branch. Every write is
-//! observed, as long as that costs no more than executing the steps. If there are more writes, they are observed
-//! only in windows: short intervals at irregular distances. Regular distances would alias a fast oscillation to a
-//! slow one.
+//! Samples for plots: the minimum and the maximum of cells in each of many equal parts of a branch. Every write is
+//! observed if observing takes no longer than executing the steps. If there are more writes, only the writes in
+//! windows are observed. Windows are short intervals at irregular distances. At regular distances, a fast
+//! oscillation could look like a slow one (aliasing).
 
 use reviver_isa::update::OperandShape;
 use reviver_vm::allocation::OutOfMemory;
@@ -17,8 +17,9 @@ use crate::scale::{column_of, step_of};
 /// Maximum number of columns, more than any screen has.
 const MOST_COLUMNS: usize = 10_000;
 
-/// Maximum number of writes that are observed. In longer runs, the maximum is one write for each
-/// [`STEPS_PER_WRITE`] steps, because observing a write takes about as long as executing that many steps.
+/// Maximum number of observed writes in runs of less than [`MOST_WRITES`] · [`STEPS_PER_WRITE`] steps. In longer
+/// runs, the maximum is one write for each [`STEPS_PER_WRITE`] steps, because observing a write takes about as long
+/// as executing that many steps.
 const MOST_WRITES: u64 = 1 << 21;
 const STEPS_PER_WRITE: u64 = 64;
 
@@ -57,16 +58,16 @@ pub struct Sample {
     pub values: Vec<Option<SampleRange>>,
 }
 
-/// Values of cells over the steps of a branch.
+/// The ranges of cells' values over the steps of a branch, for plots.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Samples {
     /// The first and the last step that the columns cover.
     pub steps: (i64, i64),
-    /// The samples, each of an equal part of the steps, in the order of time.
+    /// One sample for each column, in the order of time. All columns have the same number of steps.
     pub columns: Vec<Sample>,
     /// True if every write was observed, so that the ranges contain all values.
     pub is_exact: bool,
-    /// True if the sampling reached its last step, without an interrupt.
+    /// True if the sampling reached its last step; false if the user interrupted it.
     pub is_whole: bool,
 }
 
@@ -80,8 +81,8 @@ struct Survey {
 }
 
 impl Session {
-    /// Samples cells and the number of open calls. The range `steps` is divided into `columns` equal parts;
-    /// only steps that the current branch has reached are sampled. Takes at most about three times as long as
+    /// Samples cells and the number of open calls. The range `steps` is divided into `columns` equal parts; only
+    /// steps that the current branch has reached are sampled. Sampling takes at most about three times as long as
     /// running over the steps.
     ///
     /// # Errors
@@ -161,7 +162,7 @@ impl Session {
             match outcome {
                 Ok(Stop::Budget | Stop::Shown { .. }) => {}
                 Err(Trap { cause: Cause::NoMemory(_), .. }) => return Err(OutOfMemory),
-                // Any other trap, and the bound of the program, end the branch here.
+                // Any other trap ends the branch here, and so does the start or the end of the program.
                 _ => return Ok(self.step_number() >= end),
             }
         }
@@ -180,8 +181,8 @@ impl Session {
 }
 
 impl Survey {
-    /// Adds the current values of the cells to the ranges of the current column. Columns that were passed since the
-    /// previous call of this function get the values seen last.
+    /// Adds the current values of the cells to the ranges of the current column. If the run has passed whole
+    /// columns since the previous call, these columns get the values that the previous call has seen.
     fn look(&mut self, session: &Session) {
         let columns = &mut self.samples.columns;
         let found = column_of(self.samples.steps, session.step_number(), columns.len());
@@ -204,7 +205,7 @@ impl Survey {
 }
 
 impl Sample {
-    /// Extends the ranges by further values of the same column.
+    /// Extends the ranges so that they contain the ranges of `seen`, which are of the same column.
     fn add(&mut self, seen: &Sample) {
         let add = |range: &mut Option<SampleRange>, seen: Option<SampleRange>| {
             *range = range.iter().copied().chain(seen).reduce(SampleRange::and);

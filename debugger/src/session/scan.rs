@@ -1,5 +1,5 @@
-//! The main loop of every movement: executes steps in a direction until there is a reason to stop. Only
-//! states at certain places are checked ([`Stops`]); between them, the machine runs at full speed.
+//! The main loop of every movement: executes steps in a direction until there is a reason to stop. Only the states
+//! at certain nodes are checked ([`Stops`]). Between these nodes, the machine runs at full speed.
 
 use reviver_vm::{Cause, ShownValue, Stop, Trap, Travel, explain};
 
@@ -23,7 +23,8 @@ impl Session {
         let reach = self.within_reach(scan.travel);
         let budget = scan.budget.min(fence.unwrap_or(u64::MAX)).min(reach);
         let first = self.step_number();
-        // The state after a single step is always checked, because computing the stops would take longer.
+        // For a single step no stops are computed, because that would take longer. The state after the step is
+        // checked instead.
         let single = budget == 1;
         let plan = if single { None } else { self.plan(scan) };
         self.timeline.branch_mut().prepare(scan.travel, budget);
@@ -63,8 +64,8 @@ impl Session {
         }
     }
 
-    /// Returns the reason why a scan ended after `budget` steps. A fence or the step limit may have made
-    /// `budget` smaller than the budget of the scan.
+    /// Returns the reason why a scan ended after `budget` steps. If a fence or the step limit is near, `budget` is
+    /// smaller than the scan's own budget.
     fn spent(&mut self, scan: &Scan, budget: u64, first: i64) -> Reason {
         let here = self.step_number();
         if here != first && self.fences().any(|fence| fence == here) {
@@ -106,7 +107,7 @@ impl Session {
         }
     }
 
-    /// Returns the stops at places where a state must be checked. Returns `None` if there are no such places.
+    /// Returns the nodes at which a scan must check the state. Returns `None` if there are none.
     fn plan(&self, scan: &Scan) -> Option<Stops> {
         let mut goals = Vec::new();
         if scan.budget > 0 {
@@ -142,7 +143,7 @@ impl Session {
     fn exits(&self, depth: usize) -> Vec<Node> {
         let Some(record) = self.state().calls.get(depth) else { return Vec::new() };
         let callee = self.memory.program().callee(record.site);
-        // In gradient mode a call may be left from its derivative rule.
+        // In gradient mode, a step may leave the call from the derivative rule of the procedure.
         let rule = callee.and_then(|callee| self.memory.program().rule(callee));
         let module = self.program().module();
         let procedures = callee.into_iter().chain(rule).filter_map(|n| module.procedures.get(n));
@@ -163,8 +164,8 @@ impl Session {
         ahead.map(|step| step.abs_diff(here))
     }
 
-    /// Returns the reason to stop in the current state, if there is one. `hits` are the watchpoints that the
-    /// last step triggered. Breakpoints are checked only if `looks` is true.
+    /// Returns the reason to stop in the current state, if there is one. `hits` has the watchpoints that the last
+    /// step triggered. `looks` is true if breakpoints must be checked, too.
     fn here(
         &mut self,
         scan: &Scan,
@@ -202,8 +203,8 @@ impl Session {
         at.then(|| HitKind::Break { text: point.text.clone() })
     }
 
-    /// Counts a hit of a point, unless the point's condition is false for all `verdicts`. Returns the hit if it stops
-    /// the scan, that is, unless the point ignores the hit or is a log point.
+    /// Counts a hit of a point, unless the point's condition is false for all `verdicts`. Returns the hit if it
+    /// stops the scan. A hit that the point ignores doesn't stop the scan, and a log point never does.
     pub(super) fn decide(
         &mut self,
         verdicts: Vec<PointVerdict>,

@@ -1,8 +1,9 @@
-//! Searches for the last write to given cells, stack entries or tape entries. The session travels into the
-//! past and stops just beyond such a write. The caller interprets the write.
+//! Searches for the last write to given cells, stack entries or tape entries. The session travels into the past,
+//! and stops as soon as it has passed such a write. The caller then interprets the write.
 //!
-//! The past of a value is earlier in time. An adjoint was propagated from the origin of its branch, so its
-//! past is in the direction of the origin. After travelling backward from a loss, that direction is forward.
+//! The past of a value is earlier in time. An adjoint was propagated from the origin of its branch, so its past
+//! leads to the origin. For example, if the session has travelled backward from a loss, the past of an adjoint is
+//! later in time.
 
 use std::sync::atomic::Ordering;
 
@@ -26,9 +27,11 @@ use crate::question::{Holder, PastOfCell, StoreEntry, ValueStore};
 pub(super) enum SearchResult {
     /// The session has just travelled over a write to a wanted location.
     Write,
-    /// The session is where the frame of a wanted cell begins, so there are no earlier writes to the cell.
+    /// The session has reached the place where the frame of a wanted cell begins, so there are no earlier writes to
+    /// the cell.
     Birth,
-    /// No write was found up to the beginning of the past, or up to the end of the branch in that direction.
+    /// The search has found no write, although it reached the beginning of the past, or the start or the end of the
+    /// branch.
     Nothing,
     /// The search was stopped early: by the user, by the step limit, or for lack of memory.
     Stopped(Reason),
@@ -37,15 +40,15 @@ pub(super) enum SearchResult {
 /// A location whose last write is searched for.
 pub(super) struct Wanted {
     pub holder: Holder,
-    /// Number of links between the original question and the answer.
+    /// Number of links from the original question to this location's answer.
     pub depth: usize,
-    /// Index of the link to which the answer belongs.
+    /// Index, in the chain, of the link that this location's answer completes.
     pub link: usize,
 }
 
 impl Session {
-    /// Returns the direction and the bound of the past of adjoints (`of_adjoints`) or of values, from the
-    /// current step on.
+    /// Returns the direction and the bound of the past, as seen from the current step: of adjoints if
+    /// `of_adjoints`, otherwise of values.
     pub(super) fn past(&self, of_adjoints: bool) -> PastOfCell {
         let branch = self.timeline.branch();
         match of_adjoints {
@@ -72,9 +75,9 @@ impl Session {
         Ok(answer)
     }
 
-    /// Travels into the past until the session has passed a write to a wanted location. If `heeds_frames`,
-    /// also stops where the frame of a wanted cell begins. `plan` contains the stops for these writes and frames,
-    /// as [`Session::writes`] returns them.
+    /// Travels into the past until the session has passed a write to a wanted location. If `heeds_frames` is true,
+    /// the search also stops where the frame of a wanted cell begins. `plan` is the result of [`Session::writes`]
+    /// for the same arguments.
     pub(super) fn search(
         &mut self,
         wanted: &[Wanted],
@@ -116,8 +119,8 @@ impl Session {
         }
     }
 
-    /// Returns the stops at instructions that may write a wanted location. If `heeds_frames`, also stops at
-    /// the beginning and the end of the procedures with wanted cells.
+    /// Returns the stops at all instructions that may write a wanted location. If `heeds_frames` is true, the stops
+    /// include the beginning and the end of each procedure with wanted cells.
     pub(super) fn writes(&self, wanted: &[Wanted], heeds_frames: bool) -> Stops {
         let instructions = wanted.iter().flat_map(|wanted| match wanted.holder {
             Holder::Cells(cells) => {
@@ -147,15 +150,15 @@ impl Session {
             && self.bounds_of(target).is_some_and(|bounds| bounds.contains(&node.instruction()))
     }
 
-    /// Returns the instructions that move values between cells and stacks or tapes, in either direction.
+    /// Returns the instructions that move a value from a cell to a stack or a tape, or back.
     fn movers(&self) -> Vec<u32> {
         let code = (0..).zip(&self.program().module().code);
         code.filter(|(_, i)| moves(i.update, Class::Int).is_some()).map(|(at, _)| at).collect()
     }
 
-    /// Returns a cell of the location that the step from a node writes. For an entry of a stack or tape,
-    /// returns the cell to or from which the step moves the entry. Returns `None` if the step doesn't write
-    /// the location.
+    /// Returns a cell of the location `holder`, if the step from a node writes this cell. For an entry of a stack
+    /// or a tape, returns the cell between which and the entry the step moves a value. Returns `None` if the step
+    /// doesn't write the location.
     pub(super) fn writes_to(&self, node: Node, holder: Holder) -> Option<Cell> {
         let cells = match holder {
             Holder::Cells(cells) => cells.resolve(&self.memory, self.state())?,
@@ -174,8 +177,8 @@ impl Session {
         written
     }
 
-    /// Returns the two places between which the step from a node moves a value: the cell, and the stack or tape. The
-    /// flag is true if the value moves into the stack or tape.
+    /// If the step from a node moves a value between a cell and a stack or a tape, returns the cell, and the stack
+    /// or tape. The flag is true if the step moves the value into the stack or tape.
     fn move_of(&self, node: Node) -> Option<(Cell, (ValueStore, bool))> {
         let instruction = self.program().module().code.get(node.instruction() as usize)?;
         let cell = self.memory.operand(self.state(), instruction.operands.first()?)?;

@@ -1,5 +1,5 @@
-//! Entries of stacks and tapes that instructions move. With them, the origin of a value can be traced through
-//! a stack or a tape.
+//! Moves of values into and out of stacks and tapes. They let a search follow the origin of a value through a stack
+//! or a tape.
 
 use reviver_isa::instruction::Class;
 use reviver_isa::update::Update;
@@ -7,8 +7,8 @@ use reviver_vm::State;
 
 use crate::question::{StoreEntry, ValueStore};
 
-/// Returns the stack or tape that an update accesses, and true if the update moves a value into it. `class`
-/// is the class of the moved value.
+/// Returns the stack or tape that an update accesses. The flag is true if the update moves a value into the stack
+/// or tape, false if it moves a value out. `class` is the class of the moved value.
 pub(super) fn moves(update: Update, class: Class) -> Option<(ValueStore, bool)> {
     match update {
         Update::Push => Some((ValueStore::Stack(class), true)),
@@ -22,8 +22,8 @@ pub(super) fn moves(update: Update, class: Class) -> Option<(ValueStore, bool)> 
 }
 
 impl StoreEntry {
-    /// Returns the entry that a move adds to a stack or a tape, or removes from it if `puts` is false. `state` is the
-    /// state before the move.
+    /// Returns the entry of a stack or a tape that a move adds (`puts` is true) or removes. `state` is the state
+    /// before the move.
     pub fn moved(state: &State, (store, puts): (ValueStore, bool)) -> Option<StoreEntry> {
         let length = match store {
             ValueStore::Stack(Class::Int) => state.int_stack.len(),

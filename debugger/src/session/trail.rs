@@ -1,4 +1,4 @@
-//! Marks and fences, and the trail of visited time points for undo and redo.
+//! Marks and fences, and the list of visited time points for undo and redo.
 
 use super::goal::ScanResult;
 use super::travel::direction;
@@ -76,7 +76,7 @@ impl Session {
     /// Returns to the time point before the last undo.
     ///
     /// # Errors
-    /// There was no undo since the last movement.
+    /// Since the last movement, there was no undo.
     pub fn redo(&mut self) -> Result<Motion, SessionError> {
         let to = self.redo.pop().ok_or(SessionError::NoTrail("redo"))?;
         let here = self.timeline.time_point();
@@ -92,7 +92,7 @@ impl Session {
         motion
     }
 
-    /// Sets a fence at the current step of the current branch. Movements that reach it stop there.
+    /// Sets a fence at the current step of the current branch. A movement that reaches the fence stops.
     pub fn fence(&mut self) -> TimePoint {
         let here = self.timeline.time_point();
         self.fences.entry(here.branch).or_default().insert(here.step);

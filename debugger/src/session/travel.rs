@@ -16,7 +16,7 @@ impl Session {
         self.travel(Scan { travel, budget: count, until: Until::Budget })
     }
 
-    /// Runs to a point, a fence or the bound of the history.
+    /// Runs until a point or a fence stops the run, or to the end of the history in the direction of travel.
     pub fn resume(&mut self, travel: Travel) -> Motion {
         self.step(travel, u64::MAX)
     }
@@ -61,11 +61,11 @@ impl Session {
         all.printed.append(found.printed);
     }
 
-    /// Runs until the call of the selected frame isn't open any more. A forward run ends after the call, a backward
-    /// run before it.
+    /// Runs until the call of the selected frame is closed. A forward run ends after the call, and a backward run
+    /// before it.
     ///
     /// # Errors
-    /// Main is selected, which has no caller.
+    /// The frame of main is selected, which has no caller.
     pub fn finish(&mut self, travel: Travel) -> Result<Motion, SessionError> {
         let depth = self.depth().checked_sub(1).ok_or(SessionError::NoCaller)?;
         Ok(self.travel(Scan { travel, budget: u64::MAX, until: Until::Depth(depth) }))
@@ -120,8 +120,8 @@ impl Session {
     }
 
     /// Travels to a position in the whole branch, in percent. If the end of the branch isn't known yet, the session
-    /// first runs to the end. 0 % is the first step of [`crate::timeline::Timeline::span`], even if the branch has
-    /// earlier steps that aren't known yet.
+    /// first runs to the end. The position 0 % is the first step of [`crate::timeline::Timeline::span`], even if
+    /// the branch has earlier steps that weren't reached yet.
     pub fn goto_percent(&mut self, percent: f64) -> Motion {
         let from = self.begin();
         let mut printed = Printed::default();
@@ -149,8 +149,8 @@ impl Session {
         }
     }
 
-    /// Travels to a step. Only an interrupt, a trap, the step limit, or the bounds of the history stop the
-    /// movement before.
+    /// Travels to a step. Only an interrupt, a trap, the step limit, or the beginning or the end of the history can
+    /// stop the movement before this step.
     pub(super) fn travel_to(&mut self, step: i64, printed: &mut Printed) -> Reason {
         let (wanted, step) = (step, self.within_limit(step));
         self.timeline.branch_mut().approach(step);
@@ -170,7 +170,7 @@ impl Session {
         }
     }
 
-    /// Clamps a step to the step limit.
+    /// Returns the step that is nearest to `step` within the step limit.
     pub(super) fn within_limit(&self, step: i64) -> i64 {
         let most = i64::try_from(self.most_steps).unwrap_or(i64::MAX);
         step.clamp(-most, most)
@@ -183,8 +183,8 @@ impl Session {
         self.within_limit(bound).abs_diff(here)
     }
 
-    /// Returns the reason for stopping at the step limit. If the history ends at the same step, its bound is
-    /// the reason.
+    /// Returns the reason for stopping at the step limit. If the history begins or ends at the same step, that is
+    /// the reason instead of the limit.
     pub(super) fn at_limit(&mut self, travel: Travel) -> Reason {
         if self.instruction(travel).is_some() {
             return Reason::StepLimit;

@@ -17,17 +17,17 @@ use crate::memory::Cell;
 use crate::outcome::{Hit, HitKind, Printed, Touch};
 use crate::points::{PointVerdict, Trigger, WatchMode, WatchedPlace};
 
-/// Observations about the next step, made before it is executed.
+/// Observations that are made before a step is executed, and evaluated after it.
 #[derive(Default)]
 pub(super) struct Watching {
-    /// True if only the next step was observed. False if the machine ran over several steps, none of which
-    /// can trigger a watchpoint.
+    /// True if the observations are about the next step. False if the machine runs over several steps, none of
+    /// which can trigger a watchpoint.
     looks: bool,
     /// The observations, in the order of the points' indices.
     seen: Vec<Seen>,
 }
 
-/// A cell or an expression that a point watches, with its value before the step.
+/// A cell or an expression that a point watches, with the cell's or the expression's value before the step.
 struct Seen {
     /// Index of the point among all points.
     point: usize,
@@ -42,14 +42,14 @@ enum SeenPlace {
         written: bool,
         before: Option<Value>,
     },
-    /// The value of the point's expression; `None` if it has no value.
+    /// The watched expression; `before` is `None` if the expression has no value.
     Value {
         before: Option<Computed>,
     },
 }
 
-/// A step that triggered a watchpoint. `from` and `to` are the values before and after the step, in the
-/// direction of travel; `verdict` is the effect of the point.
+/// An observation of a step that triggered a watchpoint. `from` and `to` are the values before and after the step,
+/// in the order of travel. `verdict` is the effect of the point.
 struct SeenChange {
     seen: Seen,
     from: Option<Computed>,
@@ -131,8 +131,8 @@ impl Session {
         }
     }
 
-    /// If the last step was a taken branch, adds the cells that it read at its partner. Does nothing if the
-    /// step wasn't observed, because then the machine may have run over several steps since `node`.
+    /// If the last step took a branch, adds the cells that the condition of the branch's partner reads. Does
+    /// nothing if the step wasn't observed, because the machine may then have run over several steps since `node`.
     pub(super) fn look_at_partner(&self, node: Node, watching: &mut Watching) {
         let looks = std::mem::take(&mut watching.looks);
         if !looks || !access::jumped(&self.memory, node, self.state().position) {
@@ -212,8 +212,8 @@ impl Session {
         }
     }
 
-    /// Evaluates the condition and the message of a point, in the state after the write in program order. Going
-    /// backward, the session has just left this state, so the session peeks at it.
+    /// Evaluates the condition and the message of a point, in the state that is after the write in time. If the
+    /// session travels backward, it has just left this state, so the session peeks at the state.
     fn verdict(
         &mut self,
         point: usize,
@@ -283,8 +283,8 @@ impl Session {
         travel: Travel,
     ) -> Touch {
         let (before, after) = if travel == Travel::Forward { (from, to) } else { (to, from) };
-        // A step backward may end at a `from`, or at the beginning of a procedure. In the order of time, the
-        // instruction is then a jump or a call, and it is the next instruction.
+        // A step backward may end at a `from`, or at the beginning of a procedure. Forward in time, this step is a
+        // jump or a call, so the instruction is the one that comes next now.
         let has_stepped = Node::of(self.state(), travel) != node;
         let next = self.next_instruction().filter(|_| has_stepped && travel == Travel::Backward);
         let at = next.unwrap_or(node.instruction());

@@ -1,6 +1,6 @@
-//! Origins of a cell's value: the last write, the write's sources, and the origins of these in turn. The
-//! session travels into the past to search for writes, and restores its position before it returns the
-//! answer.
+//! Origins of a cell's value: the last write, the cells that this write used (its sources), and the origins of
+//! their values in turn. The session travels into the past to search for writes, and restores its position before
+//! it returns the answer.
 
 use reviver_flow::access::Made;
 use reviver_vm::Travel;
@@ -14,15 +14,15 @@ use crate::memory::Cell;
 use crate::outcome::{OriginCause, Touch, ValueOrigin, WriteRole};
 use crate::question::{Holder, PastOfCell, PastQuestion, StoreEntry};
 
-/// Maximum numbers of links in an answer: links to writes that compute a value (`MOST_LINKS`), and links to writes
-/// that only move a value (`MOST_MOVES`). One line summarizes the moves.
+/// Maximum numbers of links in an answer: of links to writes that compute a value (`MOST_LINKS`), and of links to
+/// writes that only move a value (`MOST_MOVES`). One line of the answer summarizes all moves of a value.
 const MOST_LINKS: usize = 64;
 const MOST_MOVES: usize = 1_000;
 
 impl Session {
     /// Finds the origin of a cell's value: the instruction that wrote it last, the values from which it was
-    /// computed, and their origins, up to `depth` links away. All of them are found in a single sweep:
-    /// backward in time for a value, and toward the origin of the branch for an adjoint.
+    /// computed, and their origins, up to `depth` links away. A single sweep finds all of them. It runs backward in
+    /// time for a value, and toward the origin of the branch for an adjoint.
     ///
     /// # Errors
     /// There is no such cell, or no memory for a copy of the state.
@@ -35,8 +35,8 @@ impl Session {
         self.why_further(&self.link(cell, None, 0), depth)
     }
 
-    /// Continues the search for the origin of a link, if an answer left this origin open. The link is the first one
-    /// of the returned chain.
+    /// Continues the search for the origin of a link whose origin an answer has left open. The returned chain
+    /// begins with this link.
     ///
     /// # Errors
     /// The session is on another branch now, or there is no memory for a copy of the state.
@@ -93,7 +93,8 @@ impl Session {
         }
     }
 
-    /// Answers the questions about cells of a frame that begins here: nothing has written them before.
+    /// Answers the questions about the cells of a frame that begins at the current step. No instruction has written
+    /// these cells before.
     fn explain_births(&self, inquiry: &mut Inquiry) {
         let node = Node::of(self.state(), inquiry.past.direction);
         let (born, left) = std::mem::take(&mut inquiry.wanted)
@@ -104,8 +105,8 @@ impl Session {
         inquiry.wanted = left;
     }
 
-    /// Answers the questions about cells that the step just passed has written. Adds questions about the
-    /// origins of the write's sources.
+    /// Answers the questions about cells that were written by the step that the session has just passed. Adds
+    /// questions about the origins of the write's sources.
     fn explain_write(&self, inquiry: &mut Inquiry) {
         let node = Node::of(self.state(), inquiry.past.direction.reversed());
         for question in std::mem::take(&mut inquiry.wanted) {
@@ -156,8 +157,8 @@ impl Session {
         (self.memory.name(self.state(), cell), self.memory.text(self.state(), cell))
     }
 
-    /// Describes the write just passed. The value that it wrote isn't in the current state, so it is taken
-    /// from the link `made`.
+    /// Describes the write that the session has just passed. The current state doesn't contain the written value,
+    /// so the value is taken from the link `made`.
     fn touch_beyond(&self, cell: Cell, node: Node, made: Option<&ValueOrigin>, direction: Travel) -> Touch {
         let here = cell.value(self.state());
         let mut touch = self.touch_of(cell, (false, true), (here, here), node, direction.reversed());
@@ -198,7 +199,7 @@ impl Session {
         }
     }
 
-    /// Creates the link for an entry from which a value was taken. The entry held the same value.
+    /// Creates the link for an entry of a stack or a tape from which an instruction took the value `value`.
     fn entry_asked(&self, entry: StoreEntry, adjoint: bool, value: String, past: PastOfCell) -> ValueOrigin {
         let of = if adjoint { "the adjoint of an entry" } else { "an entry" };
         let question = PastQuestion { holder: Holder::Entry { entry, adjoint }, past, at: self.time_point() };
@@ -217,18 +218,17 @@ struct Inquiry {
     chain: Vec<ValueOrigin>,
     wanted: Vec<Wanted>,
     past: PastOfCell,
-    /// Maximum number of links between the original question and an answer.
+    /// Maximum number of links from the original question to an answer.
     deepest: usize,
-    /// Number of links searched for so far: those to writes that compute a value (`links`), and those to
-    /// writes that only move one (`moves`).
+    /// Number of links for which the sweep has searched so far: of links to writes that compute a value (`links`),
+    /// and of links to writes that only move a value (`moves`).
     links: usize,
     moves: usize,
 }
 
 impl Inquiry {
-    /// Adds a link to the chain. Also searches for its origin, unless a limit is reached or the link's past
-    /// is in the other direction, because a sweep has only one direction. Writes that only move a value don't
-    /// increase the depth.
+    /// Adds a link to the chain. Also searches for the link's origin, unless a limit is reached or the link's past
+    /// is in the other direction than the sweep. Writes that only move a value don't increase the depth.
     fn ask(&mut self, origin: ValueOrigin, asker: &Wanted, role: WriteRole) {
         let is_move = role != WriteRole::Makes;
         let depth = asker.depth + usize::from(!is_move);

@@ -1,17 +1,18 @@
 //! One branch of the timeline: the run from one state in both directions. Travel on a branch is exact: the
 //! state at a step is always the same bit for bit, no matter from which side the step is reached.
 //!
-//! Steps are counted from the *origin*, the state with which the branch began: the program's start, or an
-//! edit. A step away from the origin may lose bits; a step toward the origin must restore them.
+//! Steps are counted from the *origin*, the state with which the branch began: the program's start, or an edit. A
+//! step away from the origin may lose bits; a step toward the origin must restore the lost bits.
 //!
-//! - Programs over integers and fixed point without erasing instructions are lossless: going back executes
-//!   inverse instructions, and no history is kept. Adjoints, or the possibility of adjoints, make a branch
-//!   lossy, because the adjoint of a vacated cell is discarded.
-//! - Other programs run away from the origin without a history and leave a few checkpoints. To go back, the
-//!   interval since the last checkpoint is executed again with residues. This interval is the *window*; its
-//!   memory is bounded. Inside the window, going back executes inverse instructions too.
-//! - A branch that left another one without changing a value may go over steps that the other one executed
-//!   in the opposite direction. The values lost by these steps are taken from the other branch
+//! - Programs over integers and fixed point without erasing instructions are lossless: going back executes inverse
+//!   instructions, and no history is kept. If a branch has adjoints, or if its program can create them, the branch
+//!   isn't lossless, because the adjoint of a vacated cell is discarded.
+//! - A branch of any other program runs away from the origin without a history, and keeps a few checkpoints. To go
+//!   back, it executes the interval since the last checkpoint again, and records residues. This interval is the
+//!   *window*; its memory is bounded. Inside the window, going back executes inverse instructions, too, which take
+//!   the lost bits from the residues.
+//! - A branch may begin with an edit that changes no value. From there, its steps may undo steps of the earlier
+//!   branch. The values that these steps of the earlier branch lost are then taken from the earlier branch
 //!   ([`EarlierBranch`]).
 
 use std::sync::Arc;
@@ -44,8 +45,8 @@ struct BranchSide {
 }
 
 impl BranchSide {
-    /// Returns the number of steps from `distance` to the next pause of the run. The run pauses to count calls and,
-    /// if `keeps` is true, to keep a checkpoint. `distance` is counted from the origin.
+    /// Returns the number of steps from `distance` to the next pause of the run. At a pause, calls are counted and,
+    /// if `keeps` is true, a checkpoint may be kept. `distance` is counted from the origin, in steps.
     fn steps_to_look(&self, distance: u64, keeps: bool) -> u64 {
         let count = self.census.as_ref().map(Census::due);
         let due = count.into_iter().chain(keeps.then(|| self.checkpoints.due()));
@@ -71,7 +72,7 @@ impl Observer for SideNotes<'_> {
             census.note(distance, state);
         }
         if self.keeps && distance == self.side.checkpoints.due() {
-            // Without memory for a checkpoint, going back has to execute longer intervals again.
+            // If there is no memory for a checkpoint, going back executes longer intervals again.
             self.side.checkpoints.add(state).ok();
         }
     }
@@ -89,9 +90,9 @@ pub enum End {
 /// An interval of steps in which calls were entered or left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallSegment {
-    /// The last step before the interval. In a short branch the interval is one step.
+    /// The last step before the interval. In a short branch, each interval consists of one step.
     pub from: i64,
-    /// The last step of the interval: every call happened by then.
+    /// The last step of the interval. All calls of the interval were entered or left up to this step.
     pub to: i64,
     /// Number of calls entered and left in the interval.
     pub calls: Calls,
@@ -102,23 +103,24 @@ pub struct CallSegment {
 pub struct Branch {
     program: Arc<Program>,
     origin: Arc<State>,
-    /// Records of earlier branches, whose steps this branch may undo.
+    /// Records of the earlier branches whose steps this branch may undo.
     pasts: Vec<EarlierBranch>,
     /// The timeline step of the origin.
     offset: i64,
     machine: Machine,
-    /// The distance from the origin at which the machine's residues begin. The machine can go back to this distance.
+    /// The distance from the origin, in steps, at which the machine's residues begin. With these residues, the
+    /// machine can go back to this distance.
     base: u64,
-    /// The half of the window that is nearer to the origin. It consists of a machine with its state at
-    /// `base`, and the distance from the origin at which that machine's residues begin.
+    /// The half of the window that is nearer to the origin. It consists of a machine at the distance `base`, and
+    /// the distance from the origin at which this machine's residues begin.
     older: Option<(Machine, u64)>,
     sides: [BranchSide; 2],
     lossless: bool,
     limits: TimelineLimits,
     /// The engine for long runs; the interpreter is used if `None`.
     long_runs: Option<LongRuns>,
-    /// The last `show` whose output was printed. It is kept when the branch moves backward, so that nothing
-    /// is printed twice.
+    /// The mark of the last `show` whose output was printed. The mark stays the same when the branch moves
+    /// backward, so that no output is printed twice.
     shown: ShownMark,
 }
 
@@ -193,9 +195,9 @@ impl Branch {
         self.long_runs.as_ref().and_then(LongRuns::now)
     }
 
-    /// Creates a branch that leaves this one at the current step, with an edited state. If the edit changes
-    /// no value (only adjoints or the mode), the new branch gets a record of this branch, so that it can undo
-    /// this branch's steps.
+    /// Creates a branch that leaves this one at the current step, with an edited state. If the edit changes only
+    /// adjoints or the mode, and no value, the new branch gets a record of this branch. With this record, the new
+    /// branch can undo the steps of this branch.
     ///
     /// # Errors
     /// There is no memory for the new branch.
@@ -211,9 +213,9 @@ impl Branch {
         Ok(branch)
     }
 
-    /// Returns the record of this branch for a branch that begins here. Returns `None` if this branch has
-    /// lost no bits. Also returns `None` if this branch has executed steps in derivative rules, because these
-    /// shift the step numbers.
+    /// Returns the record of this branch for a branch that begins here. Returns `None` if this branch has lost no
+    /// bits. Also returns `None` if this branch has executed steps of derivative rules: these steps have no
+    /// counterpart on the new branch, so the step numbers of the two branches wouldn't match.
     fn past(&self) -> Result<Option<EarlierBranch>, OutOfMemory> {
         let number = self.state().own_steps();
         let usable = !self.is_lossless() && number != 0 && self.state().rule_steps == 0;
@@ -223,9 +225,9 @@ impl Branch {
         Ok(Some(EarlierBranch::new(Arc::new(self.remembered()?), number)))
     }
 
-    /// Copies the branch with its checkpoints, for use as a record. The copy is at its origin and has no
-    /// window. It may use half of the memory for residues; the other half is for the later branch. Its
-    /// residues contain only what steps lose.
+    /// Copies the branch with its checkpoints, for use as the record of an earlier branch. The copy is at its
+    /// origin and has no window. Its residues contain only what steps lose. They may use half of the memory for
+    /// residues; the later branch uses the other half.
     ///
     /// # Errors
     /// There is no memory for another copy of the origin.
@@ -248,7 +250,7 @@ impl Branch {
         Ok(Branch { older, ..self.at(self.machine.try_clone()?) })
     }
 
-    /// Copies the branch, but with another machine and without the older half of the window.
+    /// Returns a copy of the branch that has the given machine, and no older half of the window.
     fn at(&self, machine: Machine) -> Branch {
         let (program, origin) = (self.program.clone(), self.origin.clone());
         let (pasts, sides) = (self.pasts.clone(), self.sides.clone());
@@ -256,8 +258,9 @@ impl Branch {
         Branch { program, origin, pasts, machine, older: None, sides, long_runs, ..*self }
     }
 
-    /// Returns the residues of the interval that leads from the origin to a step reached before, and the
-    /// distance at which these residues begin. Only the part in the newer half of the window is returned.
+    /// Returns the residues of steps that lead from the origin to a step that the branch has reached, and the
+    /// distance from the origin at which these residues begin. If the window is full, they begin with its newer
+    /// half.
     ///
     /// # Errors
     /// There is no memory to execute the interval again.
@@ -296,8 +299,8 @@ impl Branch {
         (self.offset - behind.reached as i64, self.offset + ahead.reached as i64)
     }
 
-    /// Returns the intervals in which calls were entered or left, in the order of time. Every call is in one
-    /// interval; the shorter the extent, the shorter the intervals.
+    /// Returns the intervals in which calls were entered or left, in the order of time. Every call is in exactly
+    /// one interval. The fewer steps the branch has, the shorter the intervals are.
     pub fn calls(&self) -> impl Iterator<Item = CallSegment> {
         let [ahead, behind] = self.sides.each_ref().map(|side| side.census.as_ref());
         let behind = behind.into_iter().flat_map(|census| census.intervals(false).rev());
@@ -309,8 +312,8 @@ impl Branch {
         behind.chain(ahead).map(interval)
     }
 
-    /// Returns the reason why the branch ends in a direction. Returns `None` if its end hasn't been reached
-    /// yet.
+    /// Returns the reason why the branch ends in a direction. Returns `None` if the branch hasn't been run to its
+    /// end in that direction.
     pub fn end(&self, travel: Travel) -> Option<End> {
         self.sides[side_of(travel)].ends
     }
@@ -396,8 +399,8 @@ impl Branch {
 
     /// Prepares the residues that the next step needs, and those that undoing it needs.
     fn prepare_peek(&mut self, travel: Travel) -> Result<(), OutOfMemory> {
-        // If the window is full at this step, its newer half is empty. The next iteration continues with the
-        // older half.
+        // If the window was full at this step, its newer half is now empty. Then the next iteration continues with
+        // the older half.
         while !self.lossless && self.leads_back(travel) && self.distance() == self.base {
             self.reach_back()?;
         }
@@ -416,7 +419,7 @@ impl Branch {
     }
 
     /// Prepares a run of at most `steps` steps. If the run is long and leads away from the origin, drops the window
-    /// at once. A caller that executes a long run in small parts calls this method first.
+    /// at once. A caller that executes a long run in small parts must call this method first.
     pub fn prepare(&mut self, travel: Travel, steps: u64) {
         let leads_away = !self.lossless && !self.leads_back(travel);
         if leads_away && steps > self.limits.short {
@@ -442,8 +445,8 @@ impl Branch {
         }
     }
 
-    /// Jumps to the checkpoint nearest to the target, on the side of the origin, if that saves steps. The
-    /// target is counted from the origin.
+    /// Jumps to the last checkpoint between the origin and the target, if that saves steps. The target is a step,
+    /// counted from the origin.
     fn jump(&mut self, target: i64) {
         let now = self.state().step;
         let within = now.signum() * target.signum() >= 0 && target.unsigned_abs() >= self.window_base();
@@ -453,7 +456,7 @@ impl Branch {
         let start = self.checkpoint(target);
         let saves = start.step.abs_diff(target) < now.abs_diff(target);
         let leads_back = target.unsigned_abs() < now.unsigned_abs();
-        // Without memory for a copy, all steps are executed.
+        // If there is no memory for a copy, no jump is made, and all steps are executed.
         if (leads_back || saves || now.signum() * target.signum() < 0)
             && let Ok(start) = start.try_clone()
         {
@@ -476,9 +479,10 @@ impl Branch {
         self.machine = Machine::resume(self.program.clone(), state, None);
     }
 
-    /// Returns the previous checkpoint if `travel` leads from the current step toward it. Running from the checkpoint
-    /// to the current step is then faster than going back. Returns `None` if a window covers the steps between them,
-    /// or if they are no more than a short run.
+    /// If travelling toward the origin, returns the last checkpoint before the current step: running from this
+    /// checkpoint to the current step is faster than going back to the checkpoint. Returns `None` if `travel` leads
+    /// away from the origin, if a window covers the steps since the checkpoint, or if these steps are only a short
+    /// run.
     pub fn interval(&self, travel: Travel) -> Option<&State> {
         let outside = !self.lossless && self.leads_back(travel) && self.distance() == self.window_base();
         let start = self.checkpoint(self.state().step + travel.sign());
@@ -495,7 +499,8 @@ impl Branch {
         self.give_up_window();
     }
 
-    /// Returns the distance from the origin at which the window, with both halves, begins.
+    /// Returns the distance from the origin at which the window begins: its older half or, if there is none, its
+    /// newer half.
     fn window_base(&self) -> u64 {
         self.older.as_ref().map_or(self.base, |(_, base)| *base)
     }
@@ -550,8 +555,8 @@ impl Branch {
         outcome
     }
 
-    /// Executes steps away from the origin that were executed before. Uses the records of an earlier branch;
-    /// if these end, fewer than `budget` steps are executed.
+    /// Executes steps away from the origin that this branch has executed before. Uses the residues of an earlier
+    /// branch; if these residues end, executes fewer than `budget` steps.
     fn advance(&mut self, travel: Travel, budget: u64) -> Result<Stop, Trap> {
         let known = self.inherit(self.state().own_steps(), travel).map_err(|_| self.no_memory(travel))?;
         let budget = known.map_or(budget, |steps| budget.min(steps));
@@ -593,13 +598,13 @@ impl Branch {
     fn take_older(&mut self) {
         if let Some((machine, base)) = self.older.take() {
             (self.machine, self.base) = (machine, base);
-            // The newer half may have printed further output.
+            // The newer half may have printed output after the older half.
             self.machine.state_mut().counters.shown = self.shown;
         }
     }
 
-    /// Travels to a step that was reached before, from the checkpoint before it, and records residues. If
-    /// there is no memory for that, the branch stays unchanged.
+    /// Travels to a step that the branch has reached before. The run begins at the checkpoint before this step, and
+    /// records residues. If there is no memory for the run, the branch stays unchanged.
     fn open_window(&mut self, step: i64) -> Result<(), OutOfMemory> {
         let mut start = self.checkpoint(step - step.signum()).try_clone()?;
         start.counters.shown = self.shown;
@@ -613,8 +618,8 @@ impl Branch {
         opened
     }
 
-    /// Executes again the steps up to `step`, and records residues. The steps were executed before, so they fail only
-    /// for lack of memory.
+    /// Executes the steps up to `step` again, and records residues. Because the steps were executed before, they
+    /// fail only for lack of memory.
     fn fill_window(&mut self, step: i64) -> Result<(), OutOfMemory> {
         let travel = if step > 0 { Travel::Forward } else { Travel::Backward };
         while self.state().step != step {
@@ -639,7 +644,8 @@ impl Branch {
         Ok(())
     }
 
-    /// Records the furthest step that the branch has reached, and the reason if it ended there.
+    /// Records the furthest step that the branch has reached. If the branch ends at this step, also records the
+    /// reason.
     fn note(&mut self, travel: Travel, outcome: Result<Stop, Trap>) {
         self.shown = self.shown.further(self.state().counters.shown);
         let step = self.state().step;

@@ -1,14 +1,15 @@
-//! Positions of calls on one side of a branch's origin. The machine counts calls; counts at evenly spaced
-//! steps show which intervals contain calls. No call is missed, and memory is bounded for runs of any length.
-//! No steps are executed here.
+//! Positions of calls on one side of a branch's origin. The machine counts the calls that it enters and leaves.
+//! This module stores the machine's count at evenly spaced steps; the differences show which intervals contain
+//! calls. No call is missed, and memory is bounded for runs of any length. This module executes no steps.
 
 use reviver_vm::State;
 use reviver_vm::strategy::Spaced;
 
-/// Maximum number of counts that are kept on each side of an origin. A screen has far fewer columns.
+/// Maximum number of counts that are stored on each side of an origin. A screen has far fewer columns, so more
+/// counts would change no picture.
 const MOST: usize = 4_096;
 
-/// Number of calls entered and left within an interval, in the direction of time.
+/// Numbers of calls that were entered and left within an interval, as seen forward in time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
     /// Number of calls that were entered.
@@ -55,12 +56,12 @@ impl CallTally {
     }
 }
 
-/// The counts on one side of the origin, by their distance from the origin.
+/// The stored counts on one side of the origin, by their distance from the origin in steps.
 #[derive(Clone, Debug)]
 pub(super) struct Census {
     origin: CallTally,
     tallies: Spaced<CallTally>,
-    /// The distance of the furthest step reached, and the count there.
+    /// The distance of the furthest step reached, and the count at this step.
     last: (u64, CallTally),
 }
 
@@ -75,7 +76,7 @@ impl Census {
         self.tallies.due()
     }
 
-    /// Records the count of a state. Ignores states that are no further from the origin than an earlier one.
+    /// Records the count of a state. Ignores the state if an equally far or further state was recorded already.
     pub fn note(&mut self, distance: u64, state: &State) {
         if distance <= self.last.0 {
             return;
@@ -87,8 +88,9 @@ impl Census {
         }
     }
 
-    /// Returns the intervals between neighbouring counts that contain calls. An interval has its near end, its far end
-    /// and its calls. `is_ahead` is true if time leads away from the origin.
+    /// Returns the intervals between neighbouring counts that contain calls. The entry of an interval has the
+    /// distances of its near end and its far end from the origin, and its calls. `is_ahead` is true if the
+    /// intervals are later in time than the origin.
     pub fn intervals(&self, is_ahead: bool) -> impl DoubleEndedIterator<Item = (u64, u64, Calls)> {
         let counts = self.tallies.iter().map(|(at, tally)| (at, *tally)).chain([self.last]);
         let mut near = (0, self.origin);

@@ -15,13 +15,13 @@ pub struct TimelineLimits {
     pub most: usize,
     /// Initial number of steps between checkpoints.
     pub spacing: u64,
-    /// Maximum length of a run, in steps, after which the window is kept. A longer run drops the window,
-    /// because running without a history is faster.
+    /// Maximum length, in steps, of a run that keeps the window. A longer run drops the window, because running
+    /// without a history is faster.
     pub short: u64,
     /// True if each branch records residues from its origin on, instead of only in windows.
     pub whole: bool,
-    /// True if residues record everything that steps change (a tape), false if they record only what steps
-    /// lose.
+    /// True if residues record every value that a step changes (a tape). False if residues record only the bits
+    /// that a step loses.
     pub taped: bool,
 }
 
@@ -43,8 +43,8 @@ impl Default for TimelineLimits {
 const LEAST: usize = 4;
 
 impl TimelineLimits {
-    /// Returns the limits for a strategy. Half of its memory is for the checkpoints of both sides together,
-    /// the other half for residues.
+    /// Returns the limits for a strategy. Half of the strategy's memory is for checkpoints, on both sides together,
+    /// and the other half is for residues.
     pub fn of(retention: Retention) -> TimelineLimits {
         let defaults = TimelineLimits::default();
         let part = |memory: u64, part: u64| usize::try_from(memory / part).unwrap_or(usize::MAX);

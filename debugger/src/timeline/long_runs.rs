@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use reviver_vm::Runner;
 
-/// Number of steps at the beginning of each movement that are interpreted. They take a few milliseconds.
+/// Number of steps at the beginning of each movement that are interpreted. Interpreting them takes a few
+/// milliseconds.
 const FIRST: u64 = 1 << 20;
-/// Minimum number of steps that are interpreted after a pause. If a run pauses often, it is therefore
-/// interpreted throughout.
+/// Minimum number of steps that are interpreted after a pause of the run. So a run that pauses often is always
+/// interpreted.
 const BETWEEN: u64 = 1 << 14;
-/// Number of further steps to interpret after a pause, for each open call. Switching to the other engine
-/// takes longer with more open calls, because it scans all of them.
+/// Number of further steps to interpret after a pause, per open call. Switching to the other engine takes longer if
+/// more calls are open, because the switch scans all open calls.
 const BETWEEN_PER_CALL: u64 = 8;
 
 /// The engine for long runs. Its results are the same as the interpreter's.
@@ -40,7 +41,8 @@ impl LongRuns {
         self.left = self.first;
     }
 
-    /// Reports a pause of the run; `calls` is the number of open calls. Must be called at every pause.
+    /// Informs the policy of a pause of the run; `calls` is the number of open calls. The caller must report every
+    /// pause.
     pub(super) fn pause(&mut self, calls: usize) {
         self.left = self.left.max(self.between).max(BETWEEN_PER_CALL.saturating_mul(calls as u64));
     }
@@ -50,7 +52,7 @@ impl LongRuns {
         self.left = self.left.saturating_sub(steps);
     }
 
-    /// Returns how many of `steps` steps can be executed before the engine must be chosen again.
+    /// Returns the number of steps, at most `steps`, that can be executed before the engine must be chosen again.
     pub(super) fn part(&self, steps: u64) -> u64 {
         if self.left == 0 { steps } else { steps.min(self.left) }
     }

@@ -19,7 +19,7 @@ pub use census::Calls;
 pub use limits::TimelineLimits;
 pub use long_runs::LongRuns;
 
-/// Number of a branch in a [`Timeline`]; 0 is the branch that begins with the program.
+/// The number by which a branch of a [`Timeline`] is named; 0 is the branch that begins with the program.
 pub type BranchNumber = usize;
 
 /// A branch, its parent, and the edits with which it began.
@@ -61,9 +61,9 @@ pub struct Fork {
 /// The known range of steps of a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepSpan {
-    /// The first step of the branch that is known or expected.
+    /// The first step of the branch, or the best known substitute for it.
     pub first: i64,
-    /// The last step; `end` tells what is known about it.
+    /// The last step of the branch, or the best known substitute; `end` tells the kind.
     pub last: i64,
     /// Meaning of `last`: the end of the branch, the furthest step reached, or an estimate.
     pub end: SpanEnd,
@@ -76,7 +76,7 @@ pub enum SpanEnd {
     Known,
     /// The furthest step reached so far.
     Reached,
-    /// The end of the branch that this branch left. This branch may end at another step.
+    /// An estimate: the end of the parent branch. This branch may end at another step.
     Expected,
 }
 
@@ -86,7 +86,8 @@ impl StepSpan {
         (self.first, self.last)
     }
 
-    /// Returns the position of a step in the span, in percent, or `None` while the end is unknown.
+    /// Returns the position of a step in the span, in percent. Returns `None` while the end of the branch is
+    /// unknown.
     pub fn percent(self, step: i64) -> Option<f64> {
         let width = (self.last - self.first).max(1) as f64;
         let part = ((step - self.first) as f64 / width).clamp(0.0, 1.0);
@@ -139,8 +140,8 @@ impl Timeline {
         &mut self.entries[self.current].branch
     }
 
-    /// Returns the span of the current branch. If an end of the branch isn't known yet, the end of its parent
-    /// is used as an estimate. So an edit doesn't change the scale of the timeline bar.
+    /// Returns the span of the current branch. If the end of the branch isn't known yet, the end of the parent
+    /// branch is used as an estimate, so that an edit doesn't change the scale of the timeline bar.
     pub fn span(&self) -> StepSpan {
         let mut above = Vec::new();
         let mut entry = self.entries.get(self.current);
@@ -178,12 +179,12 @@ impl Timeline {
         self.branch_mut().run_until(stops, travel, budget)
     }
 
-    /// Edits the current state, and begins a new branch with it. If `joins` is true and no step has been
-    /// executed on the current branch, the edit is added to the current branch instead. `edit` describes the
-    /// edit as a command line.
+    /// Edits the current state, and begins a new branch with it. If `joins` is true and no step has been executed
+    /// on the current branch, the edit is added to the current branch instead. `edit` is a command line that
+    /// describes the edit, such as `set a = 1`.
     ///
     /// # Errors
-    /// There is no memory for the states that a branch begins with; nothing has changed.
+    /// There is no memory for the states that a branch begins with. Then the timeline is unchanged.
     pub fn edit(
         &mut self,
         edit: String,

@@ -1,8 +1,8 @@
-//! Records that a branch inherits from an earlier one. An edit of adjoints or of the mode leaves all values
-//! unchanged. Before the edit, the values on the new branch are therefore those of the earlier branch. Some of
-//! these values can't be computed from the later state, because the earlier branch lost bits by rounding or
-//! erasing. The new branch takes these values from the earlier branch's residues. Branches with a common ancestor
-//! share the records.
+//! Records that a branch inherits from an earlier branch. An edit of adjoints or of the mode leaves all values
+//! unchanged. So at the steps before the edit, the new branch has the same values as the earlier branch. Some of
+//! these values can't be computed by going back, because the earlier branch lost bits by rounding or erasing. The
+//! new branch takes these values from the earlier branch's residues. Branches with a common ancestor share the
+//! records.
 //!
 //! This module only handles the earlier branch and its residues; the module `branch` uses them.
 
@@ -14,8 +14,9 @@ use reviver_vm::history::{Past as Records, Residues};
 
 /// Interface through which later branches use an earlier branch.
 pub trait Remembering: std::fmt::Debug + Send + Sync {
-    /// Returns the residues of the steps that lead from the origin to the state `number`, as far as they fit
-    /// into memory. Also returns the distance from the origin at which these residues begin.
+    /// Returns the residues of the steps from the origin to the state with number `number`. If they exceed the
+    /// memory, the residues of the first steps are missing. Also returns the distance from the origin at which the
+    /// returned residues begin.
     ///
     /// # Errors
     /// There is no memory to compute the residues.
@@ -26,15 +27,16 @@ pub trait Remembering: std::fmt::Debug + Send + Sync {
 #[derive(Clone, Debug)]
 pub struct EarlierBranch {
     branch: Arc<dyn Remembering>,
-    /// The number of the state at which the branch was left. Numbers count steps from the branch's origin,
-    /// except steps in derivative rules.
+    /// The number of the state at which a later branch left this one. The number of a state is the number of steps
+    /// from the branch's origin, without steps in derivative rules.
     left_at: i64,
-    /// Difference between a state's number on the earlier branch and its number on the later one.
+    /// The number of a state on the earlier branch, minus its number on the later branch.
     offset: i64,
     window: Option<LossWindow>,
 }
 
-/// Residues of an interval of the earlier branch, by distances from its origin.
+/// Residues of an interval of the earlier branch. The interval is given by distances from that branch's origin, in
+/// steps.
 #[derive(Clone, Debug)]
 struct LossWindow {
     from: u64,
@@ -43,19 +45,19 @@ struct LossWindow {
 }
 
 impl EarlierBranch {
-    /// Creates the record for a branch that leaves `branch` at the state with number `left_at`.
+    /// Creates the record of `branch` for a new branch that leaves `branch` at the state with number `left_at`.
     pub fn new(branch: Arc<dyn Remembering>, left_at: i64) -> EarlierBranch {
         EarlierBranch { branch, left_at, offset: left_at, window: None }
     }
 
-    /// Returns the record for a branch that leaves the current one at state `number`. That branch, too, can undo steps
-    /// of the earlier branch.
+    /// Returns the record of the same earlier branch for a new branch that leaves the current one at the state with
+    /// number `number`. So the new branch can also undo steps of the earlier branch.
     pub fn from(&self, number: i64) -> EarlierBranch {
         let (branch, left_at) = (self.branch.clone(), self.left_at);
         EarlierBranch { branch, left_at, offset: self.offset + number, window: None }
     }
 
-    /// Drops the residues; they are computed again when needed.
+    /// Drops the residues to free memory. They are computed again when they are needed.
     pub fn rest(&mut self) {
         self.window = None;
     }

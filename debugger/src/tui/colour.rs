@@ -1,5 +1,5 @@
-//! Red, green and blue values of the 256 terminal colours. The first 16 have the values of xterm; the others
-//! are the same in every terminal. This module depends on no theme.
+//! Red, green and blue values of the 256 terminal colours. For the first 16, the values are those of xterm; the
+//! others are the same in every terminal. This module depends on no theme.
 
 use ratatui::style::Color;
 

@@ -1,5 +1,5 @@
-//! Screen layout: divides the screen into slots, depending on its size. A slot shows one of its panes; the
-//! names of the others are tabs in its heading.
+//! Screen layout: divides the screen into slots, depending on its size. A slot shows one of its panes. The heading
+//! of the slot has a tab for each of its hidden panes.
 
 use ratatui::layout::{Constraint, Layout, Rect};
 
@@ -52,7 +52,7 @@ pub struct DividedScreen {
     pub prompt: Rect,
 }
 
-/// Minimum sizes, in columns and rows, of the layouts with more than one pane.
+/// Minimum sizes, in columns and rows, of the layouts that show more than one pane at a time.
 const COMPACT: (u16, u16) = (80, 24);
 const ROOMY: (u16, u16) = (120, 40);
 const WIDE: (u16, u16) = (170, 40);
@@ -70,7 +70,7 @@ pub struct ScreenContent {
     pub cells: u16,
     /// Estimated number of rows that the arrays need; 0 if the program has no arrays.
     pub arrays: u16,
-    /// True if there are several branches, which need a row below the timeline bar.
+    /// True if there are several branches; then the timeline needs a row for them below its bar.
     pub has_branches: bool,
     /// Number of plots below the timeline bar.
     pub plots: u16,
@@ -81,8 +81,8 @@ pub struct ScreenContent {
 }
 
 impl ScreenContent {
-    /// Returns the constraint for the height of the card. If there is an answer, it takes the place of the
-    /// card and gets half of the height.
+    /// Returns the constraint for the height of the card. If there is an answer, it replaces the card and gets half
+    /// of the height.
     fn card(self, rows: u16) -> Constraint {
         // During a tour, the card omits the instruction's documentation, because the tour describes the step.
         let rows = if self.has_tour { rows.min(CARD_ON_TOUR) } else { rows };

@@ -1,5 +1,5 @@
-//! The debugger on a screen. [`app`] is the application without a terminal, which draws into a buffer. With the feature
-//! `terminal`, [`run`] connects the application with a terminal.
+//! The debugger on a screen. [`app`] is the application; it needs no terminal and draws into a buffer. With the
+//! feature `terminal`, [`run`] connects the application with a terminal.
 
 pub mod app;
 mod colour;

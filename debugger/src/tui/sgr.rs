@@ -3,8 +3,8 @@
 
 use std::io::{self, Write};
 
-/// Writer that buffers its input until it is flushed. It then rewrites the first 16 colours to their old
-/// escape sequences.
+/// A writer that buffers its input until it is flushed. Then it replaces the escape sequences of the first 16
+/// colours by the older ones, and writes the result.
 #[derive(Debug)]
 pub struct Sixteen<W> {
     out: W,

@@ -75,8 +75,9 @@ mod unix {
         }
     }
 
-    /// Ends the process if the screen doesn't handle a signal within [`AT_LAST`]: a read from a closed
-    /// terminal may never return. If no thread can be started, only a second signal ends the process.
+    /// Starts a thread that ends the process if the screen doesn't handle a signal within [`AT_LAST`]. The thread
+    /// is needed because a read from a closed terminal may never return. If no thread can be started, a second
+    /// signal ends the process.
     fn end_at_last(mut arriving: Arriving) {
         let wait = move || {
             for signal in arriving.forever() {
@@ -91,7 +92,7 @@ mod unix {
     /// Ends the process with the default action of a signal.
     ///
     /// # Errors
-    /// The default action can't be executed. Otherwise the function doesn't return.
+    /// The default action can't be executed. If it can be executed, the function doesn't return.
     pub fn end_by(signal: i32) -> io::Result<()> {
         emulate_default_handler(signal)
     }

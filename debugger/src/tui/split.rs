@@ -1,6 +1,6 @@
-//! Reassembly of terminal sequences that arrive in chunks. On a slow line, the ESC at the start of a key's
-//! sequence may arrive alone and be read as the key Esc. The rest would then be read as letters, such as `C`,
-//! which runs backward. Late answers to a query of the terminal arrive among the keys, too.
+//! Reassembly of terminal sequences that arrive in chunks. On a slow line, the ESC at the start of a key's sequence
+//! may arrive alone and be read as the key Esc. The rest would then be read as letters, such as `C`, which runs
+//! backward. If the terminal answers a query late, its answer may arrive among the keys, too.
 //!
 //! The terminal's reader decodes sequences that arrive as a whole, before this module gets them. This module holds
 //! other input while it may be the beginning of a sequence: for [`LONE`] after an ESC, and for [`REST`] after more
@@ -20,12 +20,12 @@ pub const LONE: Duration = Duration::from_millis(50);
 /// Maximum time until the next chunk of a sequence.
 pub const REST: Duration = Duration::from_millis(500);
 
-/// Maximum time until the next chunk after the ESC was released as a key. It is short, because the user may
-/// have pressed Esc and now types `[`.
+/// Maximum time until the next chunk of a sequence whose ESC was already released as the key Esc. The time is
+/// short, because the user may have pressed Esc and now types `[`.
 const LATE: Duration = Duration::from_millis(100);
 
-/// Maximum pause within pasted text. It ends the paste if the end marker isn't recognized, because the
-/// marker's ESC was decoded separately.
+/// Maximum pause within pasted text. A longer pause ends the paste. This is needed if the ESC of the end marker was
+/// decoded separately, so that the marker isn't recognized.
 const PASTED: Duration = Duration::from_millis(200);
 
 /// Maximum number of characters in a sequence or an answer.
@@ -44,7 +44,7 @@ pub struct Split {
     since: Option<Instant>,
     /// The time at which an ESC was released as the key Esc. The rest of a sequence may still follow it.
     let_go: Option<Instant>,
-    /// True if `spelled` begins with an ESC that was already released, so that it isn't in `held`.
+    /// True if `spelled` begins with an ESC that was already released. Then `held` doesn't contain this ESC.
     is_late: bool,
 }
 
@@ -75,8 +75,8 @@ impl Split {
             certain.extend(self.release_all(now));
         }
         if self.held.is_empty() {
-            // Alt with a key is sent as an ESC and the key. Of these pairs, only the one that begins an
-            // answer is held.
+            // A terminal sends Alt with a key as an ESC and the key. Such a pair is held only if it is the
+            // beginning of an answer (ESC `]`).
             let is_begun = text == "\x1b" || text == "\x1b]";
             self.is_late = !is_begun && self.let_go.take().is_some_and(|when| now - when < REST);
             if !is_begun && !self.is_late {
@@ -114,7 +114,7 @@ impl Split {
         Some(patience.saturating_sub(now.saturating_duration_since(since)))
     }
 
-    /// Releases the held events as they arrived. Drops them if they can only be a part of a sequence.
+    /// Releases the held events unchanged. If they can only be a part of a sequence, drops them instead.
     fn release_all(&mut self, now: Instant) -> Vec<InputEvent> {
         let (spelled, is_late) = (std::mem::take(&mut self.spelled), self.is_late);
         let held = std::mem::take(&mut self.held);
@@ -142,7 +142,7 @@ impl Split {
     fn sequence(&self) -> Sequence {
         match sequence(&self.spelled) {
             Sequence::Begun(_) if self.is_late && self.spelled.chars().count() == 2 => Sequence::Begun(LATE),
-            // The user pressed Esc and then this key.
+            // The ESC was the key Esc, and the user then pressed another key.
             Sequence::Whole(_) if self.is_late && self.held.len() == 1 => Sequence::None,
             found => found,
         }

@@ -21,7 +21,7 @@ use super::terminal::{self, Screen};
 #[derive(Debug, Error)]
 pub enum TuiError {
     /// The input or the output isn't a terminal, or the terminal is `dumb`.
-    #[error("this is not a terminal; `reviver repl` works without one")]
+    #[error("this is not a terminal: run `reviver repl`, which works without a terminal")]
     NoTerminal,
     /// The terminal couldn't be read, written or configured.
     #[error("the terminal failed: {0}")]
@@ -45,7 +45,7 @@ const LONG: Duration = Duration::from_millis(200);
 const ANSWER: Duration = Duration::from_millis(150);
 
 /// Runs the application on the terminal until the user quits. If a signal ends the process, the terminal is
-/// restored before.
+/// restored first.
 ///
 /// # Errors
 /// There is no terminal, or the terminal fails.
@@ -59,7 +59,7 @@ pub fn run(app: App) -> Result<(), TuiError> {
     let ended = stage.run();
     let signal = stage.signals.end();
     drop(stage);
-    // If the terminal was closed, reading from it failed, too. The signal is the more useful reason.
+    // If the terminal was closed, a signal arrived and a read failed. The signal is the more useful reason.
     match signal {
         Some(signal) => Ok(signals::end_by(signal)?),
         None => Ok(ended?),
@@ -75,7 +75,7 @@ struct Stage {
     last_tick: Instant,
 }
 
-/// Result of a step of the main loop: continue or end.
+/// Result of one iteration of the main loop: continue, or end.
 type LoopEnd = io::Result<ControlFlow<()>>;
 
 impl Stage {
@@ -104,7 +104,8 @@ impl Stage {
         if self.signals.take_resumed() {
             self.reopen()?;
         }
-        // If the application is idle, there is nothing to interrupt.
+        // An interrupt is passed to the application only if a task or playback runs; otherwise there is nothing to
+        // interrupt.
         if self.signals.take_interrupt() && self.app.patience().is_some() {
             let effect = self.app.handle(InputEvent::Key(Key::ctrl('c')));
             return self.carry_out(effect.into_iter().collect());

@@ -29,14 +29,16 @@ use super::split::Split;
 #[derive(Debug)]
 pub struct Screen {
     terminal: Terminal<CrosstermBackend<Sixteen<Stdout>>>,
-    /// Joins sequences that arrive in pieces (`split`), and keeps the events that are complete (`ready`).
+    /// The sequences that arrive in chunks and are incomplete (`split`), and the complete events that weren't
+    /// handled yet (`ready`).
     split: Split,
     ready: VecDeque<InputEvent>,
     /// True while mouse capture is on.
     mouse: bool,
     /// The time and position of the last press of the mouse button, to detect a double click.
     pressed: Option<(Instant, Position)>,
-    /// The time of a query for the background colour that the terminal hasn't answered yet.
+    /// The time of the query for the background colour; `None` if there was no query, or if the terminal has
+    /// answered it.
     asked: Option<Instant>,
 }
 
@@ -90,8 +92,8 @@ impl Screen {
         restore();
     }
 
-    /// Waits for an answer of the terminal that is still due, at most [`ANSWERED`] since the query. Drops
-    /// other input meanwhile.
+    /// If the terminal hasn't answered a query, waits for its answer until [`ANSWERED`] after the query. Other
+    /// input during this time is dropped.
     fn await_answer(&mut self) {
         while let Some(left) = self.asked.and_then(|asked| ANSWERED.checked_sub(asked.elapsed())) {
             // A closed terminal sends no answer.
@@ -136,7 +138,7 @@ impl Screen {
         self.terminal.draw(draw).map(|_| ())
     }
 
-    /// Makes the next frame be written completely, not only its changes.
+    /// Makes the next [`Screen::draw`] write the whole frame instead of the changes only.
     ///
     /// # Errors
     /// The size of the terminal can't be determined.
@@ -304,7 +306,7 @@ fn key(event: KeyEvent) -> Option<Key> {
     let held = |modifier| event.modifiers.contains(modifier);
     let (mut shift, code) = (held(KeyModifiers::SHIFT), event.code);
     let code = match code {
-        // Few terminals distinguish these keys with and without Shift, so Shift is ignored.
+        // For these keys, Shift is ignored, because few terminals report it.
         KeyCode::Char(' ') => {
             shift = false;
             BareKey::Char(' ')

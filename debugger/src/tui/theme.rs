@@ -1,5 +1,5 @@
 //! Colours and attributes, by their role on the screen. Panes refer to roles and not to colours. No important
-//! distinction depends on colour alone: it is also shown by an attribute or a separate character.
+//! distinction depends on colour alone: an attribute or a separate character shows it, too.
 
 use ratatui::style::{Color, Modifier, Style};
 
@@ -42,11 +42,11 @@ pub struct Theme {
     pub bracket: Style,
     /// The bracket at the machine's position.
     pub bracket_here: Style,
-    /// The last step changed the cell's value.
+    /// A cell whose value the last step changed.
     pub changed: Style,
-    /// The last step wrote the cell but left its value the same.
+    /// A cell that the last step wrote without changing its value.
     pub written: Style,
-    /// The last step read the cell and didn't write it.
+    /// A cell that the last step read and didn't write.
     pub read: Style,
     /// Adjoints, and the mode in the status line while gradient mode is on.
     pub adjoint: Style,
@@ -54,11 +54,11 @@ pub struct Theme {
     pub forward: Style,
     /// Backward travel, and a machine that runs inverted.
     pub backward: Style,
-    /// Something that is in progress: a long run or playback. Also the key that the tour asks for.
+    /// A long run or playback in progress, and the key that a page of the tour asks for.
     pub active: Style,
     /// The present, on the timeline bar and in the plots below it. No other role has this colour.
     pub here: Style,
-    /// The part of the timeline bar whose steps were reached, and signs of calls.
+    /// The part of the timeline bar whose steps were reached, and the signs of calls in it.
     pub bar: Style,
     /// Marks, displayed values, and notes next to code lines.
     pub mark: Style,
@@ -115,7 +115,7 @@ impl ThemeName {
         }
     }
 
-    /// Returns the background of the terminals for which the theme is intended.
+    /// Returns the terminal background for which the theme is intended.
     pub fn ground(self) -> Ground {
         match self {
             ThemeName::Dark | ThemeName::Sixteen | ThemeName::Plain => Ground::Dark,
@@ -141,7 +141,7 @@ impl ThemeName {
         dark.on(reported.unwrap_or(Ground::Dark))
     }
 
-    /// Returns the theme with the same number of colours for another background.
+    /// Returns the theme with the same number of colours for the background `ground`.
     #[must_use]
     pub fn on(self, ground: Ground) -> ThemeName {
         match (self, ground) {
@@ -175,8 +175,8 @@ impl Ground {
     }
 }
 
-/// The colours in which the coloured themes differ. Each text colour is readable on each background of the
-/// same palette.
+/// The colours of a theme; the coloured themes differ only in these. Each text colour is readable on each
+/// background of the same palette.
 struct Palette {
     /// Text and background colours; `None` for the terminal's own.
     text: Option<Color>,
@@ -251,7 +251,7 @@ const LIGHT: Palette = Palette {
     ..indexed(242, 25, 22, 125, [94, 23, 91, 52])
 };
 
-/// Those of the 16 terminal colours that are readable on black.
+/// Colours for a black background: those of the 16 terminal colours that are readable on black.
 const SIXTEEN: Palette = Palette {
     text: None,
     ground: None,
@@ -272,7 +272,7 @@ const SIXTEEN: Palette = Palette {
     status: None,
 };
 
-/// Those of the 16 terminal colours that are readable on white. There are few.
+/// Colours for a white background: those few of the 16 terminal colours that are readable on white.
 const SIXTEEN_LIGHT: Palette = Palette {
     accent: Color::Blue,
     forward: Color::Blue,
@@ -353,7 +353,7 @@ impl Theme {
         let plain = Theme::plain();
         let fg = |colour| Style::new().fg(colour);
         let bold = |colour| fg(colour).add_modifier(Modifier::BOLD);
-        // If a palette has no background, the attribute of the plain theme takes its place.
+        // If a palette has no colour for a background, the attribute of the plain theme is used instead.
         let behind = |colour: Option<Color>, else_: Style| colour.map_or(else_, |c| Style::new().bg(c));
         Theme {
             ground: Style { fg: palette.text, bg: palette.ground, ..Style::new() },

@@ -1,6 +1,6 @@
-//! The instruction card: the effect of an instruction, its inverse, and its effect on adjoints, with the
-//! values before and after the step. Formulas are from the table of instructions. To get the values, the
-//! machine executes the step and undoes it.
+//! The instruction card: the effect of an instruction, its inverse, and its effect on adjoints, with the values
+//! before and after the step. The formulas are from the instruction table. To get the values after the step, the
+//! step is executed on a temporary state.
 
 use reviver_isa::Function;
 use reviver_isa::card::{Card, CardLine, CardTerm, Held, TermRole, describe, describe_row};
@@ -24,7 +24,7 @@ use reviver_vm::stops::Node;
 /// Data of a step, from which its card is rendered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CardView {
-    /// Number of the instruction in the module's code.
+    /// Index of the instruction in the module's code.
     pub at: u32,
     /// The source line of the instruction.
     pub line: listing::Line,
@@ -32,7 +32,7 @@ pub struct CardView {
     pub instruction: String,
     /// The documentation of the instruction in the table of instructions.
     pub doc: String,
-    /// True if no instruction comes next, so that the card describes the previous step.
+    /// True at the end of the program, where no instruction comes next. The card then describes the previous step.
     pub is_end: bool,
     /// True if the step loses bits, so that undoing it needs a history.
     pub loses_bits: bool,
@@ -43,12 +43,13 @@ pub struct CardView {
     mode: bool,
     does: Described,
     undone: Described,
-    /// The outcome of the instruction's condition. `None` if it has none, or if the step can't be executed.
+    /// The outcome of the instruction's condition. `None` if the instruction has no condition, or if the step can't
+    /// be executed.
     holds: Option<bool>,
     /// The call that the step begins, with its arguments.
     call: Option<Box<StartedCall>>,
-    /// The effect on adjoints of a call with a derivative rule, as a text for going forward and a text for
-    /// going backward.
+    /// For a call of a procedure with a derivative rule: the effect of the rule, as a text for going forward and a
+    /// text for going backward.
     rule: Option<[String; 2]>,
 }
 
@@ -58,8 +59,8 @@ struct Described {
     update: Update,
     function: Function,
     terms: Vec<CardTerm>,
-    /// The condition of the source text that replaces the formula, if the instruction names a cell that
-    /// lowering introduced.
+    /// The condition of the source text, which replaces the formula. `None` unless the instruction names a cell
+    /// that lowering introduced.
     tested: Option<Box<TestedCondition>>,
 }
 
@@ -79,18 +80,19 @@ impl StartedCall {
     }
 }
 
-/// The compound condition of the source text that an instruction tests, wholly or partly. Its text is that of the
-/// source, or the negation of that text.
+/// A compound condition of the source text. An instruction tests the whole condition or a part of it. The text is
+/// that of the source, or its negation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct TestedCondition {
     names: String,
-    /// The condition with values in place of the names of cells.
+    /// The condition with values instead of the names of cells.
     numbers: String,
 }
 
 impl TestedCondition {
     fn line(&self, update: Update) -> CardLine {
-        // The formula of the instruction ends with the name of its condition, which is replaced.
+        // The formula of the instruction ends with the name of the cell that contains the condition. This name is
+        // replaced by the condition.
         let words = describe_row(update).does.equation.formula;
         match words.strip_suffix('f').filter(|_| update.shape() == OperandShape::Branch) {
             Some(words) => {
@@ -108,11 +110,11 @@ pub enum Topic {
     Does,
     /// The instruction that undoes this one.
     Undone,
-    /// The statement that the step has no inverse, because it loses information.
+    /// The remark that the step has no inverse, because the step loses information.
     Lost,
     /// The effect of the step on adjoints.
     Adjoint,
-    /// The data of the step that the history keeps.
+    /// The data that the history keeps for this step.
     Kept,
     /// Definitions of names that occur in the other lines.
     Where,
@@ -131,8 +133,8 @@ impl Topic {
     }
 }
 
-/// Builds the card of the next step. At the end of the program, builds that of the previous step. Returns
-/// `None` if there is no step at all.
+/// Builds the card of the next step or, at the end of the program, that of the previous step. Returns `None` if the
+/// program has no steps.
 pub fn card(session: &mut Session) -> Option<CardView> {
     let (travel, at) = [Travel::Forward, Travel::Backward]
         .into_iter()
@@ -145,7 +147,7 @@ pub fn card(session: &mut Session) -> Option<CardView> {
         Some((at, partner)) => step.described(session, at, &partner),
         None => does.clone(),
     };
-    // If a branch was taken, the instruction before the current state is the branch's partner.
+    // If the last step took a branch, the instruction before the current state is the partner of the branch.
     let (does, undone) = if travel == Travel::Forward { (does, undone) } else { (undone, does) };
     Some(CardView {
         at,
@@ -169,17 +171,17 @@ pub fn card(session: &mut Session) -> Option<CardView> {
 struct NeighbourStep {
     travel: Travel,
     inverted: bool,
-    /// True if the adjacent state is known, because the step doesn't trap.
+    /// True if the step can be executed, so that the adjacent state is known.
     is_made: bool,
     jumped: bool,
     loses_bits: bool,
-    /// Values of cells in the adjacent state.
+    /// Values in the adjacent state of the cells that the instruction names.
     beyond: Vec<(Cell, String)>,
     /// The call that is open in the adjacent state but not in the current one.
     call: Option<StartedCall>,
 }
 
-/// Data of the state after the step in the direction of travel, as peeked.
+/// Data of the adjacent state, which the session has computed by executing the step on a temporary state.
 #[derive(Default)]
 struct NeighbourState {
     position: u32,
@@ -262,8 +264,8 @@ impl NeighbourStep {
         self.beyond.iter().find(|(other, _)| *other == cell).map(|(_, text)| text.clone())
     }
 
-    /// Returns the outcome of the instruction's condition. Returns `None` if it has none, or if the step
-    /// can't be executed.
+    /// Returns the outcome of the instruction's condition. Returns `None` if the instruction has no condition, or
+    /// if the step can't be executed.
     fn holds(&self, instruction: &Instruction) -> Option<bool> {
         match instruction.update.shape() {
             OperandShape::Condition => self.is_made.then_some(true),
@@ -272,8 +274,8 @@ impl NeighbourStep {
         }
     }
 
-    /// Describes what a derivative rule does in place of the body of a called procedure, going forward and
-    /// going backward. Returns `None` if there is no rule.
+    /// Describes the effect of a derivative rule that replaces the body of a called procedure: a text for going
+    /// forward, and a text for going backward. Returns `None` if the instruction calls no procedure with a rule.
     fn rule(&self, session: &Session, instruction: &Instruction) -> Option<[String; 2]> {
         let Link::Calls(calls) = &instruction.link else { return None };
         let procedures = &session.program().module().procedures;
@@ -376,7 +378,7 @@ impl CardView {
             card
         };
         let (does, behind) = (card(&self.does), card(&self.undone));
-        // A branch that was taken is undone by its partner.
+        // If the step takes a branch, the partner of the branch undoes the step.
         let undone = if self.does == self.undone { does.undone } else { behind.undone };
         let mut card = Card { does: does.does, undone, parts: does.parts };
         card.does.equation.numbers = self.call(number).or(card.does.equation.numbers);
@@ -405,9 +407,9 @@ impl CardView {
     }
 
     /// Returns the lines of the card. The first line is the effect of the step in the session's direction of
-    /// travel. While gradient mode is on, the adjoint lines for that direction follow; while it is off, the
-    /// adjoint lines for the forward direction come after the second effect. `number` formats a number, for
-    /// example by shortening it.
+    /// travel. If gradient mode is on, the adjoint lines for this direction follow, and then the effect in the
+    /// other direction. If gradient mode is off, the two effects come first, and then the adjoint lines for the
+    /// forward direction. `number` formats a number, for example by shortening it.
     pub fn lines(&self, number: &dyn Fn(&str) -> String) -> Vec<(Topic, CardLine)> {
         let Card { does, undone, parts } = self.describe(number);
         let goes_back = self.is_end || self.facing == Travel::Backward;

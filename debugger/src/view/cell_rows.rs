@@ -1,4 +1,4 @@
-//! Numbers of rows that the cells of a program need. With these numbers, the screen is divided before panes are
+//! Numbers of rows that the cells of a program need. The screen is divided with these numbers before panes are
 //! drawn. The numbers don't depend on the open calls; otherwise the layout would change at each call.
 
 use reviver_isa::instruction::Class;
@@ -7,8 +7,7 @@ use reviver_vm::Program;
 
 use super::cells::is_register;
 
-/// Number of rows for all scalars, including the headings of sections, and estimated number of rows for all
-/// arrays, including their names.
+/// Numbers of rows for the scalars and for the arrays of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CellRows {
     /// Number of rows for scalars, including the headings of sections.
@@ -35,8 +34,8 @@ impl CellRows {
 
     fn of_frame(program: &Program, number: usize) -> CellRows {
         let Some(procedure) = program.module().procedures.get(number) else { return CellRows::default() };
-        // The length of a slice parameter is known only during a call. It needs no rows: the array that the
-        // slice belongs to is counted where it is declared.
+        // The length of a slice parameter is known only during a call. A slice needs no additional rows, because
+        // the array that contains the slice is counted at its declaration.
         let shape = |rank: Rank| match rank {
             Rank::Scalar => Shape::Scalar,
             Rank::Vector => Shape::Vector(1),

@@ -38,7 +38,7 @@ pub struct CellView {
     pub class: Class,
     /// The current value, as text.
     pub value: String,
-    /// True if the last step wrote the cell, also with an equal value.
+    /// True if the last step wrote the cell, even if it wrote the same value.
     pub written: bool,
     /// True if the last step changed the value.
     pub changed: bool,
@@ -60,17 +60,18 @@ pub struct AdjointView {
     pub value: String,
     /// True if the last step changed the adjoint.
     pub changed: bool,
-    /// The adjoint before the last movement's last step; `None` if that step didn't change it.
+    /// The adjoint before the last step; `None` if the last step didn't change the adjoint. If the last step was a
+    /// backward step, this adjoint is the later one in time.
     pub other: Option<String>,
 }
 
-/// Returns true if adjoints are shown. That is so if gradient mode is on or any adjoint is nonzero.
+/// Returns true if adjoints are shown, that is, if gradient mode is on or any adjoint is nonzero.
 pub fn shows_adjoints(session: &Session) -> bool {
     let adjoints = session.state().adjoints.as_ref();
     session.state().mode() || adjoints.is_some_and(|adjoints| adjoints.all().any(|&bits| bits != 0))
 }
 
-/// Data with which each cell is converted to its view.
+/// Data that is needed to convert each cell to its view.
 struct CellContext<'a> {
     session: &'a Session,
     footprint: &'a [Touch],
@@ -101,9 +102,9 @@ pub struct ArrayFacts {
 pub struct ArrayView {
     /// The array that the elements belong to.
     pub facts: ArrayFacts,
-    /// Number of the first element shown, in row-major order.
+    /// Index of the first element shown, counted from 0 in row-major order.
     pub first: u64,
-    /// The elements in row-major order, starting with number `first`.
+    /// The elements in row-major order, starting at index `first`.
     pub elements: Vec<CellView>,
 }
 
@@ -137,8 +138,8 @@ pub fn cells(session: &Session, footprint: &[Touch]) -> CellsPane {
     pane
 }
 
-/// Returns at most `count` elements of an array, from number `first` on. The array belongs to the selected
-/// frame or to the program; `A'` names its adjoints.
+/// Returns at most `count` elements of an array, from index `first` on. The array belongs to the selected frame or
+/// to the program. A name such as `A'` means the adjoints of the array.
 ///
 /// # Errors
 /// There is no such array.

@@ -32,10 +32,11 @@ pub struct CodeLine {
     pub is_next: bool,
     /// True if the selected frame isn't the innermost one, and its open call is on this line.
     pub is_call: bool,
-    /// Details of the next instruction, if it is on this line and the text of the line doesn't show it.
+    /// Details of the next instruction. `None` if the instruction is on another line, or if the text of the line
+    /// shows the instruction.
     pub detail: Option<Detail>,
-    /// True if the instruction just passed is on this line. After travelling backward, this is the
-    /// instruction that was undone.
+    /// True if the instruction of the last step is on this line. After travelling backward, it is the instruction
+    /// that was undone.
     pub is_executed: bool,
     /// The breakpoints on the line, in the order of creation.
     pub breakpoints: Vec<BreakMark>,
@@ -52,7 +53,7 @@ pub struct BreakMark {
     pub id: u32,
     /// False if the breakpoint is switched off.
     pub enabled: bool,
-    /// Number of hits so far, ignored ones included.
+    /// Number of hits so far, including ignored hits.
     pub hits: u64,
 }
 
@@ -61,9 +62,9 @@ pub struct BreakMark {
 pub struct Bracket {
     /// The column of the bracket; 0 is next to the text. Overlapping brackets have different columns.
     pub column: usize,
-    /// The kind of that part: an end of the bracket, or between its ends.
+    /// The part of the bracket that is on the line: an end, or a piece between the ends.
     pub part: BracketPart,
-    /// For a part at an end of the bracket: true for the `br`, false for the `from`.
+    /// At an end of the bracket: true if the `br` is on the line, false if the `from` is.
     pub is_br: bool,
     /// True if the machine is at the `br` or the `from` of the pair.
     pub is_current: bool,
@@ -80,7 +81,7 @@ pub enum BracketPart {
     Bottom,
 }
 
-/// A branch pair, by the lines of its two halves.
+/// A branch pair with the lines of its two instructions.
 struct LinePair {
     top: u32,
     bottom: u32,
@@ -112,12 +113,12 @@ pub fn code(session: &Session, file: u32, first: u32, height: usize) -> CodePane
     CodePane { file: source.name.clone(), is_included: file > 0, total, lines }
 }
 
-/// Details of an instruction that its source line doesn't show: the line has several instructions, or its
-/// text differs from the instruction.
+/// Details of an instruction that the text of its source line doesn't show. A line may have several instructions,
+/// or its text may differ from the instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Detail {
-    /// The number of the instruction among the adjacent instructions of its line, counted from 1, and how
-    /// many these are.
+    /// The number of the instruction among the adjacent instructions of its line, counted from 1, and the total
+    /// number of these instructions.
     pub part: (usize, usize),
     /// The instruction as the machine executes it; empty if the line shows it already.
     pub instruction: String,
@@ -133,8 +134,8 @@ impl Detail {
     }
 }
 
-/// Returns the details of an instruction for a machine that runs forward, or inverted. Returns `None` if the
-/// text of the line shows the instruction.
+/// Returns the details of an instruction that the machine executes forward, or inverted if `inverted` is true.
+/// Returns `None` if the text of the line shows the instruction.
 pub fn detail(session: &Session, at: u32, inverted: bool) -> Option<Detail> {
     let listing = session.listing();
     let part = listing.part(at);
@@ -142,18 +143,18 @@ pub fn detail(session: &Session, at: u32, inverted: bool) -> Option<Detail> {
     let known = if of_block { spell_part(session.program(), at, inverted) } else { None };
     let is_words = of_block && known.is_none();
     let instruction = known.unwrap_or_else(|| spell(session.program(), at, inverted));
-    // The operands aren't compared, because their spelling may differ: a constant by its name, a real without
-    // its point.
+    // The operands aren't compared, because the source text may write them differently: a constant by its name, or
+    // a real without its decimal point.
     let mnemonic = |text: &str| text.split(' ').next().unwrap_or_default().to_owned();
     let is_same = mnemonic(&listing.statement(listing.line(at))) == mnemonic(&instruction);
-    // For the instructions of a compound statement, the text of the line is the description.
+    // An instruction of a compound statement needs no details: the text of the line describes it.
     let is_said = is_same && (part.1 == 1 || is_words);
     let instruction = if is_said { String::new() } else { instruction };
     (part.1 > 1 || !is_said).then_some(Detail { part, instruction })
 }
 
-/// Returns the line of the selected frame's instruction. In the innermost frame that is the next instruction;
-/// at the end of the program, the last one.
+/// Returns the line of the selected frame's instruction. In the innermost frame it is the next instruction or, at
+/// the end of the program, the last instruction.
 pub fn here(session: &Session) -> Line {
     session.listing().line(session.selected_instruction())
 }
@@ -218,7 +219,7 @@ fn draw_brackets(session: &Session, file: u32, lines: &mut [CodeLine]) {
     let mut pairs = pairs(session, file);
     pairs.retain(|pair| pair.top <= last && pair.bottom >= first);
     pairs.sort_by_key(|pair| (pair.bottom - pair.top, pair.top, !pair.is_current));
-    // The code that computes a statement's temporaries and the code that uncomputes them are on the same
+    // A statement's temporaries are computed and uncomputed on the same lines. Both parts may have a pair on these
     // lines, so equal pairs are merged.
     pairs.dedup_by_key(|pair| (pair.top, pair.bottom));
     for (column, pairs) in columns(pairs).into_iter().enumerate() {
@@ -229,8 +230,8 @@ fn draw_brackets(session: &Session, file: u32, lines: &mut [CodeLine]) {
     }
 }
 
-/// Assigns pairs to columns, so that pairs in one column don't overlap. If there are too many, the longest
-/// pairs are dropped, but not the pair at the machine's position.
+/// Assigns pairs to columns, so that pairs in one column don't overlap. If there are too many pairs, the longest
+/// ones are dropped. The pair at the machine's position is kept.
 fn columns(pairs: Vec<LinePair>) -> Vec<Vec<LinePair>> {
     let mut columns: Vec<Vec<LinePair>> = Vec::new();
     for pair in pairs {
@@ -295,7 +296,7 @@ fn pairs(session: &Session, file: u32) -> Vec<LinePair> {
     (0..).zip(code).filter_map(pair).chain(branches.filter_map(whole)).collect()
 }
 
-/// Returns true for an `if` with `else`. It has a single bracket, from `if` to `fi`.
+/// Returns true for an `if` with an `else`. Such an `if` has a single bracket, from `if` to `fi`.
 fn is_if_else(block: &Block) -> bool {
     matches!(block.kind, BlockKind::If { .. }) && block.seams.len() > 2
 }

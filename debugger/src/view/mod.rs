@@ -1,6 +1,6 @@
-//! Views of a session as plain data, one file per pane. A pane computes only the visible part, so that the
-//! time for a frame doesn't depend on the size of the program or of an array. Independent of terminal,
-//! colours and keys.
+//! Views of a session as plain data, one file per pane. A view has data for the visible part of its pane only, so
+//! that the time for a frame doesn't depend on the size of the program or of an array. Views don't depend on a
+//! terminal, on colours or on keys.
 
 pub mod card;
 pub mod cell_rows;

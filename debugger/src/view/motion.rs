@@ -6,8 +6,8 @@ use reviver_vm::Travel;
 use super::card::{CardView, Topic};
 use crate::outcome::Motion;
 
-/// Describes a movement in a sentence. Returns `None` if the session hasn't moved. `before` is the card of
-/// the next instruction before the movement, `after` the one after it.
+/// Describes a movement in a sentence. Returns `None` if the session hasn't moved. `before` is the card at the time
+/// point where the movement began, and `after` the card at the time point where it ended.
 pub fn described(motion: &Motion, before: Option<&CardView>, after: Option<&CardView>) -> Option<String> {
     let (from, to) = (motion.from, motion.to);
     let passed = match motion.travel {
@@ -44,7 +44,7 @@ fn single(card: &CardView, travel: Travel) -> String {
         text = format!("{text}: {}", line.formula);
         text.extend(line.numbers.iter().map(|numbers| format!("; here {numbers}")));
     }
-    // The adjoint lines for the session's direction come before the others.
+    // The first adjoint line is for the session's direction of travel.
     if card.carries_adjoints() && lines.first().is_some_and(|(topic, _)| is_of_way(*topic)) {
         let carried = lines.iter().filter(|(topic, _)| *topic == Topic::Adjoint);
         text.extend(carried.map(|(_, line)| format!("; adjoint: {}", line.formula)));
@@ -56,7 +56,7 @@ fn first_sentence(doc: &str) -> &str {
     doc.split_once(". ").map_or(doc, |(first, _)| first).trim_end_matches('.')
 }
 
-/// Returns a sentence with its first letter in lower case, for use inside another sentence.
+/// Returns a sentence with its first letter in lower case, so that another sentence can contain it.
 fn within(sentence: &str) -> String {
     let mut rest = sentence.chars();
     rest.next().map_or_else(String::new, |first| first.to_lowercase().chain(rest).collect())

@@ -2,7 +2,7 @@
 
 use crate::session::{SampleRange, Samples};
 
-/// A plot of one cell in the line mode. Its samples also contain the other plotted cells.
+/// A plot of one cell. Its samples contain the values of all plotted cells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plot {
     /// The name of the cell as the user wrote it.
@@ -18,7 +18,7 @@ const COLUMNS: usize = 60;
 const ROWS: usize = 7;
 
 impl Plot {
-    /// Returns the minimum and the maximum, or `None` if the cell has no value at any step.
+    /// Returns the minimum and the maximum of the cell, or `None` if the cell has no value at any step.
     pub fn range(&self) -> Option<SampleRange> {
         self.ranges().map(|(_, range)| range).reduce(SampleRange::and)
     }
@@ -41,7 +41,7 @@ impl Plot {
         rows.into_iter().map(|row| row.into_iter().collect::<String>().trim_end().to_owned()).collect()
     }
 
-    /// Returns the columns in which the cell has values, each with its number and the range of values.
+    /// Returns the index and the range of values of each column in which the cell has values.
     fn ranges(&self) -> impl Iterator<Item = (usize, SampleRange)> {
         let columns = self.samples.columns.iter().enumerate();
         columns.filter_map(|(n, sample)| Some((n, (*sample.values.get(self.number)?)?)))

@@ -39,7 +39,7 @@ pub struct FrameView {
 pub struct ArgumentView {
     /// The name of the parameter.
     pub name: String,
-    /// The cell or constant that was passed, or `first..last` for a slice.
+    /// The cell or constant that was passed; for a slice, its first and its last element as `A[2]..A[5]`.
     pub stands_for: String,
     /// The current value of the argument; `None` for a slice.
     pub value: Option<String>,
@@ -73,7 +73,7 @@ impl ArgumentView {
     }
 }
 
-/// Returns at most `count` open procedures, innermost first. The first `skip` of them are skipped.
+/// Returns at most `count` open procedures, the innermost first, without the `skip` innermost ones.
 pub fn frames(session: &Session, skip: usize, count: usize) -> Vec<FrameView> {
     let depth = session.state().calls.len();
     let depths = (0..=depth).rev().skip(skip).take(count);
@@ -93,7 +93,7 @@ fn frame(session: &Session, depth: usize) -> Option<FrameView> {
         Some(call) => (call.site, call.inverted),
         None => (session.next_instruction().unwrap_or(procedure.exit), state.inverted),
     };
-    // At the end of main, the instruction has no line, so the last line is used.
+    // At the end of main, the next instruction has no line, so the last line is used.
     let is_end = depth == state.calls.len() && session.next_instruction().is_none();
     let line = if is_end { here(session) } else { session.listing().line(at) };
     Some(FrameView {
@@ -108,8 +108,8 @@ fn frame(session: &Session, depth: usize) -> Option<FrameView> {
     })
 }
 
-/// Returns the arguments of an open procedure in a state. The text of a slice names its first and its last element,
-/// so the length parameters that lowering adds for slices are omitted.
+/// Returns the arguments of an open procedure in a state. The length parameters that lowering adds for slices are
+/// omitted, because the text of a slice names its first and its last element.
 pub fn arguments(memory: &Memory, state: &State, open: OpenFrame) -> Vec<ArgumentView> {
     let Some(procedure) = memory.program().module().procedures.get(open.procedure) else { return Vec::new() };
     let argument = |(n, parameter): (u32, &Parameter)| {

@@ -29,9 +29,9 @@ pub struct Status {
     pub history_bytes: usize,
     /// Memory used by checkpoints, in bytes; 0 on lossless branches.
     pub checkpoint_bytes: usize,
-    /// Bits discarded so far by `erase` and `overwrite`.
+    /// Number of bits that `erase` and `overwrite` have discarded so far.
     pub erased_bits: u64,
-    /// Number of bits discarded so far when floats were vacated that weren't 0 but within the tolerance.
+    /// Number of bits discarded so far because a vacated float wasn't 0, but within the tolerance.
     pub discarded_bits: u64,
     /// True while gradient mode is on.
     pub gradient_mode: bool,

@@ -1,5 +1,5 @@
-//! Data of the timeline pane: the bar over the whole branch with its events, and the other branches. Plots
-//! use [`Session::samples`], whose result a front end may cache.
+//! Data of the timeline pane: the bar over the whole branch with its events, and the other branches. The data of
+//! plots is the result of [`Session::samples`], which a front end may cache.
 
 use crate::scale::column_of;
 use crate::session::{Event, Session};
@@ -37,8 +37,8 @@ pub struct Column {
     pub fence: bool,
     /// Numbers of the branches that leave the current branch here.
     pub forks: Vec<usize>,
-    /// Calls entered and left in this column. On a long branch, calls of an adjacent column may be included,
-    /// but no call is omitted.
+    /// Calls entered and left in this column. On a long branch, the numbers may include calls of an adjacent
+    /// column, but no call is omitted.
     pub calls: Calls,
 }
 
@@ -100,7 +100,8 @@ fn join(intervals: &[CallSegment]) -> Option<CallSegment> {
     Some(CallSegment { from: first.from, to: last.to, calls })
 }
 
-/// Builds the timeline pane. The bar has `width` columns and covers the steps of `extent`.
+/// Builds the timeline pane. The bar has `width` columns and covers the steps of `extent`, from the first to the
+/// last step.
 pub fn timeline(session: &Session, extent: (i64, i64), width: usize) -> TimelinePane {
     let span = session.timeline().span();
     let (time_point, forks) = (session.time_point(), session.timeline().forks());
@@ -132,7 +133,7 @@ pub fn timeline(session: &Session, extent: (i64, i64), width: usize) -> Timeline
     TimelinePane { span, shown: extent, step: time_point.step, columns, forks }
 }
 
-/// Returns columns in which only `is_reached` is set.
+/// Returns the columns of the bar without events: only `is_reached` is set.
 fn reached(session: &Session, extent: (i64, i64), width: usize) -> Vec<Column> {
     let (first, last) = session.timeline().branch().extent();
     let edge = |step: i64| match column_of(extent, step, width) {
@@ -145,8 +146,8 @@ fn reached(session: &Session, extent: (i64, i64), width: usize) -> Vec<Column> {
     (0..width).map(column).collect()
 }
 
-/// Adds the calls of an interval to every column that it overlaps. A call is shown at the step number after
-/// its instruction.
+/// Adds the calls of an interval to every column that the interval overlaps. A call is shown at the step after the
+/// call instruction.
 fn add_calls(columns: &mut [Column], extent: (i64, i64), interval: CallSegment) {
     let width = columns.len();
     if interval.to < extent.0 || interval.from >= extent.1 {

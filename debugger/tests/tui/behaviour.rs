@@ -13,7 +13,7 @@ use reviver_debugger::tui::keys::{BareKey, Key, KeyMap, Preset};
 use reviver_debugger::tui::panes::PaneKind;
 use reviver_debugger::tui::theme::{Theme, ThemeName};
 
-/// Runs for about 100 million steps.
+/// A program that runs for about 100 million steps.
 pub const LONG: &str = ".inout n default 50_000_000\n\
                     .out a\n\
                     \x20       for i in 0..n\n\
@@ -53,7 +53,7 @@ fn the_screen_is_stable_without_input() {
     assert!(!screen.app.is_stale());
 }
 
-/// Program that prints at some of its steps.
+/// A program with `show` instructions, so that some of its steps print.
 pub const SHOWS: &str = ".out a\n\
                      \x20       for i in 0..10\n\
                      \x20           add a, i\n\
@@ -143,7 +143,7 @@ fn the_inverse_program_follows_the_current_line() {
         text.lines().find(|row| row.contains('◄')).unwrap_or_default().to_owned()
     };
     assert!(marked(&screen).contains("uncall complex_multiply_add("), "{}", screen.text());
-    // Code of an included file is undone by the call that leads there.
+    // The mark is at the call that leads into the included file, because undoing this call undoes the file's code.
     screen.keys("s s");
     assert!(marked(&screen).contains("uncall complex_multiply_add("), "{}", screen.text());
     screen.keys("End S");
@@ -159,8 +159,8 @@ fn the_bracket_of_the_current_line_is_drawn() {
     let screen = Screen::open(support::subject(&text), 80, 41);
     let rows = screen.text();
     let at = |word: &str| rows.lines().find(|row| row.contains(word)).unwrap_or_default().to_owned();
-    // The outermost pair is the longest, so it would be the first to be dropped. It is drawn anyway, because the
-    // machine is at it.
+    // The outermost pair is the longest one, so it would be dropped first. Because the machine is at this pair, it
+    // is drawn nevertheless.
     assert!(at("if a == 0").contains('┌') && at("fi a == 0").contains('└'), "{rows}");
     assert!(!at("if a == 1 ").contains('┌'), "{rows}");
 }

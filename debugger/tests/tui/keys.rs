@@ -53,8 +53,8 @@ fn user_defined_keys_are_in_the_help() {
     assert!(help::lines(&keys.unwrap()).contains(&entry));
 }
 
-/// If lines of one command have different effects, they have different help texts. Panes are the exception:
-/// their lines differ only by the pane's name.
+/// If command lines of one command have different effects, they have different help texts. The lines that focus a
+/// pane are an exception: they differ only by the pane's name.
 #[test]
 fn every_line_has_its_own_help() {
     for preset in Preset::ALL {

@@ -55,8 +55,8 @@ fn slots_do_not_overlap() {
     }
 }
 
-/// Returns the height of a pane's slot in rows, and a flag. The flag is false if cells and arrays share a
-/// slot.
+/// Returns the height of a pane's slot, in rows, and a flag. The flag is true if cells and arrays have separate
+/// slots.
 fn place_of(pane: PaneKind, size: (u16, u16), content: ScreenContent) -> (u16, bool) {
     let slots = divide(Rect::new(0, 0, size.0, size.1), false, content).slots;
     let slot = slots.into_iter().find(|slot| slot.panes.contains(&pane)).unwrap();

@@ -1,5 +1,5 @@
-//! Tests of command lines: keys are bound to them, the prompt `:` accepts them, and `@` in them is replaced
-//! by the selected item.
+//! Tests of command lines, which keys execute and which the prompt `:` accepts. In such a line, the selected item
+//! replaces `@`.
 
 use crate::behaviour::{commands, fib, said};
 use crate::screen::Screen;
@@ -79,7 +79,7 @@ fn the_selected_item_replaces_placeholders() {
     );
 }
 
-/// Toggling a watchpoint compares the watched cells and not the texts.
+/// To find the watchpoint to remove, `toggle` compares the watched cells and not the texts.
 #[test]
 fn a_watched_slice_is_removed_as_a_whole() {
     let mut screen = Screen::open(support::subject(&support::text("sort.rasm")), 80, 24);

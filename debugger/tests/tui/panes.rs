@@ -5,7 +5,7 @@ use crate::support;
 use reviver_debugger::tui::event::Gesture;
 use reviver_debugger::tui::panes::PaneKind;
 
-/// Screen sizes in columns and rows, from empty to large. Each layout is used for at least one.
+/// Screen sizes in columns and rows, from empty to large. Each layout is used for at least one of these sizes.
 const SIZES: [(u16, u16); 8] = [(0, 0), (1, 1), (14, 4), (40, 10), (80, 24), (120, 40), (170, 40), (200, 60)];
 
 #[test]

@@ -1,5 +1,5 @@
-//! Tests with six programs that contain a typical mistake. After the program is opened, at most six keys are
-//! needed to find the mistake.
+//! Tests with six programs, each with a typical mistake. After a program is opened, at most six keys are needed to find
+//! its mistake.
 
 use crate::screen::Screen;
 use crate::support;
@@ -13,8 +13,8 @@ const MOST_KEYS: usize = 6;
 /// Comment that marks the line of the mistake.
 const MARK: &str = "; here";
 
-/// Opens a program at both sizes, presses keys, and checks that the screen shows the line of the mistake:
-/// next to a sign in the code, or in a text.
+/// Opens a program at both screen sizes, presses keys, and checks that the screen shows the line of the mistake: in
+/// the code next to a sign, or in a text.
 fn is_found(text: &str, keys: &str) {
     assert!(keys.split_whitespace().count() <= MOST_KEYS, "{keys}");
     let (number, line) = text.lines().enumerate().find(|(_, line)| line.ends_with(MARK)).unwrap();
@@ -60,7 +60,7 @@ fn a_wrong_fi() {
 
 #[test]
 fn a_wrong_sign() {
-    // The mistake: the kinetic energy minus the potential energy, instead of their sum.
+    // The mistake: the program computes the kinetic energy minus the potential energy, instead of their sum.
     let text = ".out energy: real
 .in  v: real default 2, x: real default 3
         local kinetic = square(v)
@@ -84,7 +84,7 @@ fn off_by_one() {
         rof
 ";
     assert_eq!(value(&recomputed(text, "1..N+1", "1..N"), "A[4]"), "15");
-    // The line executed last has set i to 5.
+    // The last executed line has set i to 5.
     is_found(text, "c");
 }
 
@@ -144,7 +144,7 @@ fn a_wrong_adjoint_rule() {
     right.gradient("y").unwrap();
     right.goto_start();
     assert_eq!(value(&right, "x'"), "0.6666666666666666");
-    // The keys ask for the origin of the adjoint of x. It is an instruction of the rule, which was executed
-    // when going back.
+    // The keys ask for the origin of the adjoint of x. This origin is an instruction of the rule. The backward run
+    // executed the rule.
     is_found(text, "End G Home a y Enter");
 }

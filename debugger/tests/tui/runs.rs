@@ -143,7 +143,7 @@ fn quitting_a_run_asks_before_discarding_marks() {
     let running = std::thread::spawn(move || background_task.perform());
     while !running.is_finished() {
         screen.keys("q");
-        assert!(screen.last_row().contains("asks as soon as the run has stopped"), "{}", screen.last_row());
+        assert!(screen.last_row().contains("asks for confirmation as soon as"), "{}", screen.last_row());
         std::thread::sleep(Duration::from_millis(1));
     }
     let effects = screen.app.returned(running.join().unwrap());

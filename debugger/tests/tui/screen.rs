@@ -20,7 +20,7 @@ pub struct Screen {
     pub app: App,
     pub terminal: Terminal<TestBackend>,
     pub has_quit: bool,
-    /// Time after which a command is interrupted.
+    /// Maximum time of a command. After this time, the test interrupts the command.
     pub patience: Duration,
 }
 

@@ -1,4 +1,5 @@
-//! Tests of selections in panes, by keys and by the mouse: cells stay selected while frames open and close.
+//! Tests of the selection of cells in panes, by keys and by the mouse. Cells stay selected while frames open and
+//! close.
 
 use crate::behaviour::{CALLS, commands, said};
 use crate::screen::Screen;
@@ -92,11 +93,11 @@ fn a_cell_without_a_name_in_scope_stays_selected() {
     let mut screen = Screen::open(support::subject(CALLS), 80, 24);
     screen.command("break p").keys("c s s 3 Ctrl-End").command("finish").keys("e");
     assert!(
-        screen.last_row().contains("`mine` is selected, but isn't visible in this frame"),
+        screen.last_row().contains("`mine` is selected, but has no name in this frame"),
         "{}",
         screen.text()
     );
-    assert!(screen.text().contains("mine is selected, not here"), "{}", screen.text());
+    assert!(screen.text().contains("mine: not in this frame"), "{}", screen.text());
     screen.command("goto 3").keys("e");
     assert!(screen.last_row().starts_with(":set mine ="), "{}", screen.text());
     screen.keys("Esc").command("finish").keys("Down e");
@@ -220,7 +221,7 @@ fn all_arrays_are_shown_if_they_fit_and_can_be_clicked() {
     // A click on the name of an array selects no element.
     screen.mouse(Gesture::Press, column as u16, row_of(&screen, "A[6]")).keys("v");
     assert!(said(&screen).iter().any(|line| line.starts_with("deleted")), "{:?}", said(&screen));
-    // There is no room for a large array after the others.
+    // There is no room for the large array below the other arrays.
     let with_large = support::text("sort.rasm") + ".inout B[90]\n";
     let mut screen = Screen::open(support::subject(&with_large), 80, 24);
     assert!(screen.text().contains("│ 2 of 3 arrays ─"), "{}", screen.text());
@@ -237,7 +238,7 @@ fn all_arrays_are_shown_if_they_fit_and_can_be_clicked() {
     assert!(screen.text().contains("│ array A[60] (1 of 2)"), "{}", screen.text());
 }
 
-/// A call that comes next is shown with the values of its arguments.
+/// If the next instruction is a call, the screen shows the values of the call's arguments.
 #[test]
 fn the_next_call_shows_its_argument_values() {
     let mut screen = Screen::open(support::subject(&support::text("hanoi.rasm")), 120, 40);

@@ -20,7 +20,8 @@ use crate::support;
 
 const SIZES: [(u16, u16); 2] = [(80, 24), (120, 40)];
 
-/// Opens a program at both sizes, calls `play` for each screen, and compares the screens with the snapshots.
+/// Opens a program on a screen of 80×24 and on one of 120×40, calls `play` for each of them, and compares the screens
+/// with the snapshots.
 fn picture(name: &str, open: impl Fn() -> Session, play: impl Fn(&mut Screen)) {
     for (width, height) in SIZES {
         let app = App::new(open(), UsedFiles::default(), KeyMap::default(), Theme::new(ThemeName::Dark));
@@ -45,7 +46,7 @@ fn rest(screen: &mut Screen) {
     screen.event(InputEvent::Tick(Duration::from_secs(1)));
 }
 
-/// Shows the Fibonacci loop in the middle, with a breakpoint that was hit, a mark, a fork and two plots.
+/// Shows the middle of a run of the Fibonacci loop, with a breakpoint that was hit, a mark, a fork and two plots.
 fn fib_at_work(screen: &mut Screen) {
     screen.command("goto end").command("goto 18").command("mark middle").command("set n = 4");
     screen.command("timeline up").command("break again").keys("c c 3 d Down d 1");
@@ -217,8 +218,8 @@ fn a_small_screen() {
     }
 }
 
-/// Without colours, attributes show selections, changes and reads. In the snapshot, letters denote them: B
-/// bold, D dim, I italic, U underlined, R reversed.
+/// Without colours, attributes show selections, changes and reads. In the snapshot, letters denote the attributes:
+/// B bold, D dim, I italic, U underlined, R reversed.
 #[test]
 fn attributes_without_colours() {
     let app =

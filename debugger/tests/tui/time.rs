@@ -59,8 +59,8 @@ fn keys_move_between_events() {
     assert!(screen.text().contains("├┤ call") && screen.text().contains("├──"), "{}", screen.text());
 }
 
-/// An edit doesn't change the scale of the timeline bar, so the user can drag the present to later steps at
-/// once.
+/// An edit doesn't change the scale of the timeline bar. So right after an edit, the user can drag the present to
+/// later steps.
 #[test]
 fn a_new_branch_keeps_the_length_of_its_parent() {
     let mut screen = fib();
@@ -217,7 +217,7 @@ fn ranges_outside_the_time_bar_are_refused() {
         ("zoom 30..20", "the time bar has no steps 30..20: it goes from 0 to 52"),
         ("zoom 60..90", "the time bar has no steps 60..90: it goes from 0 to 52"),
         ("zoom 1..x", "`x` is no number, or is out of range"),
-        ("zoom nearer", "`nearer` is none of in, out, all, and no range such as 100..300"),
+        ("zoom nearer", "`nearer` is neither in, out, all nor a range such as 100..300"),
     ] {
         screen.keys("Esc").command(line);
         assert!(crate::behaviour::said(&screen).join("\n").contains(why), "{line}: {}", screen.text());

@@ -1,4 +1,4 @@
-//! Tests of the tour: its pages fit on the screen with all key maps. The tour records the commands that were
+//! Tests of the tour. Its pages fit on the screen with every preset of keys. The tour marks the pages that were
 //! tried, describes each step, and covers no pane.
 
 use reviver_debugger::session::Session;
@@ -130,7 +130,7 @@ fn the_pages_can_be_followed_key_by_key() {
     ];
     let mut screen = on_tour("fib.rasm", Preset::Gdb, 80, 24);
     for (page, keys) in keys.into_iter().enumerate() {
-        // Keys are separated by blanks; the key for a blank has a name.
+        // Keys are separated by blanks, so the blank itself is written as the name of its key.
         for key in keys.split(' ').filter(|key| !key.is_empty()) {
             screen.event(InputEvent::Key(key.parse().unwrap()));
         }

@@ -1,5 +1,5 @@
-//! Tests of answers: trees of origins and lists of time points. Enter travels to the row's time point, and
-//! the answer stays.
+//! Tests of answers: trees of origins and lists of time points. Enter travels to the time point of a row, and the
+//! answer stays open.
 
 use std::time::Duration;
 
@@ -100,7 +100,7 @@ fn a_history_list_can_be_extended() {
     screen.keys("Ctrl-Home Right");
     let more = rows(&screen);
     assert!(more.len() == 24 && more[0] == "▸ more" && more[21..] == seen[1..], "{more:?}");
-    // The cursor stays at the row that was first before rows were added.
+    // Rows were added above. The cursor stays at the row that was the first one before.
     screen.keys("Enter");
     let step = screen.step();
     assert!(more[20].ends_with(&format!("@{}", step + 1)), "{step} {more:?}");
@@ -137,7 +137,7 @@ fn an_answer_of_another_branch_switches_to_it_first() {
     screen.keys("Enter");
     assert!(commands(&screen).last().unwrap().starts_with("goto "), "{:?}", commands(&screen));
     screen.command("timeline 1");
-    // The question belongs to the other branch.
+    // The question is about the other branch, so it isn't answered here.
     screen.keys("Ctrl-End Right Ctrl-End Right Ctrl-End Right");
     let heard = said(&screen);
     assert!(heard.last().unwrap().starts_with("this answer belongs to branch 0"), "{heard:?}");

@@ -147,7 +147,7 @@ fn overlays_are_paged_and_searched() {
     assert!(screen.text().contains("Ctrl-W Ctrl-U"), "{}", screen.text());
     screen.keys("Home / s h e l l Enter");
     assert!(screen.text().contains("Return to the shell"), "{}", screen.text());
-    // From the last page, the search continues on the first.
+    // After the last page, the search continues on the first page.
     screen.keys("End / t h e Enter");
     let start = |screen: &Screen| place(screen).split('-').next().unwrap().parse::<usize>().unwrap();
     let starts: Vec<usize> = (0..60).map(|_| start(screen.keys("Ctrl-N"))).collect();
@@ -185,7 +185,7 @@ fn displayed_expressions_stay_on_the_screen() {
 #[test]
 fn having_no_further_frame_is_no_error() {
     let mut screen = fib();
-    for (key, note) in [("f", "main has no caller"), (")", "innermost frame"), ("U", "nothing to redo")] {
+    for (key, note) in [("f", "main has no caller"), (")", "innermost frame"), ("U", "no motion to redo")] {
         screen.keys(key);
         assert!(
             screen.last_row().contains(note) && !screen.last_row().contains("error"),

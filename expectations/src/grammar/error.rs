@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// The reason for which a line can't be parsed.
+/// The reason why a line can't be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[expect(missing_docs, reason = "each message explains its variant and fields")]
 pub enum GrammarError {

@@ -11,7 +11,7 @@ use super::GrammarError;
 pub struct GivenWords {
     /// Cells, arrays and stacks by name, with their values as text.
     pub cells: Vec<(String, Vec<String>)>,
-    /// The values of the input tape as text, or of the output tape for `back`; `None` if not given.
+    /// The values of the input tape as text, or for `back` those of the output tape. `None` if the line has no `tape=`.
     pub tape: Option<Vec<String>>,
     /// The number system that `real=` requests; `None` keeps the program's own.
     pub real: Option<RequestedReals>,
@@ -28,7 +28,8 @@ pub enum RequestedReals {
     F64,
     /// Floats of 32 bits, `real=f32`.
     F32,
-    /// Fixed point. A program in fixed point keeps its number of fraction bits; others get the default number.
+    /// Fixed point. A program in fixed point keeps its number of fraction bits; a program in floats gets the default
+    /// number of fraction bits.
     Fixed,
 }
 

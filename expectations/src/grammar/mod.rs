@@ -1,5 +1,5 @@
-//! Grammar of expectations: parses a line to data. The grammar doesn't depend on a program; later checks find out
-//! whether its cells exist.
+//! Grammar of expectations: parses a line to data. The grammar doesn't depend on a program. Later checks find out
+//! whether the program has the cells that a line names.
 
 mod error;
 mod given;
@@ -74,7 +74,7 @@ pub enum DerivativeKind {
 pub enum ExpectedEnd<R> {
     /// The expected results. If there are none, the line only requires that the run succeeds.
     Results(Vec<R>),
-    /// A trap that has this code, or a message that contains this text.
+    /// A trap with this code, or with a message that contains this text.
     Trap(String),
     /// An error before the run, with a message that contains this text.
     Refused(String),

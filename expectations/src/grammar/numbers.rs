@@ -1,4 +1,4 @@
-//! Numbers in expectations, written as in programs: `1_000`, `0x3e8`, `-0b101`. This module knows no cells.
+//! Numbers in expectations, written as in programs: `1_000`, `0x3e8`, `-0b101`. This module doesn't depend on cells.
 
 use super::GrammarError;
 

@@ -1,4 +1,4 @@
-//! Properties, which hold for every run of a file: `no garbage`, `at most N steps`.
+//! Properties that every run of a file must have, such as `no garbage` and `at most N steps`.
 
 use std::fmt;
 
@@ -71,7 +71,7 @@ pub(super) fn parse(text: &str) -> Result<Property, GrammarError> {
     }
 }
 
-/// Returns a word without surrounding backquotes, with which documents write names of the language.
+/// Returns a word without surrounding backquotes. Users copy words with backquotes from documents.
 fn plain(word: &str) -> Result<&str, GrammarError> {
     let plain = word.strip_prefix('`').and_then(|word| word.strip_suffix('`')).unwrap_or(word);
     if plain.contains('`') { Err(GrammarError::UsesNo) } else { Ok(plain) }

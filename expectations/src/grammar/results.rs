@@ -24,7 +24,7 @@ pub enum RunResult {
     Tape(String),
     /// The number of erased bits: `erases=64`.
     Erases(u64),
-    /// After the backward run the initial state isn't exact, but within the tolerance.
+    /// The backward run doesn't restore the initial state exactly, but within the tolerance.
     Drifts,
     /// The backward run doesn't restore the initial state within the tolerance.
     Unrestored,
@@ -57,7 +57,7 @@ pub enum DerivativeResult {
     Drops(u64),
     /// The number of reports about lost values: `reported=1`.
     Reported(u64),
-    /// The gradient differs from the derivative that tangents and differences give.
+    /// The gradient differs from the derivative that tangents and finite differences compute.
     Disagrees,
     /// The reverse sweep was repeated with a history.
     Mended,

@@ -16,7 +16,7 @@ pub struct SameAs {
     pub seed: u64,
 }
 
-/// An input with random values; of an array, every element is random.
+/// An input with random values. If the input is an array, each element has its own random value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DrawnInput {
     /// The name of an input that both programs have, with the same shape.
@@ -32,8 +32,8 @@ pub struct DrawnInput {
 /// The seed of lines that don't specify one.
 const USUAL_SEED: u64 = 1;
 
-/// The maximum number of runs in a line. It bounds the line's time, because other limits apply to each run
-/// separately.
+/// The maximum number of runs in a line. It bounds the time that a line takes, because all other limits apply to each
+/// run separately.
 const MOST_RUNS: u64 = 1_000_000;
 
 pub(super) fn parse(text: &str) -> Result<SameAs, GrammarError> {

@@ -3,8 +3,8 @@
 
 use super::GrammarError;
 
-/// Returns the words of a line. Blanks around `=`, `~` and commas don't separate words: `n = 10` is `n=10`, and
-/// `A=1, 2` is `A=1,2`. A comma between two complete words, as in `a=1, b=2`, belongs to neither.
+/// Returns the words of a line. Blanks around `=`, `~` and commas don't separate words: `n = 10` is `n=10`, and `A=1,
+/// 2` is `A=1,2`. A comma between two complete words, as in `a=1, b=2`, belongs to neither word.
 pub(super) fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -20,9 +20,9 @@ pub(super) fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// Returns true if two pieces belong to one word, because the second continues the first. No word begins with a
-/// number, so a number after a sign is its value. After an empty stack (`path=`), a new word begins. A name after a
-/// comma is the second name of an entry: `y, x~2`.
+/// Returns true if two pieces belong to one word, because the second continues the first. No word begins with a number,
+/// so a number after a sign such as `=` continues the word as its value. After an empty stack (`path=`), a new word
+/// begins. A name after a comma is the second name of an entry: `y, x~2`.
 fn goes_on(last: &str, next: &str) -> bool {
     let is_value = next.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
     let is_name = last.ends_with(',') && !last.contains(['=', '~']) && !next.contains('=');

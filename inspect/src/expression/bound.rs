@@ -1,5 +1,6 @@
-//! Bound expressions: each name keeps referring to the cells that it had where the expression was bound, even
-//! if the expression is evaluated in another frame. A watchpoint on an expression watches a bound expression.
+//! Bound expressions. When an expression is bound, each name is resolved to cells. Later the name refers to the same
+//! cells, even if the expression is evaluated in another frame. A watchpoint on an expression watches a bound
+//! expression.
 
 use super::bound_name::BoundName;
 use super::evaluate::is_mode;
@@ -32,7 +33,7 @@ impl BoundExpression {
     /// - A name is unknown in the scene.
     /// - The expression has no names, so its value never changes.
     /// - The expression contains `$step`, `$depth` or `$position`, which change at nearly every step.
-    /// - The expression has no value here for a reason that doesn't depend on the values of cells.
+    /// - The expression has no value in the scene, for a reason that doesn't depend on the values of cells.
     pub fn bind(expression: ConsoleExpression, scene: Scene<'_>) -> Result<BoundExpression, ExpressionError> {
         if let Some(name) = expression.root.special(Special::is_restless) {
             return Err(ExpressionError::Restless(name.name()));

@@ -9,7 +9,8 @@ pub(super) struct BoundName {
     pub storage: Storage,
     /// The first of the cells; `None` if there are no cells.
     pub first: Option<Target>,
-    /// The expression reads values (`reads_value`), adjoints (`reads_adjoint`), or both.
+    /// True if the expression reads values of the cells.
     pub reads_value: bool,
+    /// True if the expression reads adjoints of the cells.
     pub reads_adjoint: bool,
 }

@@ -23,7 +23,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Resolves a name in this scene, without regard to names bound to fixed cells.
+    /// Resolves a name in this scene, and ignores names that are bound to fixed cells.
     pub(super) fn named(&self, name: &str) -> Result<Storage, ExpressionError> {
         let in_frame = |depth| Some((depth, self.memory.own(self.state, depth, name)?));
         let here = || Some((self.depth, self.memory.base(self.state, self.depth, name)?));
@@ -291,7 +291,7 @@ pub(super) fn is_comparison(operator: &str) -> bool {
     matches!(operator, "==" | "!=" | "<" | "<=" | ">" | ">=")
 }
 
-/// Returns true if a comparison holds for two values with this order.
+/// Returns true if a comparison holds for two values with this ordering.
 fn meets(operator: &str, order: Ordering) -> bool {
     match operator {
         "==" => order.is_eq(),

@@ -5,7 +5,7 @@
 //! - A real cell alone keeps all its bits, also in a comparison.
 //! - `&&`, `||` and `!` are other spellings of `and`, `or` and `not`.
 //! - `x'` and `A'[i]` are adjoints, `mode` is the gradient mode bit.
-//! - `$step`, `$depth` and `$position` are the machine's own numbers.
+//! - `$step`, `$depth` and `$position` are the machine's step number, call depth and position.
 //! - `$old` and `$new` are the values of a watched cell before and after a write, in program order. They are
 //!   the same whether the session travels forward or backward.
 //!
@@ -31,13 +31,13 @@ use self::bound_name::BoundName;
 use crate::cell_set::CellSet;
 use crate::memory::{Cell, Memory, Storage};
 
-/// Names of the machine's own numbers.
+/// Names of numbers of the machine: step number, call depth and position.
 pub const SPECIALS: [&str; 3] = ["$step", "$depth", "$position"];
 
 /// Names of the two values of a write, which only watchpoints have.
 pub const WRITTEN: [&str; 2] = ["$old", "$new"];
 
-/// The reason why a text is no valid expression, or why an expression has no value here.
+/// The reason why a text isn't a valid expression, or why an expression has no value in a scene.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[expect(missing_docs, reason = "each message explains its variant and fields")]
 pub enum ExpressionError {
@@ -75,7 +75,9 @@ pub enum ExpressionError {
     Stack(String),
     #[error("`{0}` is a slice: name one of its elements")]
     Slice(String),
-    #[error("`{name}`: {from}..{to} has no elements: write a second number above the first one")]
+    #[error(
+        "`{name}`: {from}..{to} has no elements: write a second number that is greater than the first one"
+    )]
     EmptySlice { name: String, from: i64, to: i64 },
     #[error("`{name}`: {from}..{to} is outside of 0..{length}")]
     SliceOutside { name: String, from: i64, to: i64, length: u32 },
@@ -136,7 +138,7 @@ enum ExpressionNode {
 #[derive(Clone, Debug, PartialEq)]
 enum IndexNode {
     At(ExpressionNode),
-    /// A slice `from..to step by`. A missing part has its default, as in a slice of the whole dimension.
+    /// A slice `from..to step by`. A missing part has its default: 0, the length of the dimension, or a step of 1.
     Span {
         from: Option<ExpressionNode>,
         to: Option<ExpressionNode>,
@@ -314,7 +316,7 @@ impl ConsoleExpression {
     /// Returns the cell that the expression names.
     ///
     /// # Errors
-    /// The expression is more than the name of a cell, or names no cell here.
+    /// The expression isn't just the name of a cell, or the scene has no such cell.
     pub fn cell(&self, scene: Scene<'_>) -> Result<Cell, ExpressionError> {
         match &self.root {
             ExpressionNode::Place { name, adjoint, indices } => scene.cell(name, *adjoint, indices),

@@ -8,8 +8,8 @@ const DEEPEST: usize = 100;
 /// Maximum number of binary operators in an expression, because evaluation is recursive too.
 const MOST_OPERATORS: usize = 1_000;
 
-/// Binary operators with their precedence; a higher number binds more tightly. Of two operators with a common
-/// beginning, the longer one is first, because the first match is used.
+/// Binary operators with their precedence; a higher number binds more tightly. If one operator is the beginning of
+/// another, the longer one is listed first, because the parser uses the first match.
 const BINARY: &[(&str, u8)] = &[
     ("or", 1),
     ("||", 1),

@@ -61,8 +61,8 @@ impl<'a> Lines<'a> {
     }
 
     /// Returns the effects on adjoints, without those that change nothing. If several effects set one
-    /// adjoint, only the last one is returned. An instruction that doesn't propagate adjoints has no effects:
-    /// a target isn't real, or an operand is an adjoint.
+    /// adjoint, only the last one is returned. Returns no effects if the instruction doesn't propagate
+    /// adjoints, because a target isn't real or an operand is an adjoint.
     fn those_that_act(&self) -> Vec<StepEffect> {
         let targets = self.targets();
         let is_plain = targets.iter().any(|term| term.class != Class::Real)
@@ -221,9 +221,9 @@ impl<'a> Lines<'a> {
         formulas.into_iter().zip(numbers).map(|(formula, numbers)| line(formula, numbers)).collect()
     }
 
-    /// Returns true if lines with numbers can be written for adjoints: those of all real operands are known
-    /// before and after. Returns false for an irreversible instruction, because it propagates adjoints only
-    /// in a reverse sweep with a history.
+    /// Returns true if lines with numbers can be written for adjoints: the adjoints of all real operands are
+    /// known, before and after the step. Returns false for an irreversible instruction, because it propagates
+    /// adjoints only in a reverse sweep with a history.
     fn is_carried(&self) -> bool {
         let mut cells = self.operands.iter().filter(|t| t.role == TermRole::Cell && t.class == Class::Real);
         self.operation.update.is_reversible()

@@ -1,6 +1,6 @@
 //! The text reading of steps: an engine whose cells are the operands of a card and whose numbers are
-//! formulas. It records the effects of a step in order. It doesn't depend on page layout or on values of
-//! cells.
+//! formulas. The engine records the effects of a step in order, and doesn't depend on page layout or on values
+//! of cells.
 
 use std::collections::HashMap;
 

@@ -6,7 +6,7 @@ pub(super) static UNKNOWN_NAME: CodeAccount = CodeAccount {
     title: "nothing has this name here",
     meaning: "Cells must be declared: outside of procedures by `.in`, `.out`, `.inout`, `.garbage` and \
               `.var`, in a frame by `.ancilla`, in a block by `local`. The variables of another procedure \
-              aren't in scope. A macro doesn't see the variables at the place of its use.",
+              aren't in scope. The variables at the place of a macro's use aren't in scope in the macro.",
     cure: "Correct the spelling, declare the name, or pass it as an argument.",
     evidence: programs(
         trial(

@@ -275,7 +275,7 @@ pub(super) static UNKNOWN_FUNCTION: CodeAccount = CodeAccount {
 pub(super) static WRONG_NUMBER_OF_OPERANDS: CodeAccount = CodeAccount {
     title: "an instruction or a function has too many or too few operands",
     meaning: "Each instruction has a fixed number of operands, and each function a fixed number of sources.",
-    cure: "Write as many operands as the example shows that `reviver isa NAME` prints.",
+    cure: "Run `reviver isa NAME`, and write as many operands as in the example that it prints.",
     evidence: programs(
         trial(
             "check FILE",

@@ -110,8 +110,8 @@ fn partials(function: Function) -> impl Iterator<Item = Mutant> {
     (0..count).map(move |source| Mutant::Partial(function, source))
 }
 
-/// Returns an update that doesn't undo the given one. That is the given update itself, unless it is an
-/// involution; for an involution it is a similar update.
+/// Returns an update that doesn't undo the given update: the given update itself or, if the given update is its
+/// own inverse, a similar update.
 fn wrong_inverse(update: Update) -> Update {
     match update {
         _ if update.inverse() != update => update,

@@ -1,5 +1,5 @@
-//! The trait of a number system for reals. It handles single reals, and is independent of cells, instructions
-//! and output.
+//! The trait of a number system for reals. The trait handles single reals, and is independent of cells,
+//! instructions and output.
 
 use crate::arith::Elementary;
 use crate::fault::Eval;
@@ -29,7 +29,7 @@ pub trait Reals: Copy + 'static {
     /// Rounds an f64 to the number system, ties to even.
     fn literal(&self, value: f64) -> Eval<Self::Cell>;
     /// Returns the finite number nearest to a decimal text as written by [`Reals::text`]; `None` if the text
-    /// isn't one.
+    /// isn't a finite number.
     fn parse(&self, text: &str) -> Option<Self::Cell>;
     /// Returns the nearest f64.
     fn to_f64(&self, a: Self::Cell) -> f64;

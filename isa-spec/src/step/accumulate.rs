@@ -104,8 +104,8 @@ fn give_back<E: Engine>(e: &mut E, operation: Operation, cells: [E::Cell; 3]) ->
     Ok(())
 }
 
-/// Adds the targets and the adjoints that a step will change to the history, unless undoing the step restores
-/// every bit.
+/// Records the old values of targets and adjoints in the history before a step changes them. Records nothing if
+/// undoing the step restores every bit.
 #[inline(always)]
 pub(super) fn keep_unless<E: Engine>(e: &mut E, is_exact: bool, targets: &[E::Cell], changes: &Changes<E>) {
     if !(is_exact && changes.is_exact()) && keeps(Rule::ResiduesAreKept) {
@@ -129,7 +129,8 @@ pub(super) fn carry<E: Engine>(
     [y, a, b]: [E::Cell; 3],
     values: TargetValues<E>,
 ) -> Result<Changes<E>, Failed> {
-    // The constant is the whole condition, because the compiler removes such branches before optimization.
+    // The condition contains nothing but the constant, because the compiler then removes the branch before
+    // optimization.
     if E::GRADIENT { carry_any(e, operation, [y, a, b], values) } else { Ok(Changes::nothing()) }
 }
 

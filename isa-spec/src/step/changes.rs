@@ -1,5 +1,5 @@
-//! Pending changes of adjoints in a step. They are computed first and written together at the end of the
-//! step, when nothing can fail any more.
+//! Pending changes of adjoints in a step. A step computes all its changes before it writes any, and writes them
+//! at its end, when nothing can fail any more.
 
 use super::{Engine, Real};
 
@@ -43,7 +43,8 @@ impl<E: Engine> Changes<E> {
         Changes { slots: [None; 3] }
     }
 
-    /// Returns these changes, with the change in the first slot of `changes` added in slot `slot`.
+    /// Returns these changes, with the change in the first slot of `changes` copied to the slot with the index
+    /// `slot`.
     #[inline(always)]
     pub(super) fn with(mut self, slot: usize, changes: Changes<E>) -> Self {
         self.slots[slot] = changes.slots[0];

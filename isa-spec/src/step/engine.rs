@@ -1,4 +1,4 @@
-//! The interface that an engine implements to execute steps. It depends on no particular row.
+//! The interface that an engine implements to execute steps. The interface depends on no particular row.
 
 use super::{Changes, Failed, Functions, Operation};
 use crate::arith::Arith;
@@ -77,9 +77,9 @@ pub trait Engine: Sized {
     /// the function at these sources, for example for a kink.
     #[inline(always)]
     fn observe_sources(&mut self, _operation: Operation, _sources: [Self::Cell; 2]) {}
-    /// Called before adjoints are propagated; `is_loud` is true if the target's adjoint isn't 0. If it is 0,
-    /// nothing is propagated. Then a source with an infinite or undefined partial derivative may lose a
-    /// derivative, which the engine records.
+    /// Called before adjoints are propagated; `is_loud` is true if the target's adjoint isn't 0. An adjoint of
+    /// 0 isn't propagated. If a partial derivative is infinite or undefined, the source may lose a derivative
+    /// in this case, and the engine records that.
     #[inline(always)]
     fn observe_target_adjoint(
         &mut self,
@@ -153,7 +153,7 @@ pub trait Engine: Sized {
     fn require_vacant(&mut self, class: Class, cell: Self::Cell) -> Result<(), Failed>;
 
     /// Returns the failure to report if the new value of a target has the given fault. An engine with dual
-    /// numbers can find out here that only a derivative is at fault.
+    /// numbers can report that only a derivative is at fault.
     #[cold]
     fn blame(&self, _operation: Operation, _cells: [Self::Cell; 3], fault: Fault) -> Failed {
         Failed::Value(fault)
@@ -173,8 +173,8 @@ pub trait Engine: Sized {
     /// Sets a cell's adjoint to 0. The engine counts the adjoint as dropped if it wasn't 0.
     fn drop_adjoint(&mut self, cell: Self::Cell);
 
-    /// Returns true if the history has an entry for this step. Then the step is executed by restoring the
-    /// values in the entry.
+    /// Returns true if the history has an entry for this step. Such a step is executed by restoring the values
+    /// in the entry.
     #[inline(always)]
     fn is_kept(&self) -> bool {
         false

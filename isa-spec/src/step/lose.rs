@@ -109,7 +109,7 @@ fn is_own_source<E: Engine>(e: &E, operation: Operation, [y, a, b]: [E::Cell; 3]
 }
 
 /// Returns the adjoint contributions to the sources if the target is one of them. Partial derivatives are
-/// taken at the target's old value. The target's own adjoint starts from 0, so that it becomes its
+/// taken at the target's old value. The target's own adjoint starts from 0, so that the result is the target's
 /// contribution as a source.
 #[inline(always)]
 fn shares_of_itself<E: Engine>(

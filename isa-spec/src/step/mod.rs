@@ -1,8 +1,8 @@
 //! Steps: the execution of the rows of an action, defined once for all engines.
 //!
-//! A template is the code that executes all rows of an action. It defines the order in which a step computes,
-//! checks, records history and writes. Everything that can fail comes before the first write, so a failed
-//! step has changed nothing. Templates are generic over an [`Engine`], which provides numbers and cells:
+//! A template is the code that executes all rows of an action. The template defines the order in which a step
+//! computes, checks, records history and writes. Everything that can fail comes before the first write, so a
+//! failed step has changed nothing. Templates are generic over an [`Engine`], which provides numbers and cells:
 //! values in an interpreter, names of values in a compiler, and formulas in the manual. Engines themselves
 //! implement everything that changes more than cells: branches, calls, stacks and tapes, the mode. Templates
 //! depend on no address and on no number system.
@@ -149,7 +149,7 @@ impl Operation {
         usize::from(source) < self.receivers() && self.function.may_lack_partial(source)
     }
 
-    /// Returns the number of sources whose adjoints get contributions. These are the first sources of the
+    /// Returns the number n of sources whose adjoints get contributions. They are the first n sources of the
     /// operation.
     #[inline(always)]
     pub fn receivers(self) -> usize {

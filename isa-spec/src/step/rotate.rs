@@ -48,8 +48,8 @@ fn is_undone<E: Engine>(e: &E, old: PlanePoint<Real<E>>, undone: Eval<PlanePoint
 }
 
 /// Returns the changes of adjoints by a rotation; none outside of gradient mode. The angle's contribution is
-/// computed from the point and the adjoint before `rot`, which are those after `irot`. So both directions
-/// compute the same number.
+/// computed from the point and its adjoint before a `rot`, or after an `irot`. The numbers before a `rot` are
+/// the same as those after the `irot` that undoes it, so both directions compute the same contribution.
 #[inline(always)]
 fn carry<E: Engine>(
     e: &mut E,

@@ -1,5 +1,5 @@
-//! Rules about recorded statements and names. They refer to existing instructions and variables, and a
-//! statement's instructions are those that lowering generates for it.
+//! Rules about recorded statements and names. The records must refer to existing instructions and variables. A
+//! recorded statement must have the instructions that lowering generates for such a statement.
 
 use super::temporaries::computing;
 use super::{Checker, Site};
@@ -13,8 +13,8 @@ use crate::structure::{Block, BlockKind, Counting, NameScope, Seam};
 use crate::update::{OperandShape, Update};
 
 impl Checker<'_> {
-    /// Reports a block that isn't inside a procedure and inside a body of the enclosing block, or that is
-    /// malformed.
+    /// Reports a block that is malformed, that isn't inside a procedure, or that isn't inside one body of its
+    /// enclosing block.
     pub(super) fn blocks(&mut self) {
         let module = self.module;
         let mut open: Vec<&Block> = Vec::new();
@@ -41,7 +41,7 @@ impl Checker<'_> {
                 return;
             }
             if open.last().is_some_and(|outer| !lies_in_body(block, outer)) {
-                let message = "a block is neither within a body of another block nor outside of it";
+                let message = "two blocks overlap, and neither is within a body of the other";
                 self.report(ProblemCode::MalformedImage, Site::Instruction(block.start()), message);
                 return;
             }
@@ -169,8 +169,8 @@ fn lies_in_body(block: &Block, outer: &Block) -> bool {
     bodies.into_iter().any(|pair| matches!(pair, [a, b] if a.end <= block.start() && block.end() <= b.start))
 }
 
-/// Returns the branch halves of a seam, each with its index, update and partner. Excluded are pairs with both
-/// halves inside a seam that tests a condition: these skip parts of the condition.
+/// Returns the branch halves of a seam, each with its index, update and partner. If both halves of a pair are
+/// inside a seam that tests a condition, the pair is excluded, because it skips a part of the condition.
 fn halves(module: &Module, kind: &BlockKind, seam: &Seam) -> Vec<(u32, Update, u32)> {
     let code = module.code.get(seam.start as usize..seam.end as usize).unwrap_or_default();
     let tests = matches!(kind, BlockKind::If { .. } | BlockKind::Loop { .. } | BlockKind::Assert { .. });

@@ -76,7 +76,7 @@ impl<'a> Checker<'a> {
                 self.report(
                     ProblemCode::ArgumentDoesNotFit,
                     site,
-                    format!("`{}` takes an array or a part of one", parameter.name),
+                    format!("`{}` takes an array or a part of an array", parameter.name),
                 );
                 return false;
             }
@@ -122,7 +122,7 @@ impl<'a> Checker<'a> {
         parameter: &'a Parameter,
     ) -> bool {
         let Some(declaration) = self.declaration(procedure, slice.base) else {
-            self.report(ProblemCode::MalformedImage, site, "this argument names nothing that is declared");
+            self.report(ProblemCode::MalformedImage, site, "this argument refers to no declaration");
             return false;
         };
         if declaration.extent == Extent::Cells(Cells::Stack) {

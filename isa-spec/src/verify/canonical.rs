@@ -24,7 +24,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Reports garbage globals in an inverse program: there they must be inputs.
+    /// Reports garbage globals in an inverse program, in which they must be inputs.
     fn garbage_of_inverses(&mut self) {
         let module = self.module;
         let garbage = (0..).zip(&module.globals).filter(|(_, global)| global.role == Role::Garbage);
@@ -69,7 +69,7 @@ impl<'a> Checker<'a> {
             self.report(
                 ProblemCode::MalformedImage,
                 Site::Instruction(at),
-                "only a `br` or a `from` has a label that is recorded",
+                "a label is recorded for an instruction other than `br` and `from`",
             );
         }
         if let Some(at) = bare.filter(|_| !labels.is_empty()) {
@@ -82,7 +82,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Reports a frame variable with the name of a global, or of a register (which may become a global
-    /// later). Such a variable must have a name with a number, such as `t$2`.
+    /// later). In a valid module, the variable has a name with a number, such as `t$2`.
     fn shared_names(&mut self, n: u32, procedure: &'a Procedure, globals: &HashMap<&str, u32>) {
         let is_shared = |name: &str| globals.contains_key(name) || register_class(name).is_some();
         for variable in procedure.frame.iter().filter(|variable| is_shared(&variable.name)) {
@@ -108,8 +108,10 @@ impl<'a> Checker<'a> {
                 _ => {}
             });
             let Some(global) = named.and_then(|n| self.module.globals.get(n as usize)) else { continue };
-            let message =
-                format!("this names the global `{}`, which `{}` hides", global.name, procedure.name);
+            let message = format!(
+                "this names the global `{}`, which a parameter of `{}` hides",
+                global.name, procedure.name
+            );
             self.report(ProblemCode::GlobalBehindParameter, Site::Instruction(at), message).help =
                 Some("give the parameter another name".into());
         }

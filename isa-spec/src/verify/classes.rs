@@ -44,8 +44,8 @@ pub fn conversion(function: Function, target: Class, sources: &[Class]) -> Resul
     let wanted = making
         .first()
         .and_then(|signature| misfit(*signature).map(|n| Conversion::Source(n, signature.source(n))));
-    // If the function has a form for these sources, its result is converted. `copy` has the class of its
-    // source, so there the source is converted.
+    // If the function has a form for these sources, the result is converted. For `copy`, which has the class of
+    // its source, the source is converted instead.
     Err(wanted.filter(|_| !fits || function == Function::Copy).unwrap_or(Conversion::Result(target)))
 }
 

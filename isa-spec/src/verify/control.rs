@@ -9,8 +9,8 @@ use crate::module::Procedure;
 use crate::update::{OperandShape, Update};
 
 impl<'a> Checker<'a> {
-    /// Reports procedures that don't cover the code in order and without gaps, each from its `enter` to its
-    /// `exit`. Returns true if they do.
+    /// Checks that the procedures cover the code in order and without gaps, each from its `enter` to its
+    /// `exit`. Otherwise reports a violation and returns false.
     pub(super) fn layout(&mut self) -> bool {
         let module = self.module;
         let mut next = 0u64;
@@ -68,9 +68,9 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Reports misplaced unconditional branches. The instruction after `br …, always` can't be reached from
-    /// it, so that must be a `from …, always`. Conversely, the instruction before a `from …, always` must not
-    /// continue into the `from`.
+    /// Reports misplaced unconditional branches. The instruction after a `br …, always` can't be reached from
+    /// the `br`, so it must be a `from …, always`. Conversely, the instruction before a `from …, always` must
+    /// not continue into the `from`.
     pub(super) fn one_way(&mut self, at: u32, instruction: &'a Instruction) {
         let code = &self.module.code;
         if is_always(instruction, Update::Br)
@@ -79,7 +79,7 @@ impl<'a> Checker<'a> {
             let violation = self.report(
                 ProblemCode::WayCutOff,
                 Site::Instruction(at),
-                "nothing can be reached after this `br …, always`",
+                "the statement after this `br …, always` can't be reached",
             );
             violation.other =
                 Some((Site::Instruction(at + 1), "only a backward run would reach this".into()));
@@ -95,7 +95,7 @@ impl<'a> Checker<'a> {
             );
             violation.other =
                 Some((Site::Instruction(at - 1), "execution reaches the `from` from here".into()));
-            violation.help = Some("write a `br …, always` directly before it".into());
+            violation.help = Some("write a `br …, always` directly before the `from`".into());
         }
     }
 }

@@ -113,12 +113,12 @@ impl<'a> Checker<'a> {
                     site,
                     format!("`{name}` has a default but is not an input"),
                 )
-                .help = Some("only `.in` and `.inout` cells are given at the start".into());
+                .help = Some("declare it by `.in` or `.inout`, or delete the default".into());
             }
         }
     }
 
-    /// Reports a global that is shared between lanes, unless it is an input and not a stack.
+    /// Reports a global that is shared between lanes, but is a stack or isn't an input.
     fn sharing(&mut self, site: Site, global: &'a Global) {
         if !global.is_shared {
             return;
@@ -130,15 +130,15 @@ impl<'a> Checker<'a> {
                 site,
                 format!("`{name}` is shared but is not an input"),
             )
-            .help = Some("only `.in` and `.inout` cells are given at the start".into());
+            .help = Some("declare it by `.in` or `.inout`, or delete `shared`".into());
         }
         if global.shape == Shape::Stack {
             self.report(
                 ProblemCode::NoSuchBeginning,
                 site,
-                format!("the stack `{name}` is shared, and lanes are given cells only"),
+                format!("the stack `{name}` is shared, but only cells can be shared"),
             )
-            .help = Some("an array can be shared".into());
+            .help = Some("declare an array, which can be shared".into());
         }
     }
 
@@ -150,7 +150,7 @@ impl<'a> Checker<'a> {
             self.report(
                 ProblemCode::NoSuchBeginning,
                 site,
-                format!("the stack `{name}` has initial values, and begins empty"),
+                format!("the stack `{name}` has initial values, but a stack begins empty"),
             )
             .help = Some("declare an input with a `default`, or `push` the values".into());
         }
@@ -166,9 +166,9 @@ impl<'a> Checker<'a> {
             self.report(
                 ProblemCode::NoSuchBeginning,
                 site,
-                format!("`{name}` is given {given} values, more than `.limit stack {limit}`"),
+                format!("`{name}` has {given} default values, more than `.limit stack {limit}` allows"),
             )
-            .help = Some("raise the limit, or give fewer values".into());
+            .help = Some("raise the limit, or write fewer values".into());
         }
     }
 
@@ -238,7 +238,7 @@ impl<'a> Checker<'a> {
             if variable.shape == Shape::Stack {
                 let message = format!("the stack `{}` is declared in a frame", variable.name);
                 self.report(ProblemCode::NoSuchShape, site, message).help =
-                    Some("declare the stack as a global: a stack lives as long as the program".into());
+                    Some("declare the stack as a global: a stack exists during the whole run".into());
             }
         }
         let shapes = procedure.frame.iter().map(|v| (v.class, v.shape)).collect();
@@ -265,8 +265,10 @@ impl<'a> Checker<'a> {
         match self.module.procedures.get(rule as usize) {
             Some(other) if rule != 0 && facts(other).eq(facts(procedure)) => {}
             Some(other) => {
-                let message =
-                    format!("the rule `{}` must take the parameters of `{}`", other.name, procedure.name);
+                let message = format!(
+                    "the rule `{}` must have the same parameters as `{}`",
+                    other.name, procedure.name
+                );
                 self.report(ProblemCode::NoRule, site, message).other =
                     Some((Site::Procedure(rule), "the rule is declared here".into()));
             }

@@ -1,6 +1,7 @@
-//! Analysis of constant arguments. It determines which elements of a global array an argument certainly
-//! names, whether two arguments share an element, and whether an argument is the same in every iteration of a
-//! loop. The analysis uses constants only; the machine checks cases that depend on values at the call.
+//! Analysis of constant arguments. The analysis determines which elements of a global array an argument
+//! certainly names, whether two arguments share an element, and whether an argument is the same in every
+//! iteration of a loop. The analysis uses constants only; the machine checks cases that depend on values at the
+//! call.
 
 use crate::instruction::{Argument, Base, Index, Operand, Place, Range, Slice, Term};
 use crate::module::{Module, Shape};

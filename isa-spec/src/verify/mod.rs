@@ -23,8 +23,9 @@ use crate::codes::ProblemCode;
 use crate::instruction::{Base, Class, Instruction};
 use crate::module::{Declaration, Module, Procedure};
 
-/// The maximum number of cells of one class. It limits three sums: the cells of all globals and of main's
-/// frame, the cells of one procedure's frame, and, at run time, the cells of the globals and all open frames.
+/// The maximum number of cells of one class. The number limits three sums: the cells of all globals and of
+/// main's frame, the cells of one procedure's frame, and, at run time, the cells of the globals and all open
+/// frames.
 pub const MAX_CELLS: u64 = 1 << 28;
 /// The greatest value of `.limit depth`.
 pub const MAX_DEPTH: u32 = 1 << 24;
@@ -68,9 +69,8 @@ pub struct Violation {
 
 /// Returns every broken rule of a module, in the order of the code. The list is empty for a valid program.
 ///
-/// Messages contain names and expressions. So if a name is malformed or an expression is cyclic, only that is
-/// reported. Instructions are checked only if the procedures cover the code; otherwise only that violation is
-/// reported.
+/// Messages contain names and expressions. So if names are malformed or expressions are cyclic, only these
+/// violations are reported. Instructions are checked only if the procedures cover the code.
 pub fn verify(module: &Module) -> Vec<Violation> {
     let mut checker = Checker { module, violations: Vec::new() };
     checker.names();

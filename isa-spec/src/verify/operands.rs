@@ -7,8 +7,8 @@ use crate::instruction::{Base, Class, Index, Instruction, Link, Operand, Place, 
 use crate::module::{Declaration, Extent, Procedure, Shape as Cells};
 use crate::update::{OperandShape, Over};
 
-/// The maximum offset of an index. It exceeds all array lengths, but is so small that the sum of a cell and
-/// an offset, if it wraps, isn't in bounds.
+/// The maximum offset of an index. The number exceeds all array lengths, but is so small that a sum of a cell
+/// and an offset isn't in bounds if the sum wraps.
 const MAX_OFFSET: u64 = 1 << 62;
 
 impl<'a> Checker<'a> {
@@ -70,7 +70,7 @@ impl<'a> Checker<'a> {
 
     fn place(&mut self, procedure: &'a Procedure, site: Site, place: &'a Place) -> bool {
         let Some(declaration) = self.declaration(procedure, place.base) else {
-            self.report(ProblemCode::MalformedImage, site, "this operand names nothing that is declared");
+            self.report(ProblemCode::MalformedImage, site, "this operand refers to no declaration");
             return false;
         };
         if declaration.extent == Extent::Cells(Cells::Stack) {

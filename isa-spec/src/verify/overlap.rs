@@ -9,8 +9,8 @@ use std::collections::HashMap;
 
 use crate::instruction::{Argument, Base, Operand, Place, Range, Slice};
 
-/// The numbers of the first two arguments that name a place: the first of all, and the first that may be
-/// changed.
+/// The numbers of two arguments that name a place: the first such argument, and the first such argument that
+/// the callee may change.
 #[derive(Clone, Copy, Default)]
 struct Earliest {
     any: Option<u32>,
@@ -26,7 +26,8 @@ impl Earliest {
     }
 
     /// Returns the first argument with which a new argument must not share cells. `changed` is true if the
-    /// new argument may be changed: then any argument conflicts, otherwise only one that may be changed.
+    /// callee may change the new argument. If it is, the new argument conflicts with any argument, otherwise
+    /// only with arguments that the callee may change.
     fn against(self, changed: bool) -> Option<u32> {
         if changed { self.any } else { self.changed }
     }
@@ -35,18 +36,21 @@ impl Earliest {
 /// The arguments of a call added so far.
 #[derive(Default)]
 pub(super) struct PassedPlaces<'a> {
+    /// Arguments that are single cells, by place.
     cells: HashMap<&'a Place, Earliest>,
     /// Arguments that are single cells, by declaration.
     cells_of: HashMap<Base, Earliest>,
+    /// Arguments that are slices, by slice.
     slices: HashMap<&'a Slice, Earliest>,
-    /// Arguments that are slices, by array; `wholes` has those that are the whole array.
+    /// Arguments that are slices, by array.
     slices_of: HashMap<Base, Earliest>,
+    /// Arguments that are whole arrays, by array.
     wholes: HashMap<Base, Earliest>,
 }
 
 impl<'a> PassedPlaces<'a> {
-    /// Adds the argument with the number `n`. Returns the first preceding argument that certainly shares
-    /// cells with it if one of the two may be changed, otherwise `None`.
+    /// Adds the argument with the number `n`. Returns the first preceding argument that certainly shares cells
+    /// with the new one, if the callee may change one of the two. Returns `None` if there is no such argument.
     pub(super) fn add(&mut self, n: u32, argument: &'a Argument, changed: bool) -> Option<u32> {
         match argument {
             Argument::Scalar(Operand::Place(place)) => self.add_cell(n, place, changed),

@@ -1,5 +1,6 @@
-//! Rules about custom adjoints. A procedure that is another one's custom adjoint may read the state, but
-//! changes only adjoints and its own frame. While either of the two runs, gradient mode is off and stays off.
+//! Rules about custom adjoints. A rule is a procedure that is the custom adjoint of another procedure. A rule
+//! may read the state, but must change only adjoints and its own frame. While a rule or the procedure that has
+//! the rule runs, gradient mode is off and stays off.
 
 use crate::codes::ProblemCode;
 use std::collections::HashSet;
@@ -60,8 +61,8 @@ impl<'a> Checker<'a> {
     }
 
     /// Reports instructions by which a custom adjoint changes something other than adjoints and its own
-    /// frame. `reached` is the custom adjoint `rule` itself, or a procedure that it calls. The latter may
-    /// change its `inout` arguments, which are in the rule's frame.
+    /// frame. `reached` is the custom adjoint `rule` itself, or a procedure that `rule` calls. A called
+    /// procedure may change its `inout` arguments, which are in the rule's frame.
     fn changes_adjoints_only(&mut self, rule: &'a Procedure, reached: &'a Procedure) {
         let is_rule = rule.entry == reached.entry;
         for (at, instruction) in self.body(reached).collect::<Vec<_>>() {

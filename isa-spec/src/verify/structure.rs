@@ -56,7 +56,11 @@ impl Checker<'_> {
             );
         }
         if files.iter().any(|(_, file)| *file as usize > paths.len()) {
-            self.report(ProblemCode::MalformedImage, Site::Module, "a line is of a file that isn't recorded");
+            self.report(
+                ProblemCode::MalformedImage,
+                Site::Module,
+                "a line belongs to a file that isn't recorded",
+            );
         }
     }
 

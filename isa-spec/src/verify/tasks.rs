@@ -171,7 +171,7 @@ impl<'a> Checker<'a> {
             _ => format!("`{}` isn't allowed between `fork` and `join`", instruction.update.name()),
         };
         self.report(ProblemCode::NoTask, Site::Instruction(at), message).help =
-            Some("write only calls there, and statements that count the calls in variables of the procedure; move the rest into the callees".into());
+            Some("between `fork` and `join`, write only calls, and statements that count the calls in variables of the procedure; move other statements into the callees".into());
     }
 
     /// Reports the first global that one task changes and another task names. In a loop, each call is several
@@ -274,7 +274,7 @@ struct GlobalUses {
     change: FirstTwo,
     /// Tasks whose procedure names the global.
     name: FirstTwo,
-    /// Tasks that are passed the global or a part of it, as an `in` or `inout` argument.
+    /// Tasks with an argument, `in` or `inout`, that is the global or a part of the global.
     are_passed: FirstTwo,
     may_change_passed: FirstTwo,
 }

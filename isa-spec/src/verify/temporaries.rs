@@ -38,8 +38,8 @@ impl Checker<'_> {
         true
     }
 
-    /// Returns the number of functions in a temporary's expression; `None` if it contains itself or has too
-    /// many. `weights` are the numbers for the temporaries before this one.
+    /// Returns the number of functions in a temporary's expression; `None` if the expression contains itself or
+    /// has too many functions. `weights` are the numbers for the temporaries before this one.
     fn weight(&self, temporary: &Temporary, weights: &[u32]) -> Option<u32> {
         let temporaries = &self.module.structure.temporaries;
         let mut weight = Some(1u32);

@@ -19,8 +19,8 @@ impl Device {
         Device(Arc::new(Cpu::all()))
     }
 
-    /// Returns the CPU device with `threads` threads, clamped to 1 to 1024. Fewer run if the system can't start that
-    /// many.
+    /// Returns the CPU device with `threads` threads. The number is clamped to the range from 1 to 1024. If the system
+    /// can't start that many threads, fewer run.
     pub fn cpu_with(threads: usize) -> Device {
         Device(Arc::new(Cpu::new(threads)))
     }
@@ -28,8 +28,8 @@ impl Device {
     /// Returns the GPU that is best for most batches; it is a software driver only if there is no hardware GPU.
     ///
     /// # Errors
-    /// [`NoDevice`] if there is no GPU, if the GPU computes inexactly or lacks a needed feature, or if this build has no
-    /// GPU support.
+    /// [`NoDevice`] if there is no GPU, if the GPU's arithmetic is inexact or a needed feature is missing, or if this
+    /// build has no GPU support.
     pub fn gpu() -> Result<Device, NoDevice> {
         Device::named("gpu")
     }
@@ -37,7 +37,7 @@ impl Device {
     /// Returns the device called `name`: `cpu`, `gpu`, `auto`, or a part of a GPU's name that matches only one GPU.
     ///
     /// # Errors
-    /// [`NoDevice`] if no device or several devices match; also for the reasons of [`Device::gpu`].
+    /// [`NoDevice`] if no device or several devices match; also in the cases in which [`Device::gpu`] fails.
     pub fn named(name: &str) -> Result<Device, NoDevice> {
         Device::known(name, &KeepsNothing)
     }

@@ -66,7 +66,7 @@ pub(super) struct CpuLanes {
 
 /// Maximum number of lanes in a chunk. Short chunks balance the threads, and report progress often.
 const LONGEST_CHUNK: usize = 1024;
-/// Number of chunks for each thread in a block, if chunks don't become longer than the maximum.
+/// Number of chunks for each thread in a block. There are more if chunks would be longer than the maximum.
 const CHUNKS: usize = 16;
 
 /// Chunk of lanes that one thread executes in sequence.
@@ -83,7 +83,7 @@ struct Work<'w, 'r> {
     inputs: &'w [&'w [u64]],
     chunks: Mutex<std::vec::IntoIter<LaneChunk<'r>>>,
     groups: Option<&'w PlanGroups>,
-    /// Number of the first failed lane, `u64::MAX` if none failed. Only set if a failure ends the batch.
+    /// Number of the first failed lane; `u64::MAX` if no lane failed, or if the batch continues after failures.
     failed: AtomicU64,
     progress: &'w LanesDone<'w>,
 }
@@ -159,7 +159,7 @@ impl CpuLanes {
         if let Some(groups) = &mut groups {
             groups.begin(chunk.lanes, &inputs);
         }
-        // Place of the next lane to run, in the order in which the chunk's rows are taken.
+        // Place of the next lane to run, in the order in which the thread takes the chunk's rows.
         let mut place = 0;
         // Lanes at places before this one run alone, because their group was abandoned.
         let mut next_group = 0;
@@ -172,7 +172,8 @@ impl CpuLanes {
             }
             let row = groups.as_ref().map_or(place, |groups| groups.row(place));
             let lane = work.first + (chunk.at + row) as u64;
-            // Only lanes after the first failed one are skipped; lanes before it may be at later places of the order.
+            // Only lanes with numbers above that of the first failed lane are skipped. Lanes with lower numbers may be
+            // at later places of the order.
             if work.failed.load(Ordering::Relaxed) < lane {
                 place += 1;
                 continue;
@@ -228,8 +229,8 @@ impl CpuLanes {
 }
 
 impl<'r> Work<'_, 'r> {
-    /// Returns the next chunk, in ascending order of lanes. So if a lane fails, all lanes before it have been
-    /// started, and the first failed lane is found.
+    /// Returns the next chunk, in ascending order of lanes. So if a lane fails, all lanes with lower numbers are in
+    /// chunks that a thread has taken, and the first failed lane is found.
     fn next(&self) -> Option<LaneChunk<'r>> {
         self.chunks.lock().unwrap_or_else(PoisonError::into_inner).next()
     }

@@ -1,5 +1,5 @@
-//! Interface between a batch and the devices that execute its lanes. This module knows no files and no particular
-//! program.
+//! Interface between a batch and the devices that execute its lanes. This module reads no files, and depends on no
+//! particular program.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -27,8 +27,8 @@ pub trait PreparedLanes: Debug + Send + Sync {
     /// Returns the name of the device that executes the lanes.
     fn device(&self) -> &str;
 
-    /// Returns the number of irreducible loops, which a device executes by a dispatch switch instead of a structured
-    /// loop. It is 0 on the CPU.
+    /// Returns the number of irreducible loops. The device executes such a loop by a dispatch switch instead of a
+    /// structured loop. It is 0 on the CPU.
     fn switched_loops(&self) -> u32 {
         0
     }
@@ -38,8 +38,8 @@ pub trait PreparedLanes: Debug + Send + Sync {
     fn carry_out(&self, block: LaneBlock<'_, '_>, progress: &LanesDone<'_>) -> Result<BlockOutcome, Error>;
 }
 
-/// Block of consecutive lanes. `inputs` and `results` have a slice for each column of the plan, with the number of
-/// each lane as the bits that a state stores.
+/// Block of consecutive lanes. `inputs` and `results` have a slice for each column of the plan. A slice has one number
+/// for each lane, as the bits that a state stores.
 #[derive(Debug)]
 pub struct LaneBlock<'b, 'r> {
     /// Number of the first lane.
@@ -52,14 +52,14 @@ pub struct LaneBlock<'b, 'r> {
     pub results: &'b mut [&'r mut [u64]],
 }
 
-/// Outcome of a block of lanes, except their results.
+/// Outcome of a block of lanes, without the results of the lanes.
 #[derive(Debug, Default)]
 pub struct BlockOutcome {
     /// Failed lanes, by their numbers.
     pub failures: Vec<LaneFailure>,
     /// Lanes with unverified derivatives, and the reason for the first such lane.
     pub doubtful: NotedLanes,
-    /// Lanes that needed their reverse sweep recomputed with a history.
+    /// Lanes whose reverse sweep was recomputed with a history.
     pub recomputed: NotedLanes,
     /// Lanes that ended with leftovers: cells, tapes or stacks that should be empty and aren't.
     pub leftovers: NotedLanes,
@@ -67,7 +67,7 @@ pub struct BlockOutcome {
     pub by_processor: u64,
     /// Number of lanes differentiated in SIMD groups.
     pub in_groups: u64,
-    /// Time spent compiling code that was first needed for these lanes.
+    /// Time spent compiling code that no earlier lanes needed.
     pub compile: Duration,
     /// Time spent sending data to a device. It may overlap with work on other lanes.
     pub upload: Duration,
@@ -99,8 +99,8 @@ impl BlockOutcome {
         }
     }
 
-    /// Replaces each lane number `n` in the outcome by `numbers(n)`. Used if the block contained only some lanes of a
-    /// larger block.
+    /// Replaces each lane number `n` in the outcome by `numbers(n)`. Callers use it if the block contained only some
+    /// lanes of a larger block.
     #[cfg(feature = "gpu")]
     pub(super) fn renumbered(mut self, numbers: impl Fn(u64) -> u64) -> BlockOutcome {
         self.failures.iter_mut().for_each(|failure| failure.lane = numbers(failure.lane));
@@ -121,8 +121,8 @@ pub struct LaneFailure {
 }
 
 impl LaneFailure {
-    /// Returns the status of the failure in result tables: 4 for a trap, 5 for the step limit, 1 for all else. It
-    /// equals the exit code of the `reviver` command for a run of this lane alone.
+    /// Returns the status of the failure in result tables: 4 for a trap, 5 for the step limit, 1 for any other failure.
+    /// It equals the exit code of the `reviver` command for a run of this lane alone.
     pub fn status(&self) -> u8 {
         match self.error {
             Error::Trap { .. } => 4,

@@ -1,5 +1,5 @@
-//! Derivatives of a lane by dual numbers: Hessians, and products of Hessians and Jacobians with a direction. This module
-//! uses one workspace and no other lane.
+//! Derivatives of a lane by dual numbers: Hessians, and products of Hessians and Jacobians with a direction. This
+//! module uses one workspace, and accesses no other lanes.
 
 use reviver_vm::differentiate::check::{Check, check_jacobian_product, check_second_derivatives};
 use reviver_vm::differentiate::matrices::{self, Hessian, JacobianProduct, Sweep};

@@ -1,4 +1,4 @@
-//! Lane inputs in the caller's number types, and their conversion to bits of cells. This module knows no cell names.
+//! Lane inputs in the caller's number types, and their conversion to bits of cells. This module uses no cell names.
 
 use std::borrow::Cow;
 
@@ -31,8 +31,9 @@ impl GivenNumbers<'_> {
         }
     }
 
-    /// Returns the bits that a state stores for these numbers in cells of class `class`. Borrows them if the numbers
-    /// are such bits already. The error is the index of the first number that the class can't represent.
+    /// Returns the bits that a state stores for these numbers in cells of class `class`. If the numbers are such bits
+    /// already, borrows them instead of copying. The error is the index of the first number that the class can't
+    /// represent.
     pub fn bits(&self, executable: &Executable, class: Class) -> Result<Cow<'_, [u64]>, usize> {
         let module = executable.program().module();
         match (self, class) {

@@ -1,5 +1,5 @@
-//! Lanes on a GPU, or any other device of wgpu. A plan is a sequence of passes, each with one shader. The CPU then
-//! executes the lanes that the device didn't complete. This module knows no shader text.
+//! Lanes on a GPU, or any other device of wgpu. A plan is a sequence of passes, each with one shader. Afterwards the
+//! CPU executes the lanes that the device didn't complete. This module generates no shader text.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -37,7 +37,7 @@ pub(super) fn named(name: &str, keeper: &dyn ProbeKeeper) -> Result<Gpu, NoDevic
     opened(&adapters, adapters.named(name)?, keeper)
 }
 
-/// Returns true if a hardware GPU may exist; loads no driver.
+/// Returns true if this machine may have a hardware GPU. Loads no driver.
 pub(super) fn may_exist() -> bool {
     Adapters::may_have_hardware()
 }

@@ -20,8 +20,8 @@ use crate::loss::LossCell;
 /// Execution of all lanes by one shader.
 #[derive(Debug)]
 pub(super) enum DevicePass {
-    /// Pass from the lane inputs to results. `columns` has the index of the result column for each number that the
-    /// shader returns.
+    /// First pass: from the lane inputs to results. `columns` has the index of the result column for each number that
+    /// the shader returns.
     To { lanes: DeviceLanes, columns: Vec<usize> },
     /// Second pass of a round trip: from the results to the initial state, which must be restored. `shared` has the
     /// bits of the cells that all lanes share.
@@ -196,8 +196,8 @@ impl DevicePass {
     }
 }
 
-/// Returns the results as inputs of the second pass. Lanes in `is_open` have arbitrary results, so those of a
-/// completed lane replace them.
+/// Returns the results as inputs of the second pass. Lanes marked in `is_open` have arbitrary results, so the results
+/// of a completed lane replace them.
 fn arrived<'r>(results: &'r [&mut [u64]], is_open: &[bool]) -> Vec<Cow<'r, [u64]>> {
     let open: Vec<usize> = (0..).zip(is_open).filter(|(_, is_open)| **is_open).map(|(row, _)| row).collect();
     let closed = is_open.iter().position(|is_open| !is_open);

@@ -18,18 +18,18 @@ use crate::loss::LossCell;
 use crate::shared::GroupKey;
 use crate::workspace::Workspace;
 
-/// Maximum number of group calls to compile, because each takes time.
+/// Maximum number of group calls to compile. It limits the time for compiling.
 const MOST_CALLS: usize = 4;
 
-/// Maximum count of numbers in the cells of a group. Larger groups would miss the cache; a lane alone needs a quarter
-/// of a group's memory.
+/// Maximum number of values in the cells of a group. The memory of a larger group wouldn't fit into the cache. A lane
+/// that runs alone needs a quarter of a group's memory.
 const MOST_NUMBERS: usize = 1 << 18;
 
 /// Minimum number of lanes in a block for which compiling group functions saves time. Builds with assertions use
 /// groups whenever possible, so that tests cover them.
 const FEWEST_LANES: usize = if cfg!(debug_assertions) { GROUP } else { 1 << 14 };
 
-/// Compiled group functions of a plan. Each differentiates some consecutive losses in all lanes of a group.
+/// Compiled group functions of a plan. Each function differentiates some consecutive losses in all lanes of a group.
 #[derive(Debug)]
 pub(super) struct PlanGroups {
     /// For each run of consecutive losses: the index of the first loss, and its group call.
@@ -84,8 +84,9 @@ pub(super) struct ThreadGroups<'g> {
     /// Memory of each group call.
     memories: Vec<GroupMemory>,
     most_steps: u64,
-    /// Number of groups begun since the chunk was last reordered. `undone` of them diverged or were abandoned.
+    /// Number of groups begun since the chunk was last reordered.
     begun: usize,
+    /// Number of these groups that diverged or were abandoned.
     undone: usize,
     /// Permutation of the chunk's rows. A place is a position in this order.
     order: LaneOrder,
@@ -95,14 +96,15 @@ pub(super) struct ThreadGroups<'g> {
     kept: KeptRows,
 }
 
-/// Outcome for the first lanes of a range, with their number: their results are buffered, or they must run alone.
+/// Outcome for the first lanes of a range: their results are buffered (`Done`), or they must run alone (`Alone`). The
+/// field is the number of these lanes.
 pub(super) enum GroupLanes {
     Done(usize),
     Alone(usize),
 }
 
-/// Minimum number of unfinished groups after which the remaining lanes are reordered. More than half of the groups
-/// must be unfinished, too.
+/// Minimum number of unfinished groups before the remaining lanes are reordered. In addition, more than half of the
+/// groups must be unfinished.
 const MANY: usize = if cfg!(debug_assertions) { 1 } else { 8 };
 
 impl<'g> ThreadGroups<'g> {
@@ -154,8 +156,8 @@ impl<'g> ThreadGroups<'g> {
         (self.begun, self.undone, self.input_rows.places) = (0, 0, 0..0);
     }
 
-    /// Executes the first of the given lanes as a group and buffers their results. Otherwise returns how many lanes
-    /// must run alone.
+    /// Executes the first of the given lanes as a group and buffers their results. If that isn't possible, returns the
+    /// number of lanes that must run alone.
     pub fn carry_out(&mut self, plan: &LanePlan, places: Range<usize>, inputs: &[&[u64]]) -> GroupLanes {
         if self.is_hopeless {
             return GroupLanes::Alone(places.len());

@@ -1,4 +1,4 @@
-//! Grouping of result columns into arrays by their names. This module knows no numbers.
+//! Grouping of result columns into arrays by their names. This module reads no numbers.
 
 /// Columns that form one array: all cells of a name, or a single cell.
 pub struct ArrayColumns {
@@ -45,7 +45,8 @@ fn split(name: &str) -> (String, Vec<u64>) {
     (base, indices)
 }
 
-/// Returns one array if its columns are all cells of the array in row-major order; otherwise each column alone.
+/// Returns the array unchanged if its columns are all its cells in row-major order. Otherwise returns each column as a
+/// separate array.
 fn shaped(array: ArrayColumns, seen: &[Vec<u64>], names: &[&str]) -> Vec<ArrayColumns> {
     let depth = seen.first().map_or(0, Vec::len);
     let lengths: Vec<u64> = (0..depth)

@@ -1,5 +1,5 @@
-//! Executes one lane in a workspace: sets its inputs, runs it, and reads its results. This module knows no other
-//! lane.
+//! Executes one lane in a workspace: sets its inputs, runs it, and reads its results. This module accesses no other
+//! lanes.
 
 #[cfg(feature = "gpu")]
 use reviver_compile::start::RunStart;
@@ -35,7 +35,7 @@ pub(super) fn workspace(plan: &LanePlan) -> Result<Workspace, Error> {
     Ok(call)
 }
 
-/// Takes the start state of runs in direction `travel` out of a workspace.
+/// Consumes a workspace, and returns its start state for runs in the direction `travel`.
 #[cfg(feature = "gpu")]
 pub(super) fn start(call: Workspace, travel: Travel) -> Option<RunStart> {
     match travel {

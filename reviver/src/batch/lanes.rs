@@ -1,4 +1,4 @@
-//! Lane inputs and results, as named columns. This module knows names and number systems; it executes nothing.
+//! Lane inputs and results, as named columns. This module handles names and number systems, and executes nothing.
 
 use std::borrow::Cow;
 
@@ -63,19 +63,19 @@ impl<'a> LaneInputs<'a> {
         self.column(cell, GivenNumbers::Bits(values.into()))
     }
 
-    /// Gives a name the same reals in all lanes: one number for a scalar, one per cell for an array.
+    /// Gives the cells of a name the same reals in all lanes: one number for a scalar, one per cell for an array.
     #[must_use]
     pub fn shared_reals(self, name: &str, values: impl Into<Cow<'a, [f64]>>) -> LaneInputs<'a> {
         self.share(name, GivenNumbers::Reals(values.into()))
     }
 
-    /// Gives a name the same integers in all lanes.
+    /// Gives the cells of a name the same integers in all lanes.
     #[must_use]
     pub fn shared_ints(self, name: &str, values: impl Into<Cow<'a, [i64]>>) -> LaneInputs<'a> {
         self.share(name, GivenNumbers::Ints(values.into()))
     }
 
-    /// Gives a name the same numbers in all lanes, as the bits that a state stores.
+    /// Gives the cells of a name the same numbers in all lanes, as the bits that a state stores.
     #[must_use]
     pub fn shared_bits_of(self, name: &str, values: impl Into<Cow<'a, [u64]>>) -> LaneInputs<'a> {
         self.share(name, GivenNumbers::Bits(values.into()))
@@ -142,7 +142,7 @@ impl<'a> LaneInputs<'a> {
     }
 }
 
-/// Returns the cells that get their default: those of `shared` declarations with a `default`, unless they are in
+/// Returns the cells that get their default: the cells of `shared` declarations with a `default`, except those in
 /// `given`. Each cell has the bits of its default.
 fn by_default(executable: &Executable, given: &[(LaneCell, u64)]) -> Vec<(LaneCell, u64)> {
     let (program, begin) = (executable.program(), &executable.shared.begin);
@@ -293,7 +293,7 @@ impl LaneResults {
         &self.outcome.doubtful
     }
 
-    /// Returns the lanes that needed their reverse sweep recomputed with a history because of rounding.
+    /// Returns the lanes whose reverse sweep was recomputed with a history because of rounding.
     pub fn recomputed(&self) -> &NotedLanes {
         &self.outcome.recomputed
     }
@@ -310,8 +310,8 @@ impl LaneResults {
         &self.sums
     }
 
-    /// Returns one of the sums as the nearest `f64`. `y` names the sum of a loss; `w'` or `A'[3]` that of a
-    /// derivative.
+    /// Returns one of the sums as the nearest `f64`. A name such as `y` selects the sum of a loss, and `w'` or `A'[3]`
+    /// the sum of a derivative.
     ///
     /// # Errors
     /// [`Error`] if there is no such sum.

@@ -55,7 +55,7 @@ fn others(keeper: &dyn ProbeKeeper) -> Vec<ListedDevice> {
     adapters.infos().map(|info| graphics(&adapters, info, keeper)).collect()
 }
 
-/// Returns nothing, because this build has no GPU support.
+/// Returns an empty list, because this build has no GPU support.
 #[cfg(not(feature = "gpu"))]
 fn others(_: &dyn ProbeKeeper) -> Vec<ListedDevice> {
     Vec::new()

@@ -1,7 +1,7 @@
-//! Batches: one program at very many inputs, forward, backward and for derivatives. A lane is one call, and its
-//! results are bit-identical to those of a single call. Lanes are independent, so their order and the number of
-//! threads don't change results. [`plan`] describes the computation of each lane, [`lanes`] the inputs and results,
-//! and [`device`] the interface of devices.
+//! Batches: one program at very many inputs, forward, backward and for derivatives. A lane is one call, and its results
+//! are bit-identical to those of a single call. Lanes are independent, so neither their order nor the number of threads
+//! changes results. [`plan`] describes the computation of each lane, [`lanes`] the inputs and results, and [`device`]
+//! the interface of devices.
 
 #[cfg(feature = "arrow")]
 pub mod arrow;
@@ -154,8 +154,9 @@ impl Batch {
         self.whole(LaneTask::Hessian { loss: loss.clone(), by: by.to_vec() }, lanes)
     }
 
-    /// Computes the product of a loss's Hessian with a direction in each lane, by the reals of the direction. Column `y`
-    /// has the loss, `x'` its derivative, and `x'/times` a component of the product.
+    /// Computes the product of a loss's Hessian with a direction in each lane, by the reals of the direction. The
+    /// column `y` has the loss, the column `x'` its derivative by `x`, and the column `x'/times` the product's
+    /// component for `x`.
     ///
     /// # Errors
     /// The errors of [`Batch::run`].
@@ -168,8 +169,8 @@ impl Batch {
         self.whole(LaneTask::HessianProduct { loss: loss.clone(), along: along.clone() }, lanes)
     }
 
-    /// Computes the product of the Jacobian of some reals with a direction in each lane. Column `y` has the value of
-    /// `y`, and `y/times` a component of the product.
+    /// Computes the product of the Jacobian of some reals with a direction in each lane. The column `y` has the value
+    /// of `y`, and the column `y/times` the product's component for `y`.
     ///
     /// # Errors
     /// The errors of [`Batch::run`].
@@ -182,11 +183,11 @@ impl Batch {
         self.whole(LaneTask::JacobianProduct { of: of.to_vec(), along: along.clone() }, lanes)
     }
 
-    /// Prepares a task for lanes that arrive in blocks, for example from a file. `columns` are the cells with a
-    /// number in each lane; `shared` has the cells and numbers that all lanes share.
+    /// Prepares a task for lanes that arrive in blocks, for example from a file. `columns` are the cells with a number
+    /// in each lane; `shared` has the cells that all lanes share, with their numbers.
     ///
     /// # Errors
-    /// A task that isn't possible; a cell that can't be given, is missing, or is named twice.
+    /// A task that isn't possible; a cell that isn't an input, is missing, or is named twice.
     pub fn prepare(
         &self,
         task: LaneTask,

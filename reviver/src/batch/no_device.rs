@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// Reason why there is no such device, or why it can't execute the lanes.
+/// Reason why a requested device doesn't exist, or why it can't execute the lanes.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum NoDevice {

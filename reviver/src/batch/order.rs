@@ -1,5 +1,5 @@
-//! Order in which a thread takes the lanes of a chunk: as given, or sorted by inputs. Sorting puts lanes that take
-//! the same branches next to each other. This module knows no SIMD groups.
+//! Order in which a thread takes the lanes of a chunk: as given, or sorted by inputs. Sorting puts lanes that take the
+//! same branches next to each other. This module doesn't depend on SIMD groups.
 
 use std::cmp::Ordering;
 
@@ -13,10 +13,10 @@ const MOST_COLUMNS: usize = 4;
 /// Permutation of a chunk's rows, and the sort key for later chunks.
 #[derive(Debug)]
 pub(super) struct LaneOrder {
-    /// Index and class of each input column, integer columns first. Integers mostly have few values; among lanes with
-    /// an equal integer, the other columns break ties.
+    /// Index and class of each input column, integer columns first. Integer columns come first because they mostly have
+    /// few distinct values. Lanes with the same integer are sorted by the other columns.
     columns: Vec<(usize, Class)>,
-    /// Index in `columns` of the primary sort key; `None` if lanes stay in their given order.
+    /// Index in `columns` of the primary sort key. `None` if lanes stay in the order of their inputs.
     by: Option<usize>,
     /// True if every sort key was tried without success; later chunks then stay in their given order.
     is_settled: bool,

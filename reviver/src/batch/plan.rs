@@ -45,7 +45,7 @@ pub enum LaneTask {
     HessianProduct {
         /// The loss or seeded sum.
         loss: LossCell,
-        /// The direction, whose reals are also those of the gradient.
+        /// The direction. The gradient is taken by the reals of the direction.
         along: LaneDirection,
     },
     /// Computes some reals, and the product of their Jacobian with a direction.
@@ -115,7 +115,7 @@ impl LaneTask {
     }
 }
 
-/// Input cell: each lane has its own number for the cell, or all lanes share one.
+/// Input cell. Either each lane has its own number for the cell, or all lanes share one number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaneCell {
     /// Cell name, such as `x`, `A[3]`, `M[1,2]`.
@@ -178,7 +178,8 @@ pub enum ResultSource {
     },
     /// Component of a product with the direction.
     Product {
-        /// Index of the component: of a result, or of a real of the direction.
+        /// Index of the component. For a Jacobian it is the index of a result, for a Hessian that of a real of the
+        /// direction.
         index: usize,
     },
 }
@@ -216,12 +217,13 @@ pub struct LanePlan {
     reported: Vec<Vec<(usize, LossColumn)>>,
 }
 
-/// Maximum number of losses in one reverse sweep. Each loss needs an adjoint, and so a register, for each real.
+/// Maximum number of losses in one reverse sweep. In such a sweep each real has an adjoint for each loss, and every
+/// adjoint takes a register.
 const MOST_ROWS: usize = 4;
 
 impl LanePlan {
-    /// Groups consecutive losses that one reverse sweep may differentiate: `may` returns true for two losses that may
-    /// be in the same group. Each item has the index of its first loss.
+    /// Groups consecutive losses that one reverse sweep may differentiate. `may` returns true if two losses may be in
+    /// the same group. Each item is a group, with the index of its first loss.
     pub(super) fn together(
         &self,
         may: fn(&LossCell, &LossCell) -> bool,
@@ -362,7 +364,8 @@ impl LanePlan {
         Ok(named.collect())
     }
 
-    /// Returns the variables of the columns of derivatives, in order, for lanes that compute with dual numbers.
+    /// Returns the variable of each column of derivatives, in order. Lanes that compute with dual numbers differentiate
+    /// by these variables.
     pub(super) fn dual_inputs(&self) -> Result<Vec<Variable>, Error> {
         let shared = &self.executable.shared;
         match &self.task {
@@ -377,7 +380,8 @@ impl LanePlan {
         }
     }
 
-    /// Returns the indices of the summed columns. Only gradients have sums, because they have one loss in each lane.
+    /// Returns the indices of the summed columns. Only gradients have sums, because a gradient has one loss in each
+    /// lane.
     fn sums(&self) -> Vec<usize> {
         if !matches!(self.task, LaneTask::Gradient { .. }) {
             return Vec::new();
@@ -493,7 +497,8 @@ fn losses(executable: &Executable, task: &LaneTask) -> Result<Vec<LossCell>, Err
     }
 }
 
-/// Returns result columns for the final state of all globals with a wanted role.
+/// Returns a result column for each cell of the globals whose role satisfies `wanted`. The columns have the cells'
+/// final values.
 fn ends(program: &Program, wanted: impl Fn(Role) -> bool) -> Vec<ResultColumn> {
     let globals = program.module().globals.iter().enumerate().filter(|(_, global)| wanted(global.role));
     let columns = globals.flat_map(|(n, global)| {

@@ -27,7 +27,7 @@ impl PreparedBatch {
         Ok(PreparedBatch { plan, lanes })
     }
 
-    /// Returns the plan, the description of each lane's computation.
+    /// Returns the plan, which describes the computation of each lane.
     pub fn plan(&self) -> &LanePlan {
         &self.plan
     }
@@ -37,14 +37,14 @@ impl PreparedBatch {
         self.lanes.device()
     }
 
-    /// Returns the number of loops that the device executes by a dispatch switch, as
-    /// [`PreparedLanes::switched_loops`] defines.
+    /// Returns the number of loops that the device executes by a dispatch switch, see
+    /// [`PreparedLanes::switched_loops`].
     pub fn switched_loops(&self) -> u32 {
         self.lanes.switched_loops()
     }
 
-    /// Verifies the derivatives of a lane by dual numbers and by finite differences. `inputs` and `results` have the
-    /// lane's number for each column of the plan.
+    /// Verifies the derivatives of a lane by dual numbers and by finite differences. `inputs` and `results` have one
+    /// number of the lane for each column of the plan.
     pub fn check(&self, inputs: &[u64], results: &[u64]) -> Result<Check, Error> {
         let plan = &*self.plan;
         let mut call = workspace(plan)?;

@@ -1,10 +1,10 @@
 //! Storage of capability probes between processes. Probing a device takes a moment, which is noticeable in short
-//! batches. This module knows no files.
+//! batches. This module reads no files.
 
 /// Store for capability probes. The library uses a stored probe only if device, driver and probe version match;
 /// otherwise it probes the device again.
 pub trait ProbeKeeper {
-    /// Returns the stored probe of a device, which is named together with its driver.
+    /// Returns the stored probe of a device. `device` names the device and its driver.
     fn kept(&self, device: &str) -> Option<String>;
 
     /// Stores the probe of a device, replacing an earlier one.

@@ -8,7 +8,7 @@ use reviver_isa::number::{F32, F64, FixedPoint, Reals};
 /// Sum of one number over the lanes so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LaneSum {
-    /// Complete subtrees, larger ones first: log₂ of the number of lanes, and the sum.
+    /// Complete subtrees, larger ones first. Each has log₂ of its number of lanes, and the sum over these lanes.
     parts: Vec<(u32, u64)>,
 }
 

@@ -1,5 +1,5 @@
-//! Calls of the library give the same results as the machine, to the last bit, for every program of the repository at
-//! its defaults.
+//! Calls of the library give the same results as the machine, to the last bit. The test runs every program of the
+//! repository with the default inputs.
 
 use std::sync::Arc;
 
@@ -105,7 +105,7 @@ fn backward_runs_have_the_same_bits() {
         let program = assembled.program();
         let start = Machine::at_begin(program.clone()).unwrap().into_state();
         let Ok(end) = travelled(program, start, Travel::Forward) else { continue };
-        // A call can't be given values on stacks and tapes as results, so programs that leave some there are skipped.
+        // Callers can't set values on stacks and tapes as results, so programs that leave values there are skipped.
         if !(end.input.is_empty()
             && end.output.is_empty()
             && end.int_stack.is_empty()

@@ -13,7 +13,7 @@ use reviver_vm::{Machine, Program, ShownMark, Stop, Travel};
 
 use crate::support::{ENGINES, compiled, programs, said};
 
-/// Step limit that suffices for most lanes; other inputs may lead a program into very long runs.
+/// Step limit that suffices for most lanes. With some inputs a run of a program is much longer.
 const ENOUGH: u64 = 20_000_000;
 const LANES: usize = 6;
 
@@ -97,7 +97,7 @@ fn batch(executable: &Executable, threads: usize) -> Batch {
     Batch::new(executable, Device::cpu_with(threads)).with(options)
 }
 
-/// Returns the failure of each lane in a few words.
+/// Returns the message of each lane's failure, with the step if it is a trap. Returns `None` for a lane that completed.
 fn failures(results: &LaneResults) -> Vec<Option<String>> {
     let mut failures = vec![None; results.len()];
     for failure in results.failures() {

@@ -1,4 +1,4 @@
-//! Unchecked native code: it gives the same results as checked runs that complete, and reports its gradients as not
+//! Unchecked native code gives the same results as checked runs that complete, and reports its gradients as not
 //! verified.
 
 use std::sync::Arc;

@@ -17,7 +17,7 @@ pub fn run(options: &CourseCheck, json: bool) -> Fallible {
     if !folder.has_any(exercises) {
         let here = read::shown(&options.folder);
         let failure = Failure::usage(format_args!("there are no exercises in {here}"));
-        return Err(failure.help("`reviver course start DIR` copies the exercises into a folder"));
+        return Err(failure.help("copy the exercises into a folder with `reviver course start DIR`"));
     }
     let chosen = exercises.iter().filter(|exercise| wanted.is_none_or(|wanted| wanted.name == exercise.name));
     let grading = Grading::usual(options.running);
@@ -44,7 +44,7 @@ fn wanted<'e>(
     if let Some(exercise) = exercises.iter().find(|exercise| exercise.is_called(argument)) {
         return Ok((folder, Some(exercise)));
     }
-    // Shells complete an argument to a path, possibly to that of the exercise's file.
+    // Shells complete an argument to a path, possibly to the path of the exercise's file.
     let path = Path::new(argument);
     let path = if path.ends_with(START) { path.parent().unwrap_or(path) } else { path };
     let path = if path == Path::new("") { Path::new(".") } else { path };

@@ -11,11 +11,11 @@ use crate::failure::{Failure, Fallible};
 use crate::output::json_values::Object;
 use crate::{output, read, streams};
 
-/// Counts of files that were copied, and of those that were kept.
+/// Number of files that were copied, and number of existing files that were kept.
 #[derive(Default)]
 pub struct Copied {
     pub written: usize,
-    /// Count of files that already existed.
+    /// Number of files that already existed.
     pub kept: usize,
 }
 
@@ -40,6 +40,7 @@ fn make_folder(path: &Path) -> Fallible {
 impl Copied {
     /// Writes a file, and creates its folders.
     ///
+    /// # Errors
     /// The file can't be written, or its folder can't be created.
     pub fn write(&mut self, path: &Path, bytes: &[u8]) -> Fallible {
         path.parent().map_or(Ok(()), make_folder)?;

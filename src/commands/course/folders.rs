@@ -15,7 +15,7 @@ pub struct Folders {
     pub skipped: Skipped,
 }
 
-/// Count of named paths that were skipped.
+/// Number of arguments that were skipped because they aren't readable folders.
 pub struct Skipped(usize);
 
 /// File extensions of archives.

@@ -1,4 +1,4 @@
-//! `reviver course`: lists the exercises, and which of them are passed in the current folder.
+//! `reviver course`: lists the exercises, and marks those that are passed in the current folder.
 
 use std::path::Path;
 

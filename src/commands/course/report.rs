@@ -89,7 +89,7 @@ fn check(options: &CourseReport, json: bool) -> Fallible {
     Ok(())
 }
 
-/// Table that is complete at any time: the file is rewritten as a whole after each folder.
+/// Table of grades. The file is rewritten as a whole after each folder, so at any time it is a complete table.
 struct GrowingTable<'o> {
     path: &'o Path,
     kind: &'static reviver_files::FileKind,
@@ -141,13 +141,15 @@ impl ClassGrading<'_> {
         Ok(GradedFolder { name: read::shown(&folder.path), grades })
     }
 
-    /// Returns the number of lines and the maximum points of an exercise, including a teacher's hidden lines.
+    /// Returns the number of expectations and the maximum points of an exercise, including a teacher's hidden
+    /// expectations.
     fn asked(&self, exercise: &Exercise) -> Score {
         let hidden = self.hidden.and_then(|hidden| hidden.of(exercise)).map(|hidden| &hidden.expectations);
         Score::asked(std::iter::once(&exercise.expectations).chain(hidden))
     }
 
-    /// Returns the arguments of the child process that grades a folder, beginning with exercise index `from`.
+    /// Returns the arguments of the child process that grades a folder. `from` is the index of the first exercise to
+    /// grade.
     fn command(&self, folder: &Path, from: usize) -> Vec<OsString> {
         let CourseReport { grading_options, limits, .. } = self.options;
         let mut arguments: Vec<OsString> = ["course", "grade", "--from"].map(OsString::from).to_vec();

@@ -26,7 +26,7 @@ pub fn run(options: &CourseStart, json: bool) -> Fallible {
     let solved = exercises.iter().filter(|exercise| folder.file(exercise, SOLUTION).exists()).count();
     if solved > 0 {
         streams::complain(&format!(
-            "note: {} already has solutions of {}, and they stay; for a class, use another folder, or remove each `{SOLUTION}`\n",
+            "note: {} already has solutions of {}, which stay unchanged; for a class, use another folder, or remove each `{SOLUTION}`\n",
             read::shown(&folder.path),
             counted(solved, "exercise")
         ));

@@ -41,8 +41,8 @@ pub fn check(batch: RecordBatch<'_>, schema: &Schema, body: &[u8]) -> Result<(),
     Ok(())
 }
 
-/// Claims that aren't validated yet, in the order of the columns: lengths of arrays with null counts, and locations
-/// of buffers.
+/// Claims that aren't validated yet, in the order of the columns: lengths and null counts of arrays, and locations of
+/// buffers.
 struct BatchClaims<'b> {
     nodes: std::vec::IntoIter<(i64, i64)>,
     buffers: std::vec::IntoIter<(i64, i64)>,
@@ -54,7 +54,7 @@ const FEW: &str = "a batch lacks a part of the column";
 const SHORT: &str = "a batch has fewer numbers of the column than it claims";
 
 impl BatchClaims<'_> {
-    /// Validates the claims about a column, or about the elements of a list column, which needs at least `least`
+    /// Validates the claims about a column, or about the elements of a list column. There must be at least `least`
     /// entries.
     fn column(&mut self, data_type: &DataType, least: i64) -> Result<(), &'static str> {
         let (length, nulls) = self.nodes.next().ok_or(FEW)?;
@@ -73,7 +73,7 @@ impl BatchClaims<'_> {
         self.buffer(length.checked_mul(width).ok_or(SHORT)?)
     }
 
-    /// Validates the claims about a buffer, which needs at least `least` bytes after decompression.
+    /// Validates the claims about a buffer. After decompression, the buffer must have at least `least` bytes.
     fn buffer(&mut self, least: i64) -> Result<(), &'static str> {
         const OUTSIDE: &str = "a batch locates numbers of the column outside of the batch's data";
         let (offset, length) = self.buffers.next().ok_or(FEW)?;

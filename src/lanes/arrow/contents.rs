@@ -39,7 +39,8 @@ impl<R: Read + Seek> ArrowTable<R> {
     }
 }
 
-/// Returns the bytes of the footer. At the end of the file, the footer's length and the file mark follow it.
+/// Returns the bytes of the footer. The length of the footer and the file mark follow the footer, at the end of the
+/// file.
 fn table(source: &mut (impl Read + Seek)) -> Result<Vec<u8>, BrokenArrow> {
     let mut end = [0; 10];
     let whole = source.seek(SeekFrom::End(0))?;

@@ -31,16 +31,19 @@ pub struct ArrowInput {
     seen: Rc<Cell<u64>>,
     schema: SchemaRef,
     columns: ArrowColumns,
-    /// Numbers of each cell in the current batch. `lanes` is the number of lanes in this batch; `used` of them have
-    /// been returned.
+    /// Numbers of each cell in the current batch.
     numbers: Vec<ArrowNumbers>,
+    /// Number of lanes in the current batch.
     lanes: usize,
+    /// Number of lanes of the current batch that have been returned.
     used: usize,
-    /// Number of lanes in all batches before the current one; `batches` counts all batches so far.
+    /// Number of lanes in all batches before the current one.
     before: u64,
+    /// Number of batches so far, including the current one.
     batches: usize,
-    /// True if everything has been read; `has_end` is true if there was an end marker.
+    /// True if everything has been read.
     is_over: bool,
+    /// True if there was an end marker.
     has_end: bool,
 }
 

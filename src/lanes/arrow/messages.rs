@@ -58,12 +58,12 @@ impl ArrowMessage {
     }
 }
 
-/// Stream of messages. A file that is read sequentially is also a stream: it is between two file marks, with a footer
-/// before the last mark.
+/// Stream of messages. A file that is read sequentially contains such a stream after the first file mark. A footer and
+/// a second file mark follow the stream.
 pub struct ArrowStream<R> {
     source: R,
     is_file: bool,
-    /// True if an end marker was read, instead of just the end of the bytes.
+    /// True if an end marker was read; false if the bytes ended without an end marker.
     has_end: bool,
 }
 
@@ -131,8 +131,8 @@ const LONGEST_CONTENTS: u64 = 1 << 30;
 /// Error of a file without a footer.
 pub const NO_CONTENTS: BrokenArrow = BrokenArrow::Cut("after its last record batch");
 
-/// Skips from a file's first mark, of which `rest` hasn't been read, to the first message. Between this mark and the
-/// message is zero padding: up to eight bytes from most writers, up to the alignment of the data from others.
+/// Skips to the first message of a file. `rest` is the part of the first file mark that hasn't been read. Between the
+/// mark and the message is zero padding: most writers write up to eight bytes, others up to the alignment of the data.
 fn find_message(source: &mut impl Read, rest: &[u8]) -> Result<(), BrokenArrow> {
     const LONGEST_FILLER: usize = 1 << 12;
     let mut word = [0; 4];

@@ -78,7 +78,8 @@ impl ArrowOutput {
     }
 }
 
-/// Converts an Arrow error: returns the system's error if the Arrow error contains one, otherwise wraps it.
+/// Converts an Arrow error: returns the system's error if the Arrow error contains one, otherwise wraps the Arrow
+/// error.
 fn unwritten(error: ArrowError) -> io::Error {
     match error {
         ArrowError::IoError(_, error) => error,

@@ -67,7 +67,7 @@ def edited(name, source, edit):
     open(path(name), "wb").write(data)
 
 
-# Every width, byte order and order of indices.
+# Arrays with numbers of every width and byte order, and with both orders of indices.
 accepted("plain.npz", M, k)
 accepted("compressed.npz", M, k, True)
 for order in "<>":
@@ -103,7 +103,7 @@ holds("zip64.npz", M, k)
 
 
 class Pipe(io.RawIOBase):
-    """What is written to it can't be gone back in, so that sizes and checksums come behind the numbers."""
+    """File that can't seek. So an archive has its sizes and checksums after the numbers."""
 
     def __init__(self, file):
         self.file = file
@@ -121,7 +121,7 @@ with open(path("streamed.npz"), "wb") as file:
         out.writestr("k.npy", member(k))
 holds("streamed.npz", M, k)
 
-# One array, whose columns are the cells in their order.
+# A single array. Its columns are the cells, in the order of their declarations.
 P = np.concatenate([M.reshape(lanes, 6), k.astype("f8")], 1)
 for name, array in (("c.npy", P), ("fortran.npy", np.asfortranarray(P)), ("big.npy", P.astype(">f8"))):
     np.save(path(name), array)
@@ -193,7 +193,7 @@ for name, how in {
 }.items():
     frame.to_csv(path(name), index=False, **how)
     with warnings.catch_warnings():
-        # Older versions round otherwise; newer ones warn of the option.
+        # Old versions of pandas round differently without this option; new versions warn about it.
         warnings.simplefilter("ignore")
         read = pd.read_csv(path(name), sep=how.get("sep", ","), float_precision="round_trip")
     holds(name, read[columns[:6]].to_numpy().reshape(lanes, 2, 3), read[columns[6:]].to_numpy())

@@ -21,8 +21,8 @@ fn of_integers() -> String {
     format!(".inout a = -7, b = 2, y\n{}", lines.collect::<String>())
 }
 
-/// Returns a program that uses every function of reals, at points where values and derivatives exist, with its
-/// sources in both orders.
+/// Returns a program that uses every function of reals, at points at which values and derivatives exist. Each function
+/// with two sources occurs with its sources in both orders.
 fn of_reals() -> String {
     let line = |function: Function, names| format!("add.{} y{}\n", function.name(), sources(function, names));
     let lines = Function::ALL.iter().flat_map(|&function| {

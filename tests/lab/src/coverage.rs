@@ -16,8 +16,9 @@ use crate::run::{End, travel};
 #[derive(Clone, Debug, Default)]
 pub struct Coverage {
     seen: BTreeSet<String>,
-    /// Steps of instructions on reals; `carrying_steps` are those in gradient mode.
+    /// Number of steps that execute an instruction on reals.
     real_steps: u64,
+    /// Number of steps that execute an instruction on reals in gradient mode.
     carrying_steps: u64,
 }
 
@@ -40,7 +41,8 @@ impl Coverage {
         self.seen.insert(what.into());
     }
 
-    /// Records if declared stacks have values or are empty. `end` names the end of the run at which the machine is.
+    /// Records whether each declared stack has values or is empty. `end` names the end of the program at which the
+    /// machine is.
     fn stacks(&mut self, machine: &Machine, end: &str) {
         let globals = machine.program().module().globals.iter().enumerate();
         for (n, global) in globals.filter(|(_, global)| global.shape == Shape::Stack) {

@@ -6,8 +6,9 @@ use reviver_isa::codec;
 
 use crate::rng::Rng;
 
-/// Offset of the section table in an image, in bytes; `ENTRY` is the size of a table entry.
+/// Offset of the section table in an image, in bytes.
 const TABLE: usize = 20;
+/// Size of an entry of the section table, in bytes.
 const ENTRY: usize = 20;
 /// Offset of the checksummed body in a state file, in bytes.
 const STATE_BODY: usize = 14;

@@ -28,8 +28,9 @@ pub struct Pairing {
     pub sum: f64,
     /// Sum of the products' magnitudes.
     pub size: f64,
-    /// Sum of the tangents' magnitudes; `adjoints` is that of the adjoints.
+    /// Sum of the tangents' magnitudes.
     pub tangents: f64,
+    /// Sum of the adjoints' magnitudes.
     pub adjoints: f64,
 }
 

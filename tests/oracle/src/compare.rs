@@ -32,7 +32,7 @@ pub struct Case<'a> {
     pub settings: Settings,
     pub inputs: Inputs<'a>,
     pub fuel: u64,
-    /// Returns the engine that executes the machine's steps; `None` selects the machine's own interpreter.
+    /// Function that returns the engine for the machine's steps; `None` selects the machine's own interpreter.
     pub runner: fn(&Arc<Program>) -> Option<Arc<dyn Runner>>,
 }
 
@@ -320,8 +320,8 @@ fn snapshot(program: &Program, state: &State) -> Snapshot {
 /// Returns the names of the cells that have garbage, as declared in the text. A name occurs only once in the list.
 fn garbage(machine: &Machine, arrived: Travel) -> Vec<String> {
     let found = machine.program().garbage(machine.state(), arrived);
-    // The machine's name of an element has an index, and that of a second frame variable with the same name a number.
-    // Both are removed.
+    // In the machine, the name of an element has an index. If several variables of a frame have one name, the machine
+    // adds numbers to the names. Indices and numbers are removed.
     let name = |name: &str| {
         let bare = name.split(['[', '$', '\'']).next().unwrap_or(name);
         if name.contains('\'') { format!("{bare}'") } else { bare.to_owned() }

@@ -17,9 +17,11 @@ use crate::real::Real;
 use crate::scope::Meaning;
 use crate::value::Value;
 
-/// Default limit of open calls. The constants below are the default limits for the entries of a stack and of a tape.
+/// Default limit on the number of open calls.
 const DEFAULT_DEPTH: usize = 100_000;
+/// Default limit on the number of entries of each stack.
 const DEFAULT_STACK: usize = 1 << 24;
+/// Default limit on the number of entries of each tape.
 const DEFAULT_TAPE: usize = 1 << 24;
 
 /// Declarations of a program.

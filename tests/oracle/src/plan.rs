@@ -15,9 +15,11 @@ use crate::value::Value;
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) numbers: Numbers,
-    /// Maximum number of open calls. `stack` and `tape` are the maximum numbers of entries on each stack and tape.
+    /// Maximum number of open calls.
     pub(crate) depth: usize,
+    /// Maximum number of entries on each stack.
     pub(crate) stack: usize,
+    /// Maximum number of entries on each tape.
     pub(crate) tape: usize,
     pub(crate) globals: Vec<Global>,
     /// Procedures, starting with main.

@@ -34,8 +34,9 @@ pub(crate) struct Entry {
 
 pub(crate) struct Store {
     numbers: Numbers,
-    /// Maximum number of entries on each stack; `tape_limit` is that of each tape.
+    /// Maximum number of entries on each stack.
     stack_limit: usize,
+    /// Maximum number of entries on each tape.
     tape_limit: usize,
     cells: Vec<Value>,
     /// Adjoint of each cell; 0 for integers.

@@ -7,8 +7,9 @@ use crate::error::BatchError;
 use crate::info::DeviceInfo;
 use crate::probe::Probe;
 
-/// The graphics APIs that are tried, if the build includes them. OpenGL is excluded: it has no 64-bit numbers, and
-/// drivers may rewrite its shaders without restriction. It also reaches no device that the other APIs don't.
+/// The graphics APIs that are tried, if the build includes them. OpenGL is excluded for two reasons: it has no 64-bit
+/// numbers, and its drivers may rewrite shaders without restriction. Every device that OpenGL reaches is also reached
+/// by another API.
 const BACKENDS: wgpu::Backends = wgpu::Backends::PRIMARY.difference(wgpu::Backends::BROWSER_WEBGPU);
 
 /// The reachable devices of this machine.
@@ -18,8 +19,8 @@ pub struct Adapters {
 }
 
 impl Adapters {
-    /// Lists all devices, each once. The list is empty if no driver is installed. Takes as long as the drivers take to
-    /// load.
+    /// Lists all devices, each once. The list is empty if no driver is installed. This function loads the drivers,
+    /// which may take long.
     #[must_use]
     pub fn list() -> Self {
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
@@ -35,8 +36,8 @@ impl Adapters {
         Self { all: reached_once(found.into_iter().map(with_info).collect()) }
     }
 
-    /// Returns true if a hardware device may exist. Loading drivers is slow, and some drivers write to standard error.
-    /// A caller that wants no software device can avoid that if the result is false.
+    /// Returns true if a hardware device may exist. If the result is false, a caller that wants no software device
+    /// needn't load the drivers. Loading drivers is slow, and some drivers write to standard error.
     #[must_use]
     pub fn may_have_hardware() -> bool {
         !cfg!(target_os = "linux") || has_driver_files()
@@ -52,16 +53,16 @@ impl Adapters {
     #[must_use]
     pub fn auto(&self) -> Option<&DeviceInfo> {
         let fits = |info: &&DeviceInfo| !info.is_software;
-        // Not `max_by_key`: it returns the last of several equal devices, and the first one is the driver's own choice.
+        // `max_by_key` would return the last of several equal devices, but the first one is the driver's own choice.
         self.infos().filter(fits).reduce(|best, other| if rank(other) > rank(best) { other } else { best })
     }
 
-    /// Returns the device whose name or address is `asked`. If there is none, returns the only device with a name
-    /// that contains `asked`, ignoring case.
+    /// Returns the device whose name or address is `asked`. If there is no such device, returns the only device whose
+    /// name contains `asked`, ignoring case.
     ///
     /// # Errors
     ///
-    /// Returns [`BatchError::NoDevice`] if no device matches, or several do.
+    /// Returns [`BatchError::NoDevice`] if no device matches, or if several devices match.
     pub fn named(&self, asked: &str) -> Result<&DeviceInfo, BatchError> {
         let is_exact =
             |info: &&DeviceInfo| info.name == asked || (info.address == asked && !asked.is_empty());
@@ -84,13 +85,13 @@ impl Adapters {
         self.open_with(which, None)
     }
 
-    /// Opens a device with the result of an earlier capability probe. If there is no such result, or it is of another
-    /// device or driver, the device is probed.
+    /// Opens a device with `known`, the result of an earlier capability probe. Probes the device if `known` is `None`,
+    /// or is the result for another device or driver.
     ///
     /// # Errors
     ///
-    /// Returns [`BatchError::NoDevice`] if `which` isn't in this list, [`BatchError::Inexact`] if the device gets
-    /// integers wrong, and errors of the driver.
+    /// Returns [`BatchError::NoDevice`] if `which` isn't in this list, and [`BatchError::Inexact`] if the device
+    /// computes integers wrongly. Passes on errors of the driver.
     pub fn open_with(&self, which: &DeviceInfo, known: Option<Probe>) -> Result<BatchDevice, BatchError> {
         let found = self.all.iter().find(|(_, info)| info == which);
         let Some((adapter, info)) = found else { return Err(self.no_device(&which.name)) };

@@ -1,11 +1,11 @@
 //! Initial content of cells, and the choice of cells that have a word in a lane's memory. A cell has a word if a
-//! computed address may refer to it, or if it is stored before the last block of the run. All other cells are SSA
-//! values.
+//! computed address may refer to the cell, or if code stores the cell before the last block of the run. All other cells
+//! are SSA values.
 //!
 //! Cells that no store changes need no word, even if computed addresses refer to them. A load that may refer to only a
-//! few of these cells selects among their SSA values. Other loads read inputs and constants. If only a few memory words
-//! are reached by no computed address, the words become variables of the shader. This module is independent of shader
-//! text.
+//! few of these cells selects among their SSA values. Other loads of these cells read inputs and constants. Memory
+//! words that no computed address reaches become variables of the shader, if they are only a few. This module is
+//! independent of shader text.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,13 +30,14 @@ pub(crate) enum StartWord {
     Same(u64),
 }
 
-/// The initial content of all cells: that of `state`, except for inputs and seeds.
+/// The initial content of all cells. Inputs and seeds differ from `state`; all other cells have their content in
+/// `state`.
 #[derive(Debug)]
 pub(crate) struct StartCells<'s> {
     pub state: &'s State,
-    /// The number of each input cell's input word.
+    /// The input word of each input cell, by its number from 0 on.
     pub inputs: BTreeMap<SpacedCell, u32>,
-    /// The seeds of a gradient: adjoints at the turning point that may differ from 0, with their bits.
+    /// The seeds of a gradient: the address and the bits of each adjoint that may differ from 0 at the turning point.
     pub seeds: BTreeMap<u32, u64>,
 }
 
@@ -77,7 +78,7 @@ impl MemoryRun {
     }
 }
 
-/// Upper bound on the number of cells of each space in a lane, including those of active calls.
+/// Upper bound on the number of cells of each space in a lane, including the cells of open calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CellCounts {
     pub ints: u32,
@@ -133,7 +134,7 @@ pub(crate) struct LaneMemory {
 }
 
 impl LaneMemory {
-    /// Chooses the cells that need a word. The choice follows from the accesses of the SSA function that lanes execute.
+    /// Chooses the cells that need a word, from the accesses of the SSA function that lanes execute.
     pub fn of(function: &SsaFunction, counts: CellCounts) -> LaneMemory {
         let mut memory = LaneMemory { counts, ..LaneMemory::default() };
         let accesses = in_memory(accesses(function, counts));
@@ -178,7 +179,7 @@ impl LaneMemory {
         Some(run.word + (address - run.first))
     }
 
-    /// Returns those parts of a range of cells that have words.
+    /// Returns the parts of a range of cells that have words.
     pub fn parts(&self, space: Space, first: u32, end: u32) -> Vec<MemoryRun> {
         let own = self.runs.iter().filter(|run| run.space == space && run.first < end && first < run.end);
         let clipped = own.map(|run| {
@@ -188,16 +189,16 @@ impl LaneMemory {
         clipped.collect()
     }
 
-    /// Returns the cells among which a load with an address in `range` selects. Returns `None` if these are more than
-    /// [`MOST_CHOSEN`] cells, or if one of them has a word.
+    /// Returns the cells among which a load with an address in `range` selects. Returns `None` if there are more than
+    /// [`MOST_CHOSEN`] such cells, or if one of them has a word.
     pub fn chosen(&self, space: Space, range: IntRange) -> Option<std::ops::Range<u32>> {
         let (first, end) = self.counts.clipped(space, range)?;
         let is_chosen = end - first <= MOST_CHOSEN && self.parts(space, first, end).is_empty();
         is_chosen.then_some(first..end)
     }
 
-    /// Returns the cells to which an address in `range` may refer, with their words. Returns `None` if not all have
-    /// words.
+    /// Returns the cells to which an address in `range` may refer, with their words. Returns `None` unless all of these
+    /// cells have words.
     pub fn within(&self, space: Space, range: IntRange) -> Option<MemoryRun> {
         let (first, end) = self.counts.clipped(space, range)?;
         let run = self.runs.iter().find(|run| run.space == space && run.first <= first && end <= run.end)?;
@@ -205,8 +206,8 @@ impl LaneMemory {
     }
 }
 
-/// Turns loads at computed addresses into loads of start values, if no store changes a cell that they may read. Arrays
-/// that are only read in this way need no memory.
+/// Replaces a load at a computed address by a load of a start value, if no store changes a cell that the load may read.
+/// Arrays that only such loads read need no memory.
 pub(crate) fn read_start(function: &mut SsaFunction, counts: CellCounts) {
     // A set, because many loads may access the same few arrays.
     let all: BTreeSet<CellAccess> = accesses(function, counts).into_iter().collect();
@@ -230,7 +231,7 @@ pub(crate) fn read_start(function: &mut SsaFunction, counts: CellCounts) {
     }
 }
 
-/// Maps a space of start values to the space of the cells that have these values at the start. Returns other spaces
+/// Returns the space whose cells have the values of a start space at the start of a lane. Returns other spaces
 /// unchanged.
 pub(crate) fn own_space(space: Space) -> Space {
     match space {
@@ -248,8 +249,8 @@ pub(crate) fn literal(function: &SsaFunction, op: &SsaOp) -> Option<u32> {
     }
 }
 
-/// Maximum number of memory words that are variables of the shader. Each variable adds lines to the text at every
-/// place where all words are initialized or saved.
+/// Maximum number of memory words that are variables of the shader. The bound exists because each variable adds lines
+/// to the text at every place where all words are initialized or saved.
 const MOST_VARIABLES: usize = 128;
 /// Maximum number of cells that a load selects among by comparisons. For more cells, a load from memory is faster.
 const MOST_CHOSEN: u32 = 8;
@@ -286,8 +287,8 @@ impl CellAccess {
     }
 }
 
-/// Returns the accesses whose cells need words, in ascending order. Stores in the last block are left out. A load that
-/// may select among few cells is left out, too, unless another access needs a word for one of these cells.
+/// Returns the accesses whose cells need words, in ascending order. Omits stores in the last block. Also omits a load
+/// that may select among few cells, unless another access needs a word for one of these cells.
 fn in_memory(accesses: Vec<CellAccess>) -> Vec<CellAccess> {
     let (mut choosing, mut others): (Vec<_>, Vec<_>) = accesses.into_iter().partition(CellAccess::may_choose);
     loop {

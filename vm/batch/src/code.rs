@@ -1,5 +1,5 @@
-//! Translation of a shader to the code that a device accepts. This module is independent of any opened device and of
-//! what a shader computes.
+//! Translation of a shader to the code that a device accepts. This module needs no opened device, and is independent of
+//! the computations in shaders.
 
 use crate::error::BatchError;
 use crate::loops::uncounted_iterations;
@@ -29,8 +29,8 @@ impl ShaderCode {
     ///
     /// # Errors
     ///
-    /// Returns [`BatchError::Shader`] with naga's message and the line concerned, also for constructs that have no
-    /// lowering.
+    /// Returns [`BatchError::Shader`] for an invalid shader, with naga's message and the faulty line, and for a
+    /// construct that has no lowering.
     pub fn of(
         wgsl: &str,
         lowering: Lowering,

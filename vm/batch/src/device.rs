@@ -1,5 +1,5 @@
-//! An opened device: its properties, its health, and waiting for its work. This module is independent of lanes and of
-//! shader texts.
+//! An opened device: its properties, its errors, and functions that wait for its work. This module is independent of
+//! lanes and of shader texts.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,14 +22,15 @@ pub struct BatchDevice {
     opened: Arc<Opened>,
     lowering: Lowering,
     probe: Arc<Probe>,
-    /// Flag that the caller sets to request an interrupt. After that, waits end with [`BatchError::Interrupted`].
+    /// Flag that the caller sets to request an interrupt. Once the flag is set, waits end with
+    /// [`BatchError::Interrupted`].
     stop: Option<Arc<AtomicBool>>,
 }
 
 /// Number types of a program, for which the device must compute the same bits as the CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceNumbers {
-    /// Integers, and fixed-point numbers, which are made of integers.
+    /// Integers, and fixed-point numbers, which are represented by integers.
     Integers,
     /// Floats of 64 bits.
     F64,
@@ -43,7 +44,7 @@ struct Opened {
     queue: wgpu::Queue,
     info: DeviceInfo,
     health: Arc<Health>,
-    /// Serializes submissions and polls: wgpu panics if a poll ends while another thread's poll is in progress.
+    /// Serializes submissions and polls, because wgpu panics if a poll ends while another thread's poll is in progress.
     turn: Mutex<()>,
 }
 
@@ -51,18 +52,19 @@ struct Opened {
 #[derive(Debug, Default)]
 struct Health {
     lost: AtomicBool,
-    /// True once a wait for the driver was given up. The driver may be in the middle of a call, so later code never
-    /// waits for the device.
+    /// True as soon as a wait for the driver was abandoned. Later code then never waits for the device, because the
+    /// driver may still be executing a call.
     abandoned: AtomicBool,
     error: Mutex<Option<BatchError>>,
 }
 
-/// Length of one wait. After each wait, the device's health is checked and other threads get their turn.
+/// Length of one wait. After each wait, the waiting code checks the device for errors, and lets other threads poll.
 const A_WHILE: Duration = Duration::from_millis(20);
 /// Time limit for one submission. Submissions are sized to take a tenth of a second. If a device hangs, its driver
-/// usually resets it within this limit. Compilation has no limit: see [`BatchDevice::compiled`].
+/// usually resets the device within this limit. Compilation has no time limit: see [`BatchDevice::compiled`].
 const PATIENCE: Duration = Duration::from_secs(300);
-/// Time that the driver has after an interrupt to finish its current work. After that time, the device is abandoned.
+/// Time after an interrupt in which the driver may finish its current work. If the driver doesn't, the device is
+/// abandoned.
 const GRACE: Duration = Duration::from_millis(200);
 /// Stack size of a compiling thread, in bytes. Drivers traverse a shader's blocks and expressions by recursion.
 const COMPILER_STACK: usize = 32 << 20;
@@ -78,8 +80,8 @@ impl BatchDevice {
         Self::asked(opened, info.lowering(), known.filter(|probe| probe.is_of(info)))
     }
 
-    /// Wraps an opened device. `known` is the result of an earlier capability probe; without it the device is probed.
-    /// Fails if the device gets integers wrong.
+    /// Wraps an opened device. `known` is the result of an earlier capability probe; if it is `None`, probes the
+    /// device. Fails if the device computes integers wrongly.
     fn asked(opened: Arc<Opened>, lowering: Lowering, known: Option<Probe>) -> Result<Self, BatchError> {
         let untested = Probe::untested(&opened.info, lowering);
         let mut device = Self { opened, lowering, probe: Arc::new(untested), stop: None };
@@ -94,8 +96,8 @@ impl BatchDevice {
         Ok(device)
     }
 
-    /// Probes the device. If 32-bit floats are inexact, probes it again with each other lowering of 32-bit floats and
-    /// keeps the first one that is exact.
+    /// Probes the device. If 32-bit floats are inexact, probes the device with each other lowering of 32-bit floats,
+    /// and keeps the first lowering that is exact.
     fn ask(&mut self) -> Result<(), BatchError> {
         self.probe = Arc::new(Probe::ask(self)?);
         if self.probe.f32_is_exact || self.lowering.singles != LoweredSingles::Native {
@@ -119,8 +121,8 @@ impl BatchDevice {
     }
 
     /// Returns a handle to the same device with the flag `stop`. Once the flag is set, work of the handle ends with
-    /// [`BatchError::Interrupted`], even while the driver compiles. If the driver doesn't finish its current work soon
-    /// after that, the device is abandoned and counts as lost.
+    /// [`BatchError::Interrupted`], even while the driver compiles. If the driver then doesn't finish its current work
+    /// within a grace period, the device is abandoned and counts as lost.
     #[must_use]
     pub fn stopped_by(&self, stop: Option<Arc<AtomicBool>>) -> Self {
         Self { stop, ..self.clone() }
@@ -143,7 +145,7 @@ impl BatchDevice {
         &self.probe
     }
 
-    /// Lists the device's properties as questions and answers, in words for the user.
+    /// Lists the device's properties for the user, each as a name and a value.
     #[must_use]
     pub fn answers(&self) -> Vec<(String, String)> {
         let info = self.info();
@@ -151,7 +153,7 @@ impl BatchDevice {
             ("driver".to_owned(), info.driver.clone()),
             ("kind".to_owned(), kind(info).to_owned()),
             ("largest binding".to_owned(), format!("{} MiB", info.most_bytes_of_binding >> 20)),
-            ("lanes that go together".to_owned(), info.lanes_together.to_string()),
+            ("lanes in lockstep".to_owned(), info.lanes_together.to_string()),
         ];
         let own = self.lowering.answers();
         all.extend(own.map(|(question, answer)| (question.to_owned(), answer.to_owned())));
@@ -163,8 +165,8 @@ impl BatchDevice {
     ///
     /// # Errors
     ///
-    /// Returns [`BatchError::Lacks`] if the device doesn't have these numbers, [`BatchError::Inexact`] if its results
-    /// have other bits.
+    /// Returns [`BatchError::Lacks`] if the device doesn't have these numbers, and [`BatchError::Inexact`] if the
+    /// device's results have other bits than the CPU's.
     pub fn is_exact_for(&self, numbers: DeviceNumbers) -> Result<(), BatchError> {
         self.has(numbers)?;
         let (is_exact, of) = match numbers {
@@ -195,9 +197,9 @@ impl BatchDevice {
         }
     }
 
-    /// Destroys the device and frees its memory at once. Batches in progress and all later ones end with
-    /// [`BatchError::Lost`]. Tests use this function, and callers that need the memory while other handles to the
-    /// device exist.
+    /// Destroys the device and frees its memory at once. Batches in progress and all later batches end with
+    /// [`BatchError::Lost`]. This function is for tests, and for callers that need the memory while other handles to
+    /// the device exist.
     pub fn destroy(&self) {
         self.opened.health.lose();
         self.opened.device.destroy();
@@ -223,8 +225,8 @@ impl BatchDevice {
         self.opened.queue.submit([commands])
     }
 
-    /// Checks that the device is neither lost nor has reported an error. A lost device accepts work, reports no error
-    /// and does nothing, so callers check before and after each use.
+    /// Checks that the device isn't lost and has reported no error. A lost device accepts work, reports no error and
+    /// does nothing, so callers check before and after each use.
     pub(crate) fn is_well(&self) -> Result<(), BatchError> {
         if self.is_lost() {
             return Err(BatchError::Lost);
@@ -238,8 +240,8 @@ impl BatchDevice {
         self.is_well().err().unwrap_or_else(|| BatchError::Device(error.to_string()))
     }
 
-    /// Executes `work`, which makes wgpu calls that may report errors. Returns the first error. `lanes` is the number
-    /// of lanes for which `work` requests memory; [`BatchError::Memory`] contains it.
+    /// Executes `work`, which makes wgpu calls that may report errors, and returns the first reported error. `lanes` is
+    /// the number of lanes for which `work` requests memory, for [`BatchError::Memory`].
     pub(crate) fn watched<T>(&self, lanes: usize, work: impl FnOnce() -> T) -> Result<T, BatchError> {
         self.is_well()?;
         let filters = [ErrorFilter::Internal, ErrorFilter::Validation, ErrorFilter::OutOfMemory];
@@ -256,8 +258,9 @@ impl BatchDevice {
         }
     }
 
-    /// Runs a compilation on a separate thread, and waits without a time limit until it is done or an interrupt is
-    /// requested. A driver may take minutes for a long shader, can't be interrupted, and reports nothing meanwhile.
+    /// Runs a compilation on a separate thread, and waits without a time limit until the compilation ends or an
+    /// interrupt is requested. A driver may take minutes for a long shader. During that time, it can't be interrupted,
+    /// and reports nothing.
     ///
     /// # Errors
     ///
@@ -268,7 +271,7 @@ impl BatchDevice {
     ) -> Result<T, BatchError> {
         self.is_wanted()?;
         let (sender, receiver) = sync_channel(1);
-        // If no thread can be started, this thread compiles.
+        // If no thread can be started, the calling thread compiles.
         let compile = Arc::new(Mutex::new(Some(compile)));
         let take = |compile: &Mutex<Option<_>>| compile.lock().ok().and_then(|mut compile| compile.take());
         let (own, device) = (Arc::clone(&compile), self.stopped_by(None));
@@ -297,9 +300,9 @@ impl BatchDevice {
         }
     }
 
-    /// Returns an error if a wait for the driver should end: an interrupt was requested, and the grace period after the
-    /// request is over. In this case the device is abandoned. `stopped` holds the time when the interrupt was first
-    /// seen.
+    /// Returns an error and abandons the device if a wait for the driver should end. A wait should end if an interrupt
+    /// was requested and the grace period after the request is over. `stopped` holds the time at which the request was
+    /// first noticed.
     fn may_continue(&self, stopped: &mut Option<Instant>) -> Result<(), BatchError> {
         if self.is_wanted().is_ok() {
             return Ok(());
@@ -320,7 +323,7 @@ impl BatchDevice {
     }
 
     /// Waits until a buffer is mapped. The caller has requested the mapping after `submission`; the channel `mapped`
-    /// receives its result.
+    /// receives the result of the request.
     pub(crate) fn wait(
         &self,
         submission: &wgpu::SubmissionIndex,
@@ -341,7 +344,7 @@ impl BatchDevice {
                 Err(_) if limit == WaitLimit::Patience && begin.elapsed() > PATIENCE => {
                     self.opened.health.abandon();
                     return Err(BatchError::Device(format!(
-                        "it didn't finish a submission within {} s",
+                        "a submission didn't finish within {} s",
                         PATIENCE.as_secs()
                     )));
                 }
@@ -354,7 +357,7 @@ impl BatchDevice {
 /// The time limit of a submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WaitLimit {
-    /// The wait fails after [`PATIENCE`], because a device that takes longer hangs.
+    /// The wait fails after [`PATIENCE`]; a device that takes longer is assumed to hang.
     Patience,
     /// No limit, because the driver may compile a shader before it executes the submission.
     None,
@@ -393,7 +396,8 @@ impl Opened {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Processes finished work, and waits for `submission`, or for all submissions, during at most one interval.
+    /// Processes finished work. Waits for `submission`, or if it is `None` for all submissions, but at most for
+    /// [`A_WHILE`].
     fn poll(&self, submission: Option<&wgpu::SubmissionIndex>) -> Result<(), BatchError> {
         let wait = PollType::Wait { submission_index: submission.cloned(), timeout: Some(A_WHILE) };
         let _turn = self.turn();
@@ -411,8 +415,8 @@ impl Opened {
 }
 
 impl Drop for Opened {
-    /// Waits for unfinished work, because dropping a busy device can block forever. A device that stays busy is
-    /// leaked.
+    /// Waits for unfinished work before the device is dropped, because dropping a busy device can block forever. Leaks
+    /// a device that stays busy.
     fn drop(&mut self) {
         let begin = Instant::now();
         let mut is_idle = false;
@@ -438,7 +442,8 @@ impl Health {
         self.lost.load(Ordering::Acquire)
     }
 
-    /// Marks the device as abandoned and lost: nothing waits for it any more, even if the driver continues.
+    /// Marks the device as abandoned and lost. From then on, nothing waits for the device, even if the driver
+    /// continues.
     fn abandon(&self) {
         self.abandoned.store(true, Ordering::Release);
         self.lose();

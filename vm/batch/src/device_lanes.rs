@@ -1,4 +1,4 @@
-//! A program's lanes on a device. This module is independent of how a shader is written and how it is dispatched.
+//! A program's lanes on a device. This module is independent of the emission and the dispatch of shaders.
 
 use std::sync::atomic::AtomicBool;
 
@@ -24,9 +24,9 @@ impl DeviceLanes {
     /// `start`.
     ///
     /// # Errors
-    /// Returns [`BatchError::NoShader`] if the program does something that devices can't. Returns
-    /// [`BatchError::Inexact`] or [`BatchError::Lacks`] if the device gets the program's numbers wrong or doesn't
-    /// have them. Passes on errors of the device.
+    /// Returns [`BatchError::NoShader`] if devices can't execute the program. Returns [`BatchError::Lacks`] if the
+    /// device doesn't have the program's number types, and [`BatchError::Inexact`] if it computes with other bits than
+    /// the CPU. Passes on errors of the device.
     pub fn new(
         device: &BatchDevice,
         program: &Program,
@@ -49,16 +49,15 @@ impl DeviceLanes {
         self.shader.most_lanes()
     }
 
-    /// Executes lanes. `inputs` and `outputs` have a column of `lanes` words for each input and each output cell, in
-    /// the order of the request. The last output column of a gradient is the loss. Words have the bits that a state has
-    /// in a cell.
+    /// Executes lanes. `inputs` and `outputs` have a column of `lanes` words for each input and each output of the
+    /// request, in the order of the request. Words have the same bits as the cells of a state.
     ///
-    /// The outputs of a lane that has not finished are undefined. No lane executes more than `most_steps` steps in
-    /// a direction. `stop` is checked about ten times a second.
+    /// The outputs of a lane that has not finished are undefined. Each lane executes at most `most_steps` steps in each
+    /// direction. The function checks `stop` about ten times a second.
     ///
     /// # Errors
     /// Returns [`BatchError::Count`] for columns of the wrong size, [`BatchError::Interrupted`], [`BatchError::Lost`],
-    /// [`BatchError::Memory`], and errors of the device. The outputs are undefined then.
+    /// [`BatchError::Memory`], and errors of the device. After an error, the outputs are undefined.
     pub fn run(
         &self,
         inputs: &[&[u64]],

@@ -27,11 +27,12 @@ pub(crate) enum RequestedWord {
 /// Results and checks at the end of a lane's run, in a block where the run may end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LaneEnd {
-    /// The home of each output word's content: a value or a memory word. `None` for a loss, which is output at the
-    /// turning point.
+    /// The home of each output word's content: a value or a memory word. `None` for a value at the turning point,
+    /// because that word is output at the turning point.
     pub outputs: Vec<Option<CellHome>>,
     pub compared: Vec<Compared>,
-    /// Input reals with their adjoints. To first order, the sum of |real·adjoint| estimates the size of a loss.
+    /// Input reals with their adjoints. The sum of |real·adjoint| is an estimate, to first order, of the size of a
+    /// loss.
     pub terms: Vec<LossTerms>,
 }
 
@@ -40,12 +41,13 @@ pub(crate) struct LaneEnd {
 pub(crate) enum LossTerms {
     /// One input real, with the home of its adjoint in each row.
     Value(SsaValue, Vec<CellHome>),
-    /// `count` input words from `input` on. Their adjoints are consecutive words of memory; `adjoints` has the first
-    /// word for each row.
+    /// Input reals in `count` input words from the number `input` on. Their adjoints are consecutive words of memory;
+    /// `adjoints` has the first of these words for each row.
     Words { input: u32, count: u32, adjoints: Vec<u32> },
 }
 
-/// Maximum number of input reals without a memory word for their adjoints that count for the size of a loss.
+/// Maximum number of input reals that are used to estimate the size of a loss, of those whose adjoints have no memory
+/// word.
 const MOST_TERMS: usize = 1 << 10;
 
 /// The tolerance with which two numbers are compared.
@@ -68,9 +70,9 @@ pub(crate) enum Compared {
 /// A seeded real, whose value at the turning point is a result.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SeededResult {
-    /// The rows in which it has a seed, with the magnitude of the seed.
+    /// The rows in which the real has a seed, with the magnitude of the seed.
     pub rows: Vec<(usize, f64)>,
-    /// The output words that receive its value.
+    /// The output words that receive the real's value.
     pub words: Vec<u32>,
 }
 
@@ -81,14 +83,14 @@ pub(crate) struct LaneGradient {
     pub results: Vec<SeededResult>,
     /// The largest magnitude of a seed in each row.
     pub largest_seeds: Vec<f64>,
-    /// Upper bound on the absolute values that reals have at the start, inputs excepted.
+    /// Upper bound on the magnitudes, at the start, of all reals that aren't inputs.
     pub largest: f64,
     /// Runs of input words that are reals: the number of the first word, and the number of words.
     pub inputs: Vec<(u32, u32)>,
 }
 
 impl LaneEnd {
-    /// Returns the SSA values that the return needs.
+    /// Returns the SSA values that the results and checks use.
     pub fn values(&self) -> Vec<SsaValue> {
         let mut values: Vec<SsaValue> =
             self.outputs.iter().flatten().filter_map(|&home| value(home)).collect();
@@ -108,7 +110,7 @@ impl LaneEnd {
 }
 
 impl LaneEnd {
-    /// Returns the words of the lane's memory that are compared.
+    /// Returns the runs of words of the lane's memory that are compared.
     pub fn runs(&self) -> impl Iterator<Item = &WordRun> {
         self.compared.iter().filter_map(|compared| match compared {
             Compared::Words { expected, .. } => Some(expected),
@@ -140,11 +142,11 @@ pub(crate) struct Ends<'a> {
 }
 
 impl Ends<'_> {
-    /// Returns results and checks for each block where a plain run ends. Every cell except a declared result must have
-    /// its initial value, or 0 for variables of main. Otherwise a check fails.
+    /// Returns results and checks for each block where a plain run ends. The checks fail unless every cell except a
+    /// declared result has its initial value, or 0 for variables of main.
     ///
     /// # Errors
-    /// Fails if such a cell has another value at the end of every run.
+    /// Fails if a cell that isn't a declared result ends every run with a value other than the required one.
     pub fn of_run(
         &mut self,
         lane_run: &mut LaneRun,
@@ -238,8 +240,8 @@ impl Ends<'_> {
         LaneEnd { outputs: outputs.collect(), ..LaneEnd::default() }
     }
 
-    /// Fails if a stack of the program isn't empty at the start. Lanes don't pop from stacks, so such a stack isn't
-    /// empty at the end.
+    /// Fails if a stack of the program isn't empty at the start. Lanes don't pop from stacks, so a stack that isn't
+    /// empty at the start isn't empty at the end.
     fn no_stack_is_left(&self, travel: Travel) -> Result<(), NoShader> {
         let is_stack = |name: &str| {
             let globals = &self.program.module().globals;
@@ -336,8 +338,8 @@ impl Ends<'_> {
         rows.map(of_row).collect()
     }
 
-    /// Returns the input reals with their adjoints. Reals other than inputs are left out, so the estimated size of a
-    /// loss may be too small.
+    /// Returns the input reals with their adjoints. Omits all other reals, so the estimated size of a loss may be too
+    /// small.
     fn terms(&self, lane_run: &mut LaneRun, block: u32) -> Vec<LossTerms> {
         let mut terms = Vec::new();
         let mut values = 0;

@@ -1,4 +1,4 @@
-//! Reasons why a device does not execute a batch: the cause, and the remedy.
+//! Reasons why a device doesn't execute a batch, each with a remedy.
 
 use crate::no_shader::NoShader;
 
@@ -24,8 +24,10 @@ pub enum BatchError {
         /// The remedy, in words for the user.
         cure: String,
     },
-    /// The device computes other bits than the CPU.
-    #[error("{device} isn't exact: {what}; use another device, another number system, or the processor")]
+    /// The device's results have other bits than the CPU's.
+    #[error(
+        "{device} computes wrong bits: {what}; use another device, another number system, or the processor"
+    )]
     Inexact {
         /// The name of the device.
         device: String,
@@ -41,7 +43,7 @@ pub enum BatchError {
     /// The device is gone: unplugged, reset by its driver, or destroyed.
     #[error("the device is lost: open the device again, or use the processor")]
     Lost,
-    /// The device has no memory left, even for a part of the batch.
+    /// The device doesn't have enough free memory, not even for a part of the batch.
     #[error(
         "the device has no memory left for {lanes} lanes: free memory of the device, or use the processor"
     )]
@@ -55,7 +57,8 @@ pub enum BatchError {
     /// The caller requested an interrupt.
     #[error("interrupted")]
     Interrupted,
-    /// The number of columns, or of the lanes in a column, doesn't fit the program or the other columns.
+    /// A count is wrong: the number of columns differs from the program's, or the number of lanes differs between
+    /// columns.
     #[error("the number of {what} is {are}, expected {should}")]
     Count {
         /// Description of the counted items.

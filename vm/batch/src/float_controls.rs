@@ -1,5 +1,5 @@
-//! Modes for 32-bit floats that a shader may request on a device. wgpu doesn't report them, so this module queries the
-//! Vulkan driver, with unsafe code. It opens no device.
+//! Modes for 32-bit floats that a shader may request on a device. wgpu doesn't report these modes, so this module
+//! queries the Vulkan driver, with unsafe code. This module opens no device.
 
 /// Modes that every shader requests for 32-bit floats (`SPV_KHR_float_controls`), regardless of other float widths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,8 +34,8 @@ impl FloatControls {
         let mut controls = vk::PhysicalDeviceFloatControlsProperties::default();
         let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut controls);
         // SAFETY: The physical device belongs to this instance, and both live as long as the adapter. Instances of
-        // version 1.1 or later have the function. It fills a chain of two structures, each with its type tag, which
-        // both outlive the call.
+        // version 1.1 or later have the function. The function fills a chain of two structures. Each structure has its
+        // type tag, and both outlive the call.
         #[allow(unsafe_code)]
         unsafe {
             instance.raw_instance().get_physical_device_properties2(vulkan.raw_physical_device(), &mut all);

@@ -16,10 +16,11 @@ use reviver_vm::{CheckLevel, Travel};
 
 use crate::no_shader::NoShader;
 
-/// Maximum number of words in a lane's memory for calls that are not inlined, such as those of a recursion, and are
-/// active at the same time. With this size, the memory of common devices suffices for a hundred thousand lanes.
+/// Maximum number of words in a lane's memory for open calls that aren't inlined, such as the calls of a recursion.
+/// With this number, the memory of common devices suffices for a hundred thousand lanes.
 const WORDS_OF_CALLS: u32 = 1 << 12;
-/// Minimum number of such calls for which there is memory, even if they need more than [`WORDS_OF_CALLS`].
+/// Minimum number of calls that aren't inlined for which there is memory, even if these calls need more than
+/// [`WORDS_OF_CALLS`] words.
 const LEAST_CALLS: u32 = 16;
 
 /// An SSA function, with the bound on the memory of its calls.
@@ -34,7 +35,7 @@ pub(crate) struct LaneFunction {
 /// Builds the SSA function of a run from one end of a program to the other.
 ///
 /// # Errors
-/// Fails if the program does something that devices can't.
+/// Fails if devices can't execute the program.
 pub(crate) fn whole(start: &RunStart, travel: Travel, level: CheckLevel) -> Result<LaneFunction, NoShader> {
     let run = sweep(start, RunPlan::whole(start.program(), travel, level), false)?;
     if !start.suits(&run.function.specialization) {
@@ -43,11 +44,11 @@ pub(crate) fn whole(start: &RunStart, travel: Travel, level: CheckLevel) -> Resu
     Ok(run)
 }
 
-/// Builds the call function of a gradient. `losses` are the seeds of each row, as addresses of reals with bits;
-/// [`results`] has the order of the values.
+/// Builds the call function of a gradient. `losses` has the seeds of each row: addresses of reals, with the bits of the
+/// seeds. The values at the turning point are in the order of [`results`].
 ///
 /// # Errors
-/// Fails if the program does something that devices can't, or if the losses can't share a reverse sweep.
+/// Fails if devices can't execute the program, or if the losses can't share a reverse sweep.
 pub(crate) fn gradient(
     start: &RunStart,
     losses: &[RowSeeds],
@@ -91,8 +92,8 @@ pub(crate) fn results(losses: &[RowSeeds]) -> Vec<u32> {
     found
 }
 
-/// Builds the SSA function of a run, or of one sweep of a gradient. `has_adjoints` is true for both sweeps, so that the
-/// same number of calls may be open in both.
+/// Builds the SSA function of a run, or of one sweep of a gradient. `has_adjoints` is true for both sweeps of a
+/// gradient, so that the same number of calls may be open in both sweeps.
 fn sweep(start: &RunStart, plan: RunPlan, has_adjoints: bool) -> Result<LaneFunction, NoShader> {
     let program = start.program();
     let specialization = plan.specialization(program);
@@ -108,8 +109,8 @@ fn sweep(start: &RunStart, plan: RunPlan, has_adjoints: bool) -> Result<LaneFunc
     Ok(LaneFunction { function: optimized(function, &passes()), calls, rows: None })
 }
 
-/// Returns the compiler's passes except bounds-check hoisting. Hoisting drops checks that bound an index. From such a
-/// check, later code knows which array the index addresses.
+/// Returns the compiler's passes except bounds-check hoisting. Hoisting drops index checks, and this crate needs the
+/// check of an index to know which array the index addresses.
 fn passes() -> Vec<Pass> {
     PASSES.into_iter().filter(|(name, _)| *name != BOUNDS_CHECKS).collect()
 }

@@ -20,10 +20,10 @@ pub struct DeviceInfo {
     pub is_discrete: bool,
     /// True if shaders have 64-bit floats.
     pub has_f64: bool,
-    /// True if shaders have 64-bit integers. Without them such integers are emulated by pairs of 32-bit words.
+    /// True if shaders have 64-bit integers. If they don't, pairs of 32-bit words emulate 64-bit integers.
     pub has_i64: bool,
     /// True if the device accepts SPIR-V unchanged (passthrough). SPIR-V can forbid the driver to rearrange results.
-    /// Without passthrough, each result is combined with a zero that the driver doesn't know.
+    /// Without passthrough, shaders combine each result with a zero whose value is unknown to the driver.
     pub has_passthrough: bool,
     /// The modes for 32-bit floats that a SPIR-V shader can request on this device.
     pub float_controls: FloatControls,
@@ -62,7 +62,7 @@ impl DeviceInfo {
         format!("{}; {}", self.name, self.driver).replace(['\n', '\r'], " ")
     }
 
-    /// Returns the name of the device, with its address if that is known.
+    /// Returns the name of the device, followed by its address if the address is known.
     pub(crate) fn title(&self) -> String {
         if self.address.is_empty() { self.name.clone() } else { format!("{} ({})", self.name, self.address) }
     }

@@ -1,13 +1,14 @@
-//! Makes any control-flow graph reducible. A loop with several entries gets a switch node, which becomes its only
-//! entry. Jumps from outside to the former entries go to the switch, which dispatches to these entries. All other
-//! control flow is unchanged. This module is independent of the content of blocks, and of the target language.
+//! Transforms any control-flow graph to a reducible one. A loop with several entries gets a switch node, which becomes
+//! the loop's only entry. Jumps from outside to the former entries are redirected to the switch, which dispatches to
+//! these entries. All other control flow is unchanged. This module is independent of the content of blocks, and of the
+//! target language.
 //!
-//! Loops are nested as in B. Steensgaard, "Sequentializing program dependence graphs for irreducible programs" (1993).
-//! A loop is a strongly connected component, and all of its entries are heads. The strongly connected components that
-//! remain without the jumps to the heads are the inner loops.
+//! The nesting of loops is defined as in B. Steensgaard, "Sequentializing program dependence graphs for irreducible
+//! programs" (1993). A loop is a strongly connected component, and all of its entries are heads. After the jumps to the
+//! heads are removed, the remaining strongly connected components are the inner loops.
 //!
-//! If every iteration passes through one particular entry, only that entry is a head. Jumps from inside the loop to
-//! the other entries then stay as before, and an iteration passes the switch once.
+//! There is one exception: if every iteration passes through one particular entry, only that entry is a head. Jumps
+//! from inside the loop to the other entries then stay, and an iteration passes through the switch once.
 
 use std::collections::BTreeMap;
 
@@ -18,23 +19,23 @@ use crate::graph::BlockGraph;
 pub(crate) struct ReducibleGraph {
     /// The program's blocks by their numbers, followed by the switch nodes.
     pub graph: BlockGraph,
-    /// The switch of each node that isn't a block of the program.
+    /// The data of each switch node. The key is the node's number.
     pub dispatch_nodes: BTreeMap<u32, DispatchNode>,
-    /// For each jump that was redirected to a switch, the number of its former target among the entries. The key is the
-    /// jump's node and arm.
+    /// For each jump that was redirected to a switch, the index of the jump's former target among the entries. The key
+    /// is the jump's node and arm.
     pub chosen: BTreeMap<(u32, usize), u32>,
     /// The number of loops with several entries.
     pub irreducible_loops: u32,
 }
 
-/// A switch node: it branches on the number of the chosen entry. The first arm leads to the lower half of the entries,
-/// and the second arm to the upper half.
+/// A switch node, which branches on the index of the chosen entry. The first arm leads to the entries with lower
+/// indices, and the second arm to the other entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DispatchNode {
-    /// The entries that this node and the nodes below it dispatch to.
+    /// The entries to which this node and its subtree of nodes dispatch.
     pub entries: Vec<u32>,
-    /// Entries with a number below this one are reached through the first arm. All others are reached through the
-    /// second arm.
+    /// Bound that selects the arm: the first arm leads to entries with an index less than this bound, and the second
+    /// arm to all others.
     pub below: u32,
 }
 
@@ -84,8 +85,8 @@ impl ReducibleGraph {
         entries.iter().find(is_only).map_or_else(|| entries.to_vec(), |&head| vec![head])
     }
 
-    /// Adds a switch for the entries of a cycle. Redirects jumps to the switch: those from outside to any entry, and
-    /// those from inside to a head.
+    /// Adds a switch for the entries of a cycle. Redirects two kinds of jumps to the switch: jumps from outside to any
+    /// entry, and jumps from inside to a head.
     fn switch(&mut self, cycle: &[u32], entries: &[u32], heads: &[u32]) {
         let root = self.graph.successors.len() as u32;
         for (from, successors) in (0..).zip(&mut self.graph.successors) {
@@ -102,8 +103,8 @@ impl ReducibleGraph {
         self.lead_to(0, entries);
     }
 
-    /// Adds a binary tree of nodes that dispatches to `entries`, and returns its root. `first` is the number of the
-    /// first entry in `entries`.
+    /// Adds a binary tree of nodes that dispatches to `entries`, and returns the root of the tree. `first` is the index
+    /// of the first entry of `entries` among all entries of the loop.
     fn lead_to(&mut self, first: u32, entries: &[u32]) -> u32 {
         if let &[only] = entries {
             return only;

@@ -1,5 +1,5 @@
-//! The whole run of a lane as one SSA function. A cell without a word in a lane's memory is a value from the start of
-//! the run to its end. This module is independent of shader text.
+//! The whole run of a lane as one SSA function. A cell without a word in the lane's memory is an SSA value from the
+//! start of the run to its end. This module is independent of shader text.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -22,7 +22,7 @@ pub(crate) enum CellHome {
     Memory(u32),
 }
 
-/// The losses of a gradient. Each loss has a row of the Jacobian, and the row has its own adjoint of each real.
+/// The losses of a gradient. Each loss has a row of the Jacobian, and each real has an adjoint in each row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LossRows {
     /// The seeds of each row: addresses of reals, with the bits of their adjoints at the turning point.
@@ -48,7 +48,7 @@ pub(crate) struct LaneRun {
     pub function: SsaFunction,
     /// The sweep that a lane is in at the start of each block.
     regions: HashMap<u32, Region>,
-    /// The blocks where the run ends, each with the values that it stores to cells outside of memory.
+    /// The blocks where the run ends. Each has the values of the cells without a memory word at the end of the block.
     pub lane_ends: BTreeMap<u32, BTreeMap<SpacedCell, SsaValue>>,
     /// Pairs of a load from a cell without a word in memory, and the value that replaces the load.
     pub replacements: Vec<(SsaValue, SsaValue)>,
@@ -60,8 +60,8 @@ pub(crate) struct LaneRun {
     starts: HashMap<SpacedCell, SsaValue>,
 }
 
-/// Returns true if an operation only updates statistics of a run. Such operations are dropped, because lanes report
-/// none.
+/// Returns true if an operation only updates statistics of a run. Such operations are dropped, because lanes report no
+/// statistics.
 fn is_count(kind: OpKind) -> bool {
     matches!(kind, OpKind::CountErased(_) | OpKind::CountDiscarded | OpKind::CountDropped)
 }
@@ -121,7 +121,8 @@ impl LaneRun {
         CellHome::Value(stored.unwrap_or_else(|| self.at_start(cell, start)))
     }
 
-    /// Returns true if a value is an integer literal other than `bits`. For reals the result is always false.
+    /// Returns true if a value is known to differ from `bits`: it is an integer literal with other bits. Returns false
+    /// for all reals.
     pub fn is_never(&self, value: SsaValue, class: Class, bits: u64) -> bool {
         match self.function.op(value).map(|op| op.kind) {
             Some(OpKind::Int(literal)) => class == Class::Int && literal as u64 != bits,
@@ -139,8 +140,8 @@ impl LaneRun {
         self.function.define(kind, &[])
     }
 
-    /// Replaces the loads and stores of cells outside of memory by values. Records the values that are stored in blocks
-    /// where a run ends. Removes operations that only count.
+    /// Replaces the loads and stores of cells without a memory word by SSA values. Records the stored values in each
+    /// block where a run ends. Removes operations that only count.
     fn lower(&mut self, order: &[u32], start: &StartCells, memory: &LaneMemory) {
         for &number in order {
             let Some(block) = self.function.blocks.get_mut(number as usize) else { continue };
@@ -188,8 +189,8 @@ impl LaneRun {
         }
     }
 
-    /// Replaces a load at a computed address, if it may only read cells outside of memory, by a selection among their
-    /// values. Returns the operations of the selection, or any other operation unchanged.
+    /// Replaces a load at a computed address by a selection among SSA values, if all cells that the load may read have
+    /// no memory word. Returns the operations of the selection. Returns any other operation unchanged.
     fn choice(&mut self, value: SsaValue, start: &StartCells, memory: &LaneMemory) -> Vec<SsaValue> {
         let load = self.function.op(value).and_then(|op| match (op.kind, op.operands.first()) {
             (OpKind::Load(space), Some(&address)) if literal(&self.function, op).is_none() => {

@@ -18,7 +18,7 @@ use crate::no_shader::NoShader;
 use crate::tables::StartTables;
 use crate::words::{WordRun, word_runs};
 
-/// A cell of a program, by its memory space and its address in that space.
+/// A cell of a program, given by its memory space and its address in this space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShaderCell {
     /// The memory space of the cell: `Ints` or `Reals`.
@@ -32,11 +32,11 @@ pub struct ShaderCell {
 pub enum LaneRunKind {
     /// A run from one end of the program to the other.
     Whole(Travel),
-    /// A gradient: a primal sweep to the turning point, where the losses are final, and a reverse sweep with the
-    /// adjoints of each loss.
+    /// A gradient: a primal sweep to the turning point, at which the losses are final, and a reverse sweep with
+    /// adjoints for each loss.
     Gradient {
-        /// The seeded cells of each loss. There is at least one loss, and all seeded cells must be final at the same
-        /// position. A loss of several cells is Σ seed·value.
+        /// The seeded cells of each loss. A loss is the sum of seed·value over its seeded cells. At least one loss is
+        /// required, and all seeded cells must be final at the same position.
         losses: Vec<Vec<SeededCell>>,
     },
 }
@@ -57,7 +57,7 @@ pub enum RequestedNumber {
     Value {
         /// The index of the loss among [`LaneRunKind::Gradient::losses`].
         row: usize,
-        /// The index of the cell among those of the loss.
+        /// The index of the cell among the seeded cells of the loss.
         seeded: usize,
     },
 }
@@ -73,7 +73,7 @@ pub struct LanesRequest {
     pub inputs: Vec<ShaderCell>,
     /// The output numbers. A lane's output words are these numbers, in this order.
     pub outputs: Vec<RequestedNumber>,
-    /// True if the number of steps of each lane is requested, too.
+    /// True if the number of steps of each lane is requested.
     pub reports_steps: bool,
 }
 
@@ -148,8 +148,8 @@ fn losses(program: &Program, request: &LanesRequest) -> Result<Vec<RowSeeds>, No
     losses.iter().map(|loss| loss.iter().map(seed).collect()).collect()
 }
 
-/// Resolves a requested number to a cell or a loss. Fails if the program has no such cell, or the request has no such
-/// row.
+/// Resolves a requested number to an output word of a lane. Fails if the program doesn't have the cell, or the request
+/// doesn't have the loss or the seeded cell.
 fn requested_word(
     program: &Program,
     number: RequestedNumber,
@@ -170,8 +170,8 @@ fn requested_word(
     }
 }
 
-/// Maps each input cell to the number of its input word. Fails if an input isn't a cell of a global, or is listed
-/// twice.
+/// Maps each input cell to the number of its input word. Fails if an input isn't a cell of a global, or if the request
+/// lists an input twice.
 fn inputs(program: &Program, request: &LanesRequest) -> Result<BTreeMap<SpacedCell, u32>, NoShader> {
     let mut inputs = BTreeMap::new();
     for (word, &cell) in (0..).zip(&request.inputs) {
@@ -199,7 +199,7 @@ fn is_global(program: &Program, (space, address): SpacedCell) -> bool {
     of_class.into_iter().any(|(n, _)| program.cells(n).contains(&(address as usize)))
 }
 
-/// Returns the initial content of a lane's memory. Appends constants that it needs to `constants`.
+/// Returns the initial content of a lane's memory. Appends the constants of this content to `constants`.
 fn beginning(memory: &LaneMemory, cells: &StartCells, constants: &mut Vec<u64>) -> Vec<WordRun> {
     let mut runs = Vec::new();
     // Call records are written before they are read, so they need no initial content.

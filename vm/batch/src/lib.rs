@@ -7,7 +7,7 @@
 //! | `lanes` | the request for each lane, and its translation to a shader |
 //! | `functions`, `lane_run` | the SSA function that lanes execute, and its cells as values |
 //! | `cells`, `ends`, `words`, `tables` | memory of a lane, checks and results at the end of its run, runs of adjacent words, cells of the start |
-//! | `graph`, `irreducible_loops`, `structure`, `statements` | from control-flow graphs to statements of a language without `goto` |
+//! | `graph`, `irreducible_loops`, `structure`, `statements` | control-flow graphs as statements of a language without `goto` |
 //! | `emitter`, `operations` | emitter of a lane's WGSL, and of each operation on values |
 //! | `shader` | interface between a shader's text and the code that dispatches it |
 //! | `adapters`, `info`, `device` | device discovery, properties of a device before it is opened, an opened device |
@@ -16,7 +16,7 @@
 //! | `valid`, `spirv`, `loops`, `code` | validation, SPIR-V output, bounds on the loops of helper functions, device-ready code |
 //! | `passthrough`, `float_controls` | the files with unsafe code: SPIR-V passthrough, and Vulkan's float control properties |
 //! | `dispatch` | execution of lanes |
-//! | `error`, `no_shader` | reasons why a batch is not executed on a device |
+//! | `error`, `no_shader` | reasons why a device doesn't execute a batch |
 
 #![deny(missing_docs)]
 

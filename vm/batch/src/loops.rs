@@ -1,13 +1,14 @@
-//! Bounds on uncounted loop iterations of a shader: iterations in functions that `main` calls. This module is
+//! Bounds on uncounted loop iterations of a shader: the iterations in functions that `main` calls. This module is
 //! independent of devices.
 
 use std::collections::HashMap;
 
 use naga::{Block, Function, Handle, Module, Statement};
 
-/// Returns an upper bound on the uncounted loop iterations between two counted iterations of `main`. Between these two,
-/// control reaches each loop and call of `main` at most once. Each loop of a helper function has at most `of_a_helper`
-/// iterations. A loop of `main` counts all of its iterations except the last one, which ends the loop.
+/// Returns an upper bound on the uncounted loop iterations between two counted iterations of `main`. The bound follows
+/// from three facts. Between two counted iterations, control reaches each loop and call of `main` at most once. Each
+/// loop of a helper function has at most `of_a_helper` iterations. A loop of `main` counts all of its iterations except
+/// the last one, which ends the loop.
 pub(crate) fn uncounted_iterations(module: &Module, of_a_helper: u32) -> u32 {
     let mut iterations = HashMap::new();
     // A function follows the functions that it calls.

@@ -8,17 +8,17 @@ use reviver_compile::foreign::{ForeignKind, ForeignOperation};
 #[expect(missing_docs, reason = "messages explain variants and fields, and `cure()` returns `cure`")]
 pub enum NoShader {
     /// The program contains an operation that devices can't execute, such as `push`.
-    #[error("{place}: devices have no `{what}`")]
+    #[error("{place}: devices can't execute `{what}`")]
     Foreign { place: String, what: String, cure: &'static str },
-    /// The program's calls may be deeper than its `.limit depth`. Devices don't count inlined calls, so they can't
-    /// check that limit.
+    /// The nesting of the program's calls may exceed `.limit depth`. Devices don't count inlined calls, so they can't
+    /// check this limit.
     #[error("calls may be deeper than the program's `.limit depth`, and devices don't check that limit")]
     Limits,
     #[error(
         "each lane would need {words} words of memory for its arrays and open calls; the maximum is {most}"
     )]
     TooLarge { words: u64, most: u64 },
-    /// The program uses gradient mode or names adjoints, so a caller can't request its derivatives.
+    /// The program switches or reads gradient mode, or names adjoints, so a caller can't request its derivatives.
     #[error(
         "the program switches gradient mode itself, reads it, or names adjoints, so devices can't differentiate it"
     )]
@@ -31,18 +31,19 @@ pub enum NoShader {
     #[error("devices don't compute with dual numbers, which a Hessian or a product with a direction needs")]
     DualNumbers,
     /// A requested input or output cell doesn't exist, or an input isn't a cell of a global.
-    #[error("no cell has the address {address}, or the cell can't be an input of a lane")]
+    #[error("no cell has the address {address}, or the cell at this address can't be an input of a lane")]
     NoCell { address: usize },
     /// A requested derivative or value belongs to a loss that wasn't requested.
-    #[error("the request has no loss {row}, or the loss has fewer seeded cells")]
+    #[error("the request has no loss {row}, or this loss doesn't have the requested seeded cell")]
     NoRow { row: usize },
-    /// Lanes can't begin with the given state: it isn't at the beginning of their run, or a variable of main isn't 0.
+    /// Lanes can't begin with the given state, because the state isn't at the beginning of the run, or because a
+    /// variable of main isn't 0.
     #[error(
         "lanes can't begin with this state: the state isn't at the beginning of the run, or a variable of main isn't 0"
     )]
     Start,
-    /// A cell that must end with its initial value has another value at the end of each lane, for any inputs.
-    #[error("every lane ends with another value in `{name}` than its initial one")]
+    /// For any inputs, a cell that must end with its initial value has another value at the end of each lane.
+    #[error("every lane ends with a value in `{name}` that differs from the initial value")]
     Leftover { name: String },
     /// The compiler's SSA function counts steps in a way that has no shader text. No known program is affected.
     #[error("shaders can't count the steps of this program")]
@@ -61,9 +62,9 @@ impl NoShader {
                 "write the procedure as a macro: devices can't call a procedure that has a rule or is very large, and can't pass an adjoint, a slice with a step, or very many arguments"
             }
             ForeignKind::Tasks => {
-                "pass each task variables, elements with constant indices, or elements whose index is the counter of `par for`: devices can't compare the tasks' cells at run time"
+                "pass only variables, elements with constant indices, or elements whose index is the counter of `par for` to a task: devices can't check at run time that tasks use different cells"
             }
-            ForeignKind::Switch => "remove the switch of gradient mode, and request gradients with an option",
+            ForeignKind::Switch => "remove `grad.on` and `grad.off`, and request gradients with an option",
             ForeignKind::Limit => "run lanes on the CPU",
         };
         NoShader::Foreign { place, what: name, cure }
@@ -75,7 +76,7 @@ impl NoShader {
             NoShader::Foreign { cure, .. } => cure,
             NoShader::Limits => "allow deeper calls with `.limit depth`, or run lanes on the CPU",
             NoShader::TooLarge { .. } => {
-                "make arrays smaller if they are indexed, or are variables of a recursive procedure; or run lanes on the CPU"
+                "use smaller arrays, or run lanes on the CPU; arrays need memory if they are indexed or belong to a recursive procedure"
             }
             NoShader::OwnMode | NoShader::Steps | NoShader::DualNumbers => "run lanes on the CPU",
             NoShader::RowsPart => "differentiate the losses one by one",
@@ -91,7 +92,7 @@ impl NoShader {
                 "restore the initial value in the program, or declare the variable `.inout` or `.garbage`"
             }
             NoShader::BuildError(_) => {
-                "run lanes on the CPU, or make the program smaller or reduce its branches"
+                "run lanes on the CPU, or write a smaller program or one with fewer branches"
             }
         }
     }

@@ -20,10 +20,10 @@ pub(crate) fn passed_module(device: &wgpu::Device, spirv: &Spirv) -> wgpu::Shade
         spirv: Some(Cow::Borrowed(spirv.words())),
         ..Default::default()
     };
-    // SAFETY: A `Spirv` is only created by naga's own writer, from a module that naga's validator accepted for the
+    // SAFETY: Only naga's own writer creates a `Spirv`, from a module that naga's validator has accepted for the
     // device's features, with every index clamped to its binding. This crate adds only decorations of existing results,
-    // in the section of decorations, and modes of its entry point that the device supports. All loops end: loops of
-    // lanes after their permitted iterations, loops of helper functions after
+    // in the section of decorations, and modes of the entry point that the device supports. All loops end: loops of
+    // lanes after their permitted iterations, and loops of helper functions after
     // [`crate::shader::LaneShader::helper_iterations`] iterations.
     #[allow(unsafe_code)]
     unsafe {

@@ -1,4 +1,4 @@
-//! Waits for results that wgpu returns as futures. Outside of browsers, each future is ready at once, so no executor is
+//! Waits for results that wgpu returns as futures. Except in browsers, each future is ready at once, so no executor is
 //! needed.
 
 use std::pin::pin;

@@ -1,5 +1,5 @@
 //! Translates a valid shader to SPIR-V with arithmetic that no driver may rearrange. This module is independent of
-//! devices and of what a shader computes.
+//! devices and of the computations in shaders.
 //!
 //! Drivers simplify sums as if they were exact, unless each result is decorated with `NoContraction`. naga doesn't
 //! write that decoration, so this module inserts it. Execution modes for 32-bit floats (`SPV_KHR_float_controls`) are
@@ -40,8 +40,8 @@ impl Spirv {
     }
 }
 
-/// Returns the options of naga's writer. Indices are clamped to their bindings, so that no shader accesses memory
-/// outside of them. The writer needn't bound loops: lanes leave their loops after their permitted iterations.
+/// Returns the options of naga's writer. Indices are clamped to their bindings, so that no shader accesses other
+/// memory. The writer needn't bound loops, because lanes leave their loops after their permitted iterations.
 fn options() -> spv::Options<'static> {
     spv::Options {
         lang_version: (1, 0),
@@ -79,12 +79,14 @@ const EXT_INST_IMPORT: u32 = 11;
 const MEMORY_MODEL: u32 = 14;
 const ENTRY_POINT: u32 = 15;
 const EXECUTION_MODE: u32 = 16;
-/// Execution modes of float controls, each with its capability.
+/// Execution mode that preserves subnormal numbers, with its capability.
 const DENORM_PRESERVE: FloatMode = FloatMode { mode: 4459, capability: 4464 };
+/// Execution mode that rounds to nearest, ties to even, with its capability.
 const ROUNDING_MODE_RTE: FloatMode = FloatMode { mode: 4462, capability: 4467 };
 const FLOAT_CONTROLS: &str = "SPV_KHR_float_controls";
-/// Opcodes of the sections before extensions, and before execution modes.
+/// Opcodes of the sections before extensions.
 const BEFORE_EXTENSIONS: [u32; 1] = [CAPABILITY];
+/// Opcodes of the sections before execution modes.
 const BEFORE_MODES: [u32; 5] = [CAPABILITY, EXTENSION, EXT_INST_IMPORT, MEMORY_MODEL, ENTRY_POINT];
 
 #[derive(Clone, Copy, Debug)]
@@ -122,7 +124,7 @@ fn arithmetic_result(instruction: &SpirvInstruction<'_>) -> Option<u32> {
     if is_arithmetic { instruction.operands.get(1).copied() } else { None }
 }
 
-/// Encodes a string as SPIR-V does: its bytes and a terminating 0, padded to whole words.
+/// Encodes a string as words of SPIR-V: its bytes and a terminating 0, padded to whole words.
 fn string_words(text: &str) -> Vec<u32> {
     let mut bytes = text.as_bytes().to_vec();
     bytes.resize(bytes.len() / 4 * 4 + 4, 0);

@@ -1,6 +1,6 @@
-//! Translates structured nodes to statements of a language with jumps that leave at most the innermost loop. A jump
-//! that goes further stores its target in a variable, and the code in between is skipped. A resumed lane skips the code
-//! before its loop head in the same way. This module is independent of what blocks contain.
+//! Translates structured nodes to statements of a language whose jumps leave at most the innermost loop. A jump to a
+//! place farther away stores its target in a variable, and control skips the code up to the target. A resumed lane
+//! skips the code before its loop head in the same way. This module is independent of the content of blocks.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -8,8 +8,8 @@ use std::ops::RangeInclusive;
 use crate::shader::KernelKind;
 use crate::structure::StructureNode;
 
-/// The number of a jump target. While control skips code on its way to a jump target, the variable `lead` holds the
-/// target's label. 0 means normal control flow.
+/// The number of a jump target. While control skips code up to a jump target, the variable `lead` holds the target's
+/// label. If `lead` is 0, control flow is normal.
 pub(crate) type StatementLabel = u32;
 
 /// A statement of the target language.
@@ -35,14 +35,14 @@ pub(crate) enum ShaderStatement {
         head: u32,
         label: StatementLabel,
     },
-    /// Sets the variable `lead` to a label: from this statement on, control is on its way to the label.
+    /// Sets the variable `lead` to a label: from this statement on, control skips code up to the label.
     Lead(StatementLabel),
     Break,
     Continue,
 }
 
-/// The condition of an `If`. Control flow is *normal* while the variable `lead` is 0. Otherwise control is on its way
-/// to the label in `lead`.
+/// The condition of an `If`. Control flow is *normal* while the variable `lead` is 0. Otherwise control is *on its way*
+/// to the label in `lead`: it skips code up to the label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FlowCondition {
     /// True if the condition at the end of this block holds.
@@ -65,8 +65,8 @@ pub(crate) enum FlowCondition {
 pub(crate) struct ShaderStatements {
     pub all: Vec<ShaderStatement>,
     pub heads: BTreeMap<StatementLabel, u32>,
-    /// True if control may reach the end of the statements. In the non-resumable kernel, that may be possible only
-    /// for a lane that has left a loop for good.
+    /// True if control may reach the end of the statements. In the non-resumable kernel, perhaps only a lane that has
+    /// left a loop for good reaches the end.
     pub is_open: bool,
 }
 
@@ -117,7 +117,7 @@ struct Ended {
 #[derive(Debug)]
 struct StructureLowering {
     pass: KernelKind,
-    /// Labels by loop head. Labels of the loops in a node are consecutive.
+    /// The label of each loop head. The labels of all loops in a node are consecutive.
     heads: BTreeMap<u32, StatementLabel>,
     /// The label of each block that is a jump target.
     places: BTreeMap<u32, StatementLabel>,
@@ -352,8 +352,8 @@ fn is_in(range: &Option<RangeInclusive<StatementLabel>>, label: StatementLabel) 
 #[derive(Debug, Default)]
 struct StatementSequence {
     statements: Vec<ShaderStatement>,
-    /// Statements that aren't emitted yet, and must be executed only if control flow is normal. They will be emitted in
-    /// one `If`.
+    /// Statements that must be executed only if control flow is normal, and that aren't emitted yet. They will be
+    /// emitted in one `If`.
     guarded: Vec<ShaderStatement>,
     /// The labels that control may be on its way to at this point, unless control flow is normal.
     led: BTreeSet<StatementLabel>,
@@ -419,7 +419,7 @@ impl StatementSequence {
         self.end();
     }
 
-    /// Emits a label: if control is on its way to it, control flow is normal from this point on.
+    /// Emits a label: if control is on its way to this label, control flow is normal from this point on.
     fn arrive(&mut self, label: Option<StatementLabel>) {
         self.close();
         self.is_led = false;

@@ -1,6 +1,6 @@
-//! Translates a control-flow graph to sequences, choices, loops and labels that jumps may target. A language without
-//! `goto` can express all of these, except for jumps that leave several levels. This module is independent of the
-//! content of blocks, and of the language.
+//! Translates a control-flow graph to sequences, choices, loops, and labels for jumps. A language without `goto` can
+//! express all of these, except for jumps that leave several nested loops. This module is independent of the content of
+//! blocks, and of the language.
 //!
 //! After N. Ramsey, "Beyond Relooper: recursive translation of unstructured control flow to structured control flow"
 //! (2022), with one difference: the code after a loop follows the loop instead of being nested in it. So lanes that
@@ -16,15 +16,15 @@ use crate::irreducible_loops::ReducibleGraph;
 pub(crate) enum StructureNode {
     /// The content of a block. A block without successors ends the lane.
     Block(u32),
-    /// Jump number `arm` of block `from` is taken. If `leaves` is `None`, the target is the next node. Otherwise
-    /// `leaves` is the target: a block with a label, or the head of an enclosing loop.
+    /// The jump of block `from` with the index `arm`. If `leaves` is `None`, the jump's target is the next node.
+    /// Otherwise `leaves` is the target: a block with a label, or the head of an enclosing loop.
     Jump { from: u32, arm: usize, leaves: Option<u32> },
     /// The branch at the end of block `of`, with a sequence for each of its two successors.
     Choice { of: u32, arms: [Vec<StructureNode>; 2] },
     /// A loop. Jumps to `head`, which is the first block of the body, start another iteration. Control never reaches
     /// the end of the body.
     Loop { head: u32, body: Vec<StructureNode> },
-    /// The label of this block. Jumps to the block from earlier parts of the sequence continue here.
+    /// The label of this block. Jumps to the block from earlier parts of the sequence continue at this node.
     Place(u32),
 }
 
@@ -44,8 +44,8 @@ struct StructureShape {
     inside: Vec<Option<u32>>,
     /// For each loop head, the head of the loop around it; `None` for an outermost loop.
     around: BTreeMap<u32, Option<u32>>,
-    /// The blocks with labels that are emitted after the block, in this order. If the block is a loop head, they are
-    /// emitted after the loop.
+    /// The blocks with labels that are emitted after the block, in this order. For a loop head, these are emitted after
+    /// the loop.
     followers: Vec<Vec<u32>>,
     /// True if the block gets a label, because several jumps lead to it or it follows a loop. Without a label, the
     /// block is emitted directly after the only jump to it.
@@ -159,8 +159,8 @@ impl StructureShape {
         }
     }
 
-    /// Emits the nodes of the blocks that `first` dominates. If `is_body` is true, `first` is a loop head; then only
-    /// the loop's body is emitted, without the blocks after the loop.
+    /// Emits the nodes of the blocks that `first` dominates. If `is_body` is true, `first` is a loop head, and this
+    /// function emits only the loop's body, without the blocks after the loop.
     fn sequence(&self, graph: &BlockGraph, first: u32, is_body: bool) -> Vec<StructureNode> {
         let mut nodes = Vec::new();
         // A stack: the followers of a block are emitted before those of the blocks that dominate it.
@@ -186,8 +186,8 @@ impl StructureShape {
         nodes
     }
 
-    /// Returns the followers of a block, or of its loop if `is_loop` is true, in reverse order. The flag of each
-    /// returned block is `true`: it marks a block with a label.
+    /// Returns the followers of a block, or of its loop if `is_loop` is true, in reverse order. Each has the flag
+    /// `true`, because followers are blocks with labels.
     fn followers_after(&self, block: u32, is_loop: bool) -> impl Iterator<Item = (u32, bool)> {
         let own = get(&self.inside, block);
         let followers = list(&self.followers, block).iter().rev().copied();
@@ -205,7 +205,7 @@ impl StructureShape {
     }
 
     /// Emits a block and its jumps. A target without a label is emitted after its jump. If the block has two
-    /// successors, that is in the arm of the jump; otherwise the target is pushed to `open`, and is emitted next.
+    /// successors, the target is emitted in the arm of the jump. Otherwise it is pushed to `open`, and is emitted next.
     fn block(
         &self,
         graph: &BlockGraph,

@@ -12,10 +12,11 @@ use reviver_compile::passes::range_at_uses;
 use crate::cells::{CellCounts, StartCells, literal, own_space};
 use crate::words::{WordRun, word_runs};
 
-/// The cells that an address may refer to: their space, the first address, and the end (exclusive).
+/// The cells that an address may refer to: their space, the first address, and the end address, which is exclusive.
 pub(crate) type CellRange = (Space, u32, u32);
 
-/// The sources of cells at the start of a lane. In the runs of a range, word 0 is the first cell of the range.
+/// The sources of cells at the start of a lane, as runs of words for each range of cells. Word 0 of a range is its
+/// first cell.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StartTables {
     counts: CellCounts,
@@ -48,7 +49,7 @@ impl StartTables {
         tables
     }
 
-    /// Returns the range of cells that an address may refer to; `None` if it wasn't collected.
+    /// Returns the range of cells that an address may refer to; `None` if this range wasn't collected.
     pub fn range(&self, function: &SsaFunction, space: Space, address: SsaValue) -> Option<CellRange> {
         let (first, end) = self.counts.clipped(space, range_at_uses(function, address))?;
         Some((space, first, end)).filter(|range| self.ranges.contains_key(range))

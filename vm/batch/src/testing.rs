@@ -8,14 +8,14 @@ use crate::device::BatchDevice;
 use crate::lowering::{LoweredIntegers, LoweredResults, LoweredSingles, Lowering};
 use crate::valid::names_wide_floats;
 
-/// Opens the device with a name that contains the value of `REVIVER_DEVICE`. If that variable isn't set, but
-/// `REVIVER_NEEDS_DEVICE` is, opens the default device, or if there is none, the first device listed. If neither is
-/// set, returns `None`.
+/// Opens the device with a name that contains the value of `REVIVER_DEVICE`. If only `REVIVER_NEEDS_DEVICE` is set,
+/// opens the default device, or the first listed device if there is no default device. If neither variable is set,
+/// returns `None`.
 fn opened() -> Option<BatchDevice> {
     let named = std::env::var("REVIVER_DEVICE").ok();
     if named.is_none() && std::env::var_os("REVIVER_NEEDS_DEVICE").is_none() {
         eprintln!(
-            "SKIPPED: no device is named. Set REVIVER_NEEDS_DEVICE=1, or REVIVER_DEVICE to a part of its name."
+            "SKIPPED: no device is named. Set REVIVER_NEEDS_DEVICE=1, or set REVIVER_DEVICE to a part of a device's name."
         );
         return None;
     }
@@ -25,11 +25,11 @@ fn opened() -> Option<BatchDevice> {
     Some(all.open(which.expect("no device was found")).unwrap())
 }
 
-/// A device with its lowerings. A device compiles its shaders one after the other, so each running test has its own
-/// device. When the test ends, later tests reuse the device.
+/// A device with its lowerings. A device compiles its shaders one after another, so each running test has its own
+/// device. After the test, later tests reuse the device.
 struct TestDevice {
     plain: BatchDevice,
-    /// The same device with other lowerings, which are probed once each.
+    /// The same device with other lowerings. Each lowering is probed only once.
     lowered: Vec<BatchDevice>,
 }
 
@@ -49,7 +49,8 @@ thread_local! {
     static OWN: RefCell<OwnDevice> = RefCell::new(OwnDevice(taken()));
 }
 
-/// Returns an idle device. If there is none, opens a new one and reuses the capability probe of the first one.
+/// Returns an idle device. If no device is idle, opens a new device, which reuses the capability probe of the first
+/// device.
 fn taken() -> Option<TestDevice> {
     static FIRST: OnceLock<Option<BatchDevice>> = OnceLock::new();
     if let Some(idle) = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop() {
@@ -91,7 +92,8 @@ pub(crate) fn lowerings(wgsl: &str) -> Vec<Lowering> {
     all
 }
 
-/// Returns the device of the calling test with two lowerings: its own one, and the one that changes the shader most.
+/// Returns the device of the calling test with two lowerings: the device's own lowering, and the lowering that changes
+/// the shader most.
 pub(crate) fn devices_for(wgsl: &str) -> Vec<BatchDevice> {
     let furthest = lowerings(wgsl).into_iter().next_back();
     let has_singles = wgsl.contains("f32");

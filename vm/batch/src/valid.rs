@@ -1,5 +1,5 @@
-//! Shader text, parsed and validated by naga. This module depends on a device only by its number types, and not on what
-//! a shader computes.
+//! Shader text, parsed and validated by naga. This module uses only the number types of a device, and is independent of
+//! the computations in shaders.
 
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use naga::{Module, ScalarKind, TypeInner};
@@ -26,7 +26,7 @@ impl ValidShader {
     ///
     /// # Errors
     ///
-    /// Returns [`BatchError::Shader`] with naga's message and the line concerned.
+    /// Returns [`BatchError::Shader`] with naga's message and the faulty line.
     pub fn of(wgsl: &str, wide: WideTypes) -> Result<Self, BatchError> {
         let module = naga::front::wgsl::parse_str(wgsl)
             .map_err(|error| BatchError::Shader(error.emit_to_string(wgsl)))?;
@@ -48,8 +48,8 @@ impl ValidShader {
     }
 }
 
-/// Returns true if a WGSL text uses 64-bit floats, even if the text is invalid on devices that have them. Returns false
-/// if the text can't be parsed.
+/// Returns true if a WGSL text uses 64-bit floats, even if the text is invalid for another reason. Returns false if the
+/// text can't be parsed.
 pub(crate) fn names_wide_floats(wgsl: &str) -> bool {
     naga::front::wgsl::parse_str(wgsl).is_ok_and(|module| has_wide_floats(&module))
 }

@@ -1,5 +1,5 @@
-//! Splits the words of a lane's memory into runs with a common source. A run is filled from its source at the start, or
-//! compared with its source at the end. This module is independent of SSA functions.
+//! Splits the words of a lane's memory into runs with a common source. At the start of a lane, a run is filled from its
+//! source; at the end, a run is compared with its source. This module is independent of SSA functions.
 
 use crate::cells::StartWord;
 
@@ -24,8 +24,8 @@ pub(crate) enum WordSource {
     Table(u32),
 }
 
-/// Splits words into runs with a common source; `first` is the number of the first word. Short runs of constants are
-/// combined to a table, which is appended to `constants`.
+/// Splits words into runs with a common source; `first` is the number of the first word. Combines short runs of
+/// constants to a table, and appends the table to `constants`.
 pub(crate) fn word_runs(
     first: u32,
     words: impl Iterator<Item = StartWord>,

@@ -1,5 +1,5 @@
-//! Interfaces that a compiling engine implements: the engine, its compiled code, and the requests that run the code.
-//! This module depends on no particular engine and on no machine.
+//! Interfaces that a compiling engine implements: the engine itself, its compiled code, and the requests that run this
+//! code. This module uses no particular engine and no machine.
 
 use std::fmt::Debug;
 
@@ -15,15 +15,15 @@ pub trait Code: Debug + Send + Sync {
     fn run(&self, job: Job) -> CodeOutcome;
 }
 
-/// Request of a gradient call for a SIMD group.
+/// Request to execute one gradient call for all lanes of a SIMD group.
 #[derive(Debug)]
 pub struct GroupJob<'c> {
     /// Integer cells of the working memory, which the code reads and writes.
     pub ints: &'c mut [InGroup<i64>],
     /// Real cells of the working memory, as bits of binary64.
     pub reals: &'c mut [InGroup<u64>],
-    /// Adjoints of the working memory, row by row, as bits of binary64. The caller has already stored the seeds in
-    /// them.
+    /// Adjoints of the working memory, row by row, as bits of binary64. Before the run, the caller stores the seeds in
+    /// these cells.
     pub adjoints: &'c mut [InGroup<u64>],
     /// Integer cells of the lanes' start states.
     pub start_ints: &'c [InGroup<i64>],
@@ -31,24 +31,25 @@ pub struct GroupJob<'c> {
     pub start_reals: &'c [InGroup<u64>],
     /// Receives the values at the turning point, in the order of [`crate::call::CallTask::seeded`].
     pub results: &'c mut [InGroup<u64>],
-    /// Step budget of the primal sweep: at least [`SsaFunction::first_steps`].
+    /// Step budget of the primal sweep. The caller must set it to at least [`SsaFunction::first_steps`].
     pub left: u64,
-    /// Receives the evidence for verification.
+    /// Receives the evidence from which the caller verifies the reverse sweep.
     pub evidence: &'c mut GroupEvidence,
 }
 
-/// Outcome of a SIMD group's call. The cells of the group are defined only after [`GroupOutcome::Finished`].
+/// Outcome of a SIMD group's call. After any outcome except [`GroupOutcome::Finished`], the group's cells are
+/// undefined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupOutcome {
     /// All lanes reached the end of the function.
     Finished {
-        /// False if branches are watched and the reverse sweep took other branches than the primal sweep, or another
-        /// number of steps.
+        /// False if branches are watched, and the reverse sweep took other branches or another number of steps than the
+        /// primal sweep.
         has_same_path: bool,
     },
-    /// Lanes diverged. Holds the number of lanes before the first one that branches differently from lane 0.
+    /// Lanes diverged. Holds the index of the first lane that branched differently from lane 0.
     Diverged(usize),
-    /// A check failed in some lane. The interpreter has to repeat all lanes, and may find no fault in them.
+    /// A check failed in some lane. The interpreter must repeat all lanes; these repeated runs may succeed.
     Failed,
 }
 

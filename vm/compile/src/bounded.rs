@@ -1,5 +1,6 @@
-//! SSA functions with a bounded call depth, for engines that allocate all memory of a run in advance. In such a
-//! function, lack of space for a call is a failed check, not a side exit. This module is independent of engines.
+//! SSA functions with a bounded call depth, for engines that allocate all memory of a run in advance. If such a
+//! function has no space for another call, a check fails; other functions take a side exit. This module is independent
+//! of engines.
 
 use reviver_vm::{Program, State};
 
@@ -13,16 +14,16 @@ use crate::order::drop_unreachable;
 pub struct BoundedCalls {
     /// Largest number of out-of-line calls that may be open at once.
     pub functions: u32,
-    /// Number of integer cells after those of the initial state; they must hold 0 at the start.
+    /// Number of integer cells after those of the initial state. The added cells must hold 0 at the start.
     pub ints: u32,
-    /// Number of real cells after those of the initial state; they must hold 0 at the start.
+    /// Number of real cells after those of the initial state. The added cells must hold 0 at the start.
     pub reals: u32,
-    /// Words of [`crate::op::Space::References`]; 0 if the function makes no out-of-line call.
+    /// Number of words in [`crate::op::Space::References`]; 0 if the function makes no out-of-line call.
     pub references: u32,
 }
 
 impl BoundedCalls {
-    /// Returns the larger of two bounds, field by field. The result suffices for both functions.
+    /// Returns the maximum of two bounds in each field, so that the result suffices for both functions.
     pub fn max(self, other: BoundedCalls) -> BoundedCalls {
         BoundedCalls {
             functions: self.functions.max(other.functions),
@@ -32,8 +33,8 @@ impl BoundedCalls {
         }
     }
 
-    /// Computes the memory for open out-of-line calls: for as many calls as fit in `words` words, but for at least
-    /// `least` calls. The program's limits may reduce the number of calls. `is_doubled` is true if each real has an
+    /// Computes the memory for open out-of-line calls. The number of calls is the largest that fits in `words` words,
+    /// but at least `least`. The program's limits may reduce this number. `is_doubled` is true if each real has an
     /// adjoint. Returns `None` if the limits don't even allow the inlined calls.
     pub fn of(
         program: &Program,
@@ -58,8 +59,8 @@ impl BoundedCalls {
     }
 }
 
-/// Replaces each exit for lack of space by a check that fails if there is no space for a call. The entry of the
-/// function must be in main.
+/// Replaces each exit for lack of space by a check that fails if there is no space for a call. The function must begin
+/// in main.
 pub fn bounded(mut function: SsaFunction, calls: BoundedCalls) -> SsaFunction {
     let end = FIRST_RECORD + calls.functions * function.demands.record;
     let given: Vec<_> = function.inputs().filter(|(_, input)| *input == Input::RecordsEnd).collect();

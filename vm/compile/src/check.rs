@@ -1,5 +1,5 @@
-//! Well-formedness check of SSA functions: the properties that every engine relies on. Tests run it after construction
-//! and after every pass. This module is independent of the meaning of operations.
+//! Well-formedness check of SSA functions, for the properties that every engine relies on. Tests run it after
+//! construction and after every pass. This module is independent of the meaning of operations.
 
 use reviver_isa::instruction::Class;
 
@@ -10,7 +10,7 @@ use crate::order::dominators;
 /// Checks that a function is well-formed.
 ///
 /// # Errors
-/// Describes the first fault, in words for compiler developers.
+/// Returns a description of the first fault, for compiler developers.
 pub fn check(function: &SsaFunction) -> Result<(), String> {
     let made = places(function)?;
     let dominators = dominators(function);
@@ -27,8 +27,8 @@ pub fn check(function: &SsaFunction) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the place of each value's definition: the block, and 0 for a parameter or the operation's position, from 1
-/// on.
+/// Returns the place of each value's definition: the block's number, and the place in the block. The place is 0 for a
+/// parameter, and the operation's index plus 1 for an operation.
 fn places(function: &SsaFunction) -> Result<Vec<Option<(u32, usize)>>, String> {
     let mut made = vec![None; function.definitions.len()];
     for (number, block) in (0..).zip(&function.blocks) {

@@ -18,15 +18,15 @@ use crate::compiled::{Compiled, MOST_WORK};
 use crate::function::{Specialization, SsaBlock, SsaEnd};
 use crate::passes::{PASSES, Pass, optimized};
 
-/// Choice of the thread that compiles the code a run needs, and whether the run waits for that thread. The run's
-/// results don't depend on this choice.
+/// Choice of the thread that compiles code for a run, and of whether the run waits for this thread. The run's results
+/// don't depend on this choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompileTiming {
     /// The run's thread compiles the code.
     AtOnce,
-    /// A compiler thread compiles the code while the run waits, unless its machine is asked to stop.
+    /// A compiler thread compiles the code. The run waits for the code, unless the run's machine is asked to stop.
     Awaited,
-    /// A compiler thread compiles the code while the interpreter continues.
+    /// A compiler thread compiles the code, while the interpreter continues the run.
     Meanwhile,
 }
 
@@ -36,14 +36,14 @@ pub(crate) enum CodeStatus {
     Ready(Arc<Compiled>),
     /// There is no code, and there will be none.
     Never,
-    /// There is no code yet: a thread is compiling, or more steps must be executed first.
+    /// There is no code yet: a thread is compiling it, or more steps must be executed before it is compiled.
     NotYet,
 }
 
 /// Number of operations that are compiled regardless of the number of steps.
 const FREE_OPERATIONS: u64 = 1 << 17;
-/// Number of executed steps that pay for compiling one more operation. Interpreting a step takes a few nanoseconds,
-/// compiling an operation some microseconds.
+/// Number of executed steps after which one more operation may be compiled. Interpreting a step takes a few
+/// nanoseconds; compiling an operation takes some microseconds.
 const STEPS_PER_OPERATION: u64 = 512;
 /// Upper bound on the specializations of a program.
 const MOST_SPECIALIZATIONS: usize = 1 << 12;
@@ -126,8 +126,8 @@ impl<B: Backend> CodeCache<B> {
         &self.common.program
     }
 
-    /// Returns the status of a specialization's code. If there is no code yet, compiles it, provided that `steps`
-    /// executed steps pay for compilation. `steps` is the total of all runs of the program so far.
+    /// Returns the status of a specialization's code. If there is no code yet, compiles it if the number of executed
+    /// steps allows the compilation. `steps` is the number of steps that all runs of the program have executed so far.
     pub fn code(
         &self,
         specialization: &Specialization,
@@ -161,8 +161,8 @@ impl<B: Backend> CodeCache<B> {
         }
     }
 
-    /// Lets the compiler thread compile a specialization, unless that thread is busy. If no thread can be started,
-    /// compiles the specialization on this thread and returns false.
+    /// Lets the compiler thread compile a specialization, unless the compiler thread is busy. If no compiler thread can
+    /// be started, compiles the specialization on the calling thread and returns false.
     fn begin(&self, specialization: &Specialization) -> bool {
         if std::mem::replace(&mut *self.common.is_compiling(), true) {
             return true;
@@ -176,7 +176,7 @@ impl<B: Backend> CodeCache<B> {
         self.common.changes.load(Ordering::Relaxed)
     }
 
-    /// Applies `of` to each specialization whose code isn't slow, and collects the results other than `None`.
+    /// Applies `of` to each compiled specialization whose code isn't slow, and collects the results other than `None`.
     pub fn entries<T>(&self, of: impl Fn(&Specialization) -> Option<T>) -> Vec<T> {
         let known = self.common.known();
         let with_code = known.iter().filter(|(_, code)| code.as_ref().is_some_and(|code| !code.is_slow()));
@@ -199,7 +199,7 @@ impl<B> Common<B> {
         self.is_compiling.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until no thread compiles. Returns false if the waiting machine is asked to stop before that.
+    /// Waits until no thread compiles. Returns false if the waiting run's machine is asked to stop first.
     fn await_code(&self, is_asked_to_stop: impl Fn() -> bool) -> bool {
         let mut is_compiling = self.is_compiling();
         while *is_compiling {

@@ -1,5 +1,5 @@
-//! Compiled code of a specialization, with its memory demands, and its execution on a machine. Other modules choose the
-//! specialization and handle failed checks. This module is independent of engines.
+//! Compiled code of a specialization with its memory demands, and the execution of this code on a machine. Other
+//! modules choose the specialization and handle failed checks. This module is independent of engines.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
@@ -23,10 +23,10 @@ const MOST_LEVEL_CELLS: u32 = 1 << 15;
 /// Upper bound on the work of SSA construction: the number of values and of recorded variable definitions. Compiling a
 /// function of this size takes about a second.
 pub(crate) const MOST_WORK: usize = 1 << 19;
-/// Number of runs after which code may be classified as slow.
+/// Number of runs of the code before it may be classified as slow.
 const MEASURED_RUNS: u64 = 1 << 10;
-/// Average steps per run below which code is slow: entering and leaving it then takes about twice as long as
-/// interpreting.
+/// Least average number of steps per run of code that isn't slow. At lower averages, entering and leaving the code
+/// takes about twice as long as interpreting its steps.
 const LEAST_STEPS_PER_RUN: u64 = 64;
 
 /// Compiled code with its requirements.
@@ -38,7 +38,7 @@ pub(crate) struct Compiled {
     demands: Demands,
     /// Number of out-of-line calls that may be open at once. It grows after an exit for lack of space.
     levels: AtomicU32,
-    /// Number of call records written at entry. It grows after the code has returned from all of them.
+    /// Number of call records written at entry. It grows after the code has returned from all recorded calls.
     entry_records: AtomicU32,
     /// True if the code omits checks.
     is_unchecked: bool,
@@ -52,7 +52,7 @@ pub(crate) struct Compiled {
     /// Number of runs recorded by [`Compiled::is_slow_after`].
     runs: AtomicU64,
     steps: AtomicU64,
-    /// True once the interpreter was found to be faster, because runs are short.
+    /// True as soon as runs were found to be so short that the interpreter is faster.
     is_slow: AtomicBool,
     code: Box<dyn Code>,
 }
@@ -128,8 +128,8 @@ impl Compiled {
     }
 
     /// Runs the code on a machine that is at the entry position, and returns the number of steps. Returns `None` if a
-    /// check failed, or if the program's limits leave no space; the machine's cells are then undefined. `references` is
-    /// a buffer for call records.
+    /// check failed, or if the program's limits leave no space. After `None`, the machine's cells are undefined.
+    /// `references` is a buffer for call records.
     pub fn run(&self, machine: &mut Machine, segment: Segment, references: &mut Vec<i64>) -> Option<u64> {
         if self.needs_adjoints {
             machine.state_mut().make_adjoints().ok()?;

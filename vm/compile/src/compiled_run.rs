@@ -1,9 +1,9 @@
 //! Compiled runs of whole programs, from one end to the other ([`CompiledRun`]), and the plans of such runs and of a
 //! gradient's sweeps ([`RunPlan`]).
 //!
-//! A caller that can start again needs no copy of the machine, unlike the tiered runtime ([`crate::tiered`]). So a
-//! short run costs little more than its steps. This module knows no engine and no meaning of an operation, and
-//! interprets nothing.
+//! After a failed check, the caller starts the run again. So a compiled run needs no copy of the machine, unlike the
+//! tiered runtime ([`crate::tiered`]), and a short run costs little more than its steps. This module uses no particular
+//! engine, is independent of the meaning of operations, and never interprets.
 
 use reviver_flow::Activity;
 use reviver_flow::graph::CodeDirection;
@@ -19,8 +19,9 @@ use crate::function::{LiveAtExits, Specialization, SsaFunction, StopPlace, Zeros
 use crate::passes::{PASSES, Pass, optimized};
 use crate::start::RunStart;
 
-/// Plan of a run through main's code: its ends, its direction and its mode. A compiled run executes one plan, from one
-/// end of the program to the other. The call functions of [`crate::call`] join the plans of two sweeps.
+/// Plan of a run through main's code: its first and last position, its direction and its mode. A compiled run executes
+/// one plan, from one end of the program to the other. The call functions of [`crate::call`] join the plans of two
+/// sweeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunPlan {
     /// Direction of the run, which leads from `from` to `to`.
@@ -33,7 +34,8 @@ pub struct RunPlan {
     pub gradient: bool,
     /// Level that says which checks the code performs.
     pub level: CheckLevel,
-    /// True if jumps and freed cells are watched, as by [`Machine::watch`]. Exact number systems need no watch.
+    /// True if the code reports jumps and freed cells to a watcher, as [`Machine::watch`] does. Exact number systems
+    /// need no watcher.
     pub is_watched: bool,
 }
 
@@ -45,8 +47,8 @@ impl RunPlan {
         RunPlan { travel, from, to, gradient: false, level, is_watched: false }
     }
 
-    /// Returns the plans of a gradient's primal and reverse sweeps, with a turning point. Sweeps are watched only if
-    /// they are checked.
+    /// Returns the plans of a gradient's primal sweep and reverse sweep, which meet at the turning point `turn`. Only
+    /// checked sweeps are watched.
     pub fn gradient(program: &Program, turn: u32, level: CheckLevel) -> [RunPlan; 2] {
         let is_watched = level.is_checked() && !program.module().real.is_exact();
         let primal_plan = RunPlan { to: turn, is_watched, ..RunPlan::whole(program, Travel::Forward, level) };
@@ -88,7 +90,7 @@ impl RunPlan {
         arrives(&function, self.to).then(|| optimized(function, passes))
     }
 
-    /// Returns the liveness at exits. A reverse sweep that isn't verified has only adjoints as results.
+    /// Returns the liveness at exits. If a reverse sweep isn't verified, its only results are adjoints.
     fn live_at_exits(&self) -> LiveAtExits {
         match (self.gradient, self.level) {
             (true, CheckLevel::Unchecked) => LiveAtExits::AdjointsOnReturn,
@@ -96,9 +98,9 @@ impl RunPlan {
         }
     }
 
-    /// Returns the zeros that the code assumes at entry. At an end of the program, main's frame is 0, unless a caller
-    /// changed it; so each machine or start is checked before its run. At the turning point of a gradient, only seeded
-    /// cells have adjoints other than 0, and these cells are globals.
+    /// Returns the zeros that the code assumes at entry. At both ends of the program, main's frame is 0 unless a caller
+    /// has changed it; so each machine or start state is checked before a run. At the turning point of a gradient, only
+    /// seeded cells have adjoints other than 0, and seeded cells are globals.
     pub(crate) fn zeros(&self, program: &Program) -> ZerosAtEntry {
         let are_few = frames::are_few(program);
         ZerosAtEntry {
@@ -114,7 +116,7 @@ impl RunPlan {
 pub struct CompiledRun {
     program: Program,
     plan: RunPlan,
-    /// Known zeros at entry, as the code assumes them.
+    /// Zeros that the code assumes at entry.
     zeros: ZerosAtEntry,
     compiled: Compiled,
 }
@@ -131,10 +133,10 @@ pub struct RunBuffers {
 pub enum RunEnd {
     /// The machine is at the end of the compiled run.
     Finished,
-    /// The machine is anywhere between the ends, perhaps still at the beginning. Any engine can continue from there.
+    /// The machine is between the two ends, or still at the beginning. Any engine can continue from this state.
     Underway,
-    /// A check failed, so the machine's cells are undefined. The caller sets the machine to the start again,
-    /// and interprets the run.
+    /// A check failed, so the machine's cells are undefined. The caller must set the machine to the start again, and
+    /// interpret the run.
     Failed,
 }
 
@@ -156,14 +158,14 @@ impl CompiledRun {
         Some(CompiledRun { program: program.clone(), plan, zeros: plan.zeros(program), compiled })
     }
 
-    /// Returns the largest number of steps before the code first checks its budget. A run with a smaller budget isn't
-    /// started.
+    /// Returns the largest number of steps before the code first checks its budget. Code isn't run with a smaller
+    /// budget.
     pub fn first_steps(&self) -> u64 {
         self.compiled.first_steps
     }
 
-    /// Runs a machine from its current state for at most `budget` steps. A machine that isn't at the beginning of the
-    /// compiled run, in the compiled run's mode, doesn't move.
+    /// Runs a machine from its current state for at most `budget` steps. Doesn't move the machine unless it is at the
+    /// beginning of the compiled run, and in the compiled run's mode.
     pub fn run(&self, machine: &mut Machine, buffers: &mut RunBuffers, budget: u64) -> RunEnd {
         if budget < self.first_steps() || !self.begins_at(machine) {
             return RunEnd::Underway;
@@ -175,8 +177,8 @@ impl CompiledRun {
     /// for a start or a machine of another program.
     ///
     /// # Errors
-    /// Fails if there is no memory for the state. The machine's state is then undefined, until it is set to a start
-    /// again.
+    /// Fails if there is no memory for the state. The machine's state is then undefined until a later call sets the
+    /// machine to a start.
     pub fn run_from(
         &self,
         start: &RunStart,

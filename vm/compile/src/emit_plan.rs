@@ -1,6 +1,6 @@
-//! Plan for emitters of text: which blocks and values of an SSA function are written, and in which order. Blocks that
-//! only safepoints reach, dead values and trivial block parameters (φ) are left out. This module is independent of the
-//! target language.
+//! Plan for emitters of text: the blocks and values of an SSA function that are written, and the order of the blocks.
+//! The plan omits blocks that only the `stop` edges of safepoints reach, dead values, and trivial block parameters (φ).
+//! This module is independent of the target language.
 
 use std::collections::HashMap;
 
@@ -12,9 +12,9 @@ use crate::passes::trivial_phis::{passed, replace_trivial};
 /// Blocks and values that an emitter writes.
 #[derive(Debug)]
 pub struct EmitPlan {
-    /// Blocks in reverse postorder: each after its predecessors, except for back edges.
+    /// Blocks in reverse postorder: each block comes after its predecessors, except for back edges.
     pub order: Vec<u32>,
-    /// Final replacement of each value.
+    /// Final replacement of each value: the value itself if it isn't replaced.
     replacements: Vec<SsaValue>,
     /// Number of uses of each value in the written code.
     uses: Vec<u32>,
@@ -22,7 +22,8 @@ pub struct EmitPlan {
     is_shared: Vec<bool>,
 }
 
-/// Returns the edges that an emitter follows. A safepoint always continues, because text doesn't count steps.
+/// Returns the edges that an emitter follows. Of a safepoint, this is only the edge `next`, because emitted text has no
+/// step budget.
 pub fn followed(end: &SsaEnd) -> Vec<&Jump> {
     match end {
         SsaEnd::Safepoint { next, .. } => vec![next],
@@ -36,8 +37,8 @@ impl EmitPlan {
         EmitPlan::with(function, [], [])
     }
 
-    /// Plans a function with additional replacements, each a value and its replacement, and additional uses, each a
-    /// block and the value that the block uses.
+    /// Plans a function with additional replacements and additional uses of values. A replacement is a value and the
+    /// value that replaces it; a use is a block and the value that the block uses.
     pub fn with(
         function: &SsaFunction,
         others: impl IntoIterator<Item = (SsaValue, SsaValue)>,
@@ -79,7 +80,7 @@ impl EmitPlan {
         self.is_shared.get(value.0 as usize).copied().unwrap_or(true)
     }
 
-    /// Returns the written parameters of an edge's target, each with its argument.
+    /// Returns the parameters of an edge's target that are written as variables, each with its argument.
     pub fn passed(&self, function: &SsaFunction, jump: &Jump) -> Vec<(SsaValue, SsaValue)> {
         let parameters = function.blocks.get(jump.to as usize).map_or(&[][..], |block| &block.parameters);
         let pairs = parameters.iter().zip(&jump.arguments);
@@ -160,7 +161,7 @@ fn homes(function: &SsaFunction) -> Vec<Option<u32>> {
 fn order(function: &SsaFunction) -> Vec<u32> {
     let mut is_seen = vec![false; function.blocks.len()];
     let mut order = Vec::new();
-    // Depth-first path: each block with its remaining successors, the next one last.
+    // Depth-first path: each block with its remaining successors. The last of these successors is visited next.
     let mut path: Vec<(u32, Vec<u32>)> = Vec::new();
     let successors = |block: u32| -> Vec<u32> {
         followed(&function.blocks[block as usize].end).iter().map(|jump| jump.to).collect()

@@ -1,7 +1,7 @@
 //! Error of SSA construction.
 
-/// Reason why SSA construction failed. For a verified program, construction succeeds at each position unless the
-/// function is too large.
+/// Reason why SSA construction failed. For a position of a verified program, construction fails only if the function is
+/// too large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BuildError {
     /// The position or the step isn't in the code.

@@ -1,5 +1,5 @@
-//! Evaluator of SSA functions: slow, but simple enough to define the meaning of an SSA function. Tests compare all
-//! compiling engines with the evaluator. This module is independent of machines.
+//! Evaluator of SSA functions. It is slow, but its code is simple enough to define the meaning of an SSA function.
+//! Tests compare all compiling engines with the evaluator. This module is independent of machines.
 
 use reviver_isa::arith::{Arith, Elementary};
 use reviver_isa::fault::{Eval, Fault};
@@ -41,7 +41,8 @@ impl Code for SsaFunction {
 struct Evaluation<'f, 'c, 'w, R> {
     function: &'f SsaFunction,
     job: Job<'c, 'w>,
-    /// Remaining steps of `budget`. The budget is that of the run; after a turning point, that of the reverse sweep.
+    /// Remaining steps of `budget`, which is the step budget of the run, or after a turning point, the step budget of
+    /// the reverse sweep.
     left: u64,
     budget: u64,
     /// Number of steps before the turning point.
@@ -52,7 +53,7 @@ struct Evaluation<'f, 'c, 'w, R> {
     counts: Counts,
 }
 
-/// Error: a check failed, or an operation has no value for its operands.
+/// Error of the evaluator: a check failed, or an operation has no result for its operands.
 struct CheckFailed;
 
 impl From<Fault> for CheckFailed {

@@ -1,5 +1,5 @@
-//! Finds operations that aren't compiled, for engines without an interpreter. Such an engine rejects a program whose
-//! SSA function has an exit other than its end.
+//! Finds operations that aren't compiled, for engines without an interpreter. Such an engine rejects a program if its
+//! SSA function has an exit other than the function's end.
 
 use reviver_flow::graph::CodeDirection;
 use reviver_isa::Module;
@@ -27,7 +27,7 @@ pub enum ForeignKind {
     Stack,
     /// A `show`.
     Show,
-    /// A call that isn't compiled, such as one of a procedure with a rule.
+    /// A call that isn't compiled, such as a call of a procedure with a rule.
     Call,
     /// Tasks whose arguments must be compared at run time.
     Tasks,
@@ -38,7 +38,7 @@ pub enum ForeignKind {
 }
 
 /// Checks that a function exits only at its end: at the position `to` in main, without open calls. Exits for lack of
-/// call memory are allowed, too.
+/// space for a call are also allowed.
 ///
 /// # Errors
 /// Returns the operation at the first other exit; `None` if that exit isn't at an instruction.

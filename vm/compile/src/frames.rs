@@ -53,7 +53,7 @@ pub(crate) fn zeros(program: &Program, state: &State) -> ZerosAtEntry {
     ZerosAtEntry { no_adjoint_is_negative, cells, adjoints }
 }
 
-/// Returns true if a state has all zeros that `wanted` states. Other cells aren't checked.
+/// Returns true if a state has at least the zeros that `wanted` lists. Checks no other cells.
 pub(crate) fn are_known(program: &Program, state: &State, wanted: ZerosAtEntry) -> bool {
     let looks_at_frame = wanted.cells || wanted.adjoints;
     (!looks_at_frame || state.calls.is_empty() && are_few(program))
@@ -104,7 +104,7 @@ fn joined(words: &[u64]) -> u64 {
 pub(crate) struct FunctionFrames<'f> {
     pub calls: &'f [OutOfLineCall],
     pub demands: Demands,
-    /// Upper bound on call records that are written at entry; at least one is written.
+    /// Upper bound on call records that are written at entry; the bound is at least 1.
     pub entry_records: u32,
     /// Number of out-of-line calls that the code may have open at once.
     pub levels: u32,
@@ -112,14 +112,13 @@ pub(crate) struct FunctionFrames<'f> {
     pub most_calls: u32,
 }
 
-/// Upper bound on the cells, in each class, that a run reserves for calls that it opens after recorded calls have
-/// returned.
+/// Upper bound on the cells of each class that a run reserves for calls that open after recorded calls have returned.
 const MOST_LEFT_CELLS: u64 = 1 << 14;
 
 impl FunctionFrames<'_> {
-    /// Returns upper bounds on the call stack and the cells while the code runs; `None` if the program's limits don't
-    /// allow these sizes. The code may return from all recorded calls except the outermost one, and then open calls
-    /// that need more cells.
+    /// Returns upper bounds on the call stack and on the cells while the code runs; `None` if the program's limits
+    /// don't allow these sizes. The bounds take into account that the code may return from all recorded calls except
+    /// the outermost one, and then open calls that need more cells.
     fn most(self, lowest: LowestFrame, entry_records: u32) -> Option<OpenSizes> {
         let Demands { frame_ints, frame_reals, depth, level, .. } = self.demands;
         let left = u64::from(entry_records.saturating_sub(1));
@@ -143,7 +142,7 @@ struct OpenSizes {
     reals: usize,
 }
 
-/// Open calls of a state while compiled code runs.
+/// Records of a state's open calls while compiled code runs, with the space that is reserved for further calls.
 #[derive(Debug)]
 pub(crate) struct OpenFrames<'f> {
     of: FunctionFrames<'f>,
@@ -156,15 +155,16 @@ pub(crate) struct OpenFrames<'f> {
     pub entry_records: u32,
 }
 
-/// Call stack and frame of a state after some of its innermost calls have returned.
+/// Size of the call stack, and end of the frame, after some of a state's innermost calls have returned.
 #[derive(Clone, Copy, Debug)]
 struct LowestFrame {
     calls: usize,
     frame: Frame,
     inverted: bool,
     references: usize,
-    /// First integer cell and first real cell after the frame.
+    /// Address of the first integer cell after the frame.
     ints: u32,
+    /// Address of the first real cell after the frame.
     reals: u32,
 }
 
@@ -180,7 +180,7 @@ impl LowestFrame {
         }
     }
 
-    /// Returns the state after a return from the innermost `calls` calls.
+    /// Returns the call stack and frame after a return from the innermost `calls` calls.
     fn below(self, state: &State, calls: usize) -> Option<LowestFrame> {
         let first = self.calls.checked_sub(calls)?;
         let record = state.calls.get(first)?;
@@ -212,7 +212,7 @@ impl<'f> OpenFrames<'f> {
         let mut known = frames.known(state);
         let lowest = |known: &[KnownCall]| known.last().map_or(LowestFrame::of(state), |last| last.frame);
         let mut sizes = of.most(lowest(&known), known.len() as u32);
-        // With fewer records, the code can return from fewer calls, and open fewer others in their place.
+        // With fewer records, the code can return from fewer calls, and so open fewer other calls afterwards.
         while sizes.is_none() && known.len() > 1 {
             known.truncate(known.len() / 2);
             if let Some(last) = known.last_mut() {
@@ -262,15 +262,15 @@ impl<'f> OpenFrames<'f> {
             known.push(call);
             (function, frame) = (by, below);
         }
-        // In this function, the caller of the outermost recorded call is unknown, so the record has number 0.
+        // The code can't return to the caller of the outermost recorded call, so the record's number becomes 0.
         if let Some(last) = known.last_mut() {
             (last.number, last.calls) = (0, 1);
         }
         known
     }
 
-    /// Moves the state to an exit. The calls that are open at the exit become calls of the state, and all other added
-    /// cells are removed. Returns the number of records at the exit.
+    /// Moves the state to an exit. Pushes the calls that are open at the exit on the state's call stack, and removes
+    /// the added cells that aren't in their frames. Returns the number of records at the exit.
     pub fn leave(&self, state: &mut State, exit: &SsaExit, words: &[i64]) -> u32 {
         let record = self.of.demands.record;
         let top = words.get(TOP_WORD as usize).filter(|_| record > 0).map_or(FIRST_RECORD, |&top| top as u32);
@@ -316,7 +316,7 @@ struct KnownCall {
     number: i64,
     /// Number of calls of the state that the record covers.
     calls: usize,
-    /// State in which the callee is the innermost call.
+    /// Call stack and frame while the callee is the innermost call.
     frame: LowestFrame,
 }
 
@@ -330,7 +330,7 @@ impl KnownCall {
             let frame = state.calls.get(call).filter(|_| call < self.frame.calls);
             frame.map_or(self.frame.frame, |record| record.frame).references as usize
         };
-        // The arguments of the call come first, then those of the inlined calls around its site.
+        // The arguments of the call come first, and the arguments of the inlined calls around its site follow.
         let last = self.frame.calls;
         let first = last + 1 - self.calls;
         let own = state.references.get(start(last)..end).unwrap_or_default();
@@ -344,8 +344,8 @@ impl KnownCall {
     }
 }
 
-/// Returns true if the state's calls between `below` and `frame` are those that `call` opens: at the same call sites,
-/// with the same distance of frames.
+/// Returns true if the state's calls between `below` and `frame` are the calls that `call` opens. Their call sites and
+/// the distances between their frames must be the same.
 fn is_open(state: &State, frame: LowestFrame, below: LowestFrame, call: &OutOfLineCall) -> bool {
     let records = state.calls.get(below.calls..frame.calls).unwrap_or_default();
     let are_same = records.len() == call.opened.len()
@@ -382,12 +382,12 @@ fn open(state: &mut State, calls: &[OpenedCall], passed: &[i64], next: &mut [u32
 /// Space in a state for inlined calls of code that begins in main and makes no out-of-line call.
 #[derive(Debug)]
 pub(crate) struct InlinedCalls {
-    /// First integer cell and first real cell after those of main.
+    /// Addresses of the first integer cell and of the first real cell after the cells of main.
     next: [u32; 2],
 }
 
 impl InlinedCalls {
-    /// Reserves space, which the program's limits allow (see [`levels`]).
+    /// Reserves the space. The caller has checked with [`levels`] that the program's limits allow it.
     ///
     /// # Errors
     /// A memory request was refused.
@@ -408,8 +408,8 @@ impl InlinedCalls {
         Ok(InlinedCalls { next: next.map(|cells| cells as u32) })
     }
 
-    /// Moves the state to an exit. The calls that are open at the exit become calls of the state, and all other added
-    /// cells are removed.
+    /// Moves the state to an exit. Pushes the calls that are open at the exit on the state's call stack, and removes
+    /// the added cells that aren't in their frames.
     pub fn leave(self, state: &mut State, exit: &SsaExit, words: &[i64]) {
         let InlinedCalls { mut next } = self;
         open(state, &exit.calls, words.get(FIRST_RECORD as usize..).unwrap_or_default(), &mut next);

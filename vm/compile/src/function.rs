@@ -19,40 +19,40 @@ use reviver_vm::CheckLevel;
 /// Specialization key of an SSA function: the code from a position to its exits, in one direction and one mode.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Specialization {
-    /// Position of the entry: before the instruction of this index (and after the one before it).
+    /// Position of the entry: between two instructions. It is the index of the second one.
     pub position: u32,
     /// Direction in which the code runs through the program.
     pub direction: CodeDirection,
     /// True if steps propagate adjoints.
     pub gradient: bool,
-    /// Activity analysis: which sources of each step receive adjoints.
+    /// Result of the activity analysis: the sources of each step that receive adjoints.
     pub activity: Activity,
     /// Level that says which checks the code performs.
     pub level: CheckLevel,
     /// True if the code reports jumps and freed cells to a watcher.
     pub is_watched: bool,
-    /// Places at which the run stops when it reaches them.
+    /// Places at which the code exits, because the run stops there.
     pub stops: StopPlaces,
-    /// Known zeros at entry. Code that begins at the program's start is specialized for them.
+    /// Known zeros at entry. Code that begins at the program's start relies on these zeros.
     pub zeros: ZerosAtEntry,
     /// Memory that the caller reads at exits. Stores to other memory may be eliminated.
     pub live_at_exits: LiveAtExits,
 }
 
-/// Liveness at exits: the memory that the caller reads after an exit. The counts and the exit's position are always
-/// read. An exit at a safepoint, or for lack of space for a call, isn't a return. After such an exit, the caller either
-/// continues the run at the exit's position, or starts the run again.
+/// Liveness at exits: the memory that the caller reads after an exit. The caller always reads the counts and the exit's
+/// position. An exit is a *return* unless it is at a safepoint, or for lack of space for a call. After an exit that
+/// isn't a return, the caller either continues the run at the exit's position, or starts the run again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LiveAtExits {
-    /// All memory, at every exit.
+    /// The caller reads all memory, at every exit.
     All,
-    /// All memory, but only at a return.
+    /// The caller reads all memory, but only after a return.
     AllOnReturn,
-    /// Only adjoints, and only at a return.
+    /// The caller reads only adjoints, and only after a return.
     AdjointsOnReturn,
 }
 
-/// Facts about zeros at entry, on which specialized code relies. Zero means +0: all bits are 0.
+/// Facts about zeros at entry, on which specialized code relies. A zero is +0, so all its bits are 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ZerosAtEntry {
     /// True if all integer and real cells of main's frame are 0.
@@ -66,9 +66,9 @@ pub struct ZerosAtEntry {
 /// Position in the code together with the direction in which the run reaches it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StopPlace {
-    /// Position between two instructions: the index of the instruction after it.
+    /// Position between two instructions, as the index of the second one.
     pub position: u32,
-    /// Direction of the run; a stop concerns only runs in this direction.
+    /// Direction of the run. Runs in the other direction don't stop at the position.
     pub direction: CodeDirection,
 }
 
@@ -77,7 +77,7 @@ pub struct StopPlace {
 pub struct StopPlaces(Option<Arc<[StopPlace]>>);
 
 impl StopPlaces {
-    /// Iterates over all places, in order.
+    /// Iterates over all places in ascending order, by position and then by direction.
     pub fn iter(&self) -> impl Iterator<Item = StopPlace> + '_ {
         self.0.iter().flat_map(|places| places.iter().copied())
     }
@@ -92,7 +92,7 @@ impl FromIterator<StopPlace> for StopPlaces {
 }
 
 impl ZerosAtEntry {
-    /// Returns true if each fact that `others` states is also stated by `self`.
+    /// Returns true if `self` states all facts that `others` states.
     pub fn include(self, others: ZerosAtEntry) -> bool {
         self.cells >= others.cells
             && self.adjoints >= others.adjoints
@@ -100,7 +100,7 @@ impl ZerosAtEntry {
     }
 }
 
-/// Returns true if these bits are those of -0, which fixed point doesn't have.
+/// Returns true if these are the bits of -0. Fixed point has no -0.
 pub(crate) fn is_negative_zero(system: RealSystem, bits: u64) -> bool {
     match system {
         RealSystem::F64 => bits == (-0.0_f64).to_bits(),
@@ -173,7 +173,7 @@ pub struct Jump {
 pub enum SsaEnd {
     /// Unconditional edge to one block.
     Jump(Jump),
-    /// Goes to `yes` if the condition isn't 0, otherwise to `no`.
+    /// Takes the edge `yes` if the condition isn't 0, otherwise the edge `no`.
     Branch {
         /// Integer value that decides; any value other than 0 is true.
         condition: SsaValue,
@@ -182,13 +182,13 @@ pub enum SsaEnd {
         /// Edge that is taken if the condition is 0.
         no: Jump,
     },
-    /// Safepoint: at a loop header, or where a restore replaces an `uncompute`. Takes the edge `next` if at least
-    /// `steps` + `skipped` steps are left in the budget, otherwise `stop`. With `next`, `skipped` steps are counted as
-    /// executed.
+    /// Safepoint: at a loop header, or where a restore replaces an `uncompute`. If at least `steps` + `skipped` steps
+    /// are left in the budget, counts `skipped` steps as executed and takes the edge `next`. Otherwise takes the edge
+    /// `stop`.
     Safepoint {
-        /// Largest number of steps from here to the next safepoint or exit, without `skipped`.
+        /// Largest number of steps from this safepoint to the next safepoint or exit, without `skipped`.
         steps: u32,
-        /// Number of steps that the restore replaces; `None` if there is no restore here.
+        /// Number of steps that the restore replaces; `None` if no restore follows the safepoint.
         skipped: Option<SsaValue>,
         /// Edge that continues the run.
         next: Jump,
@@ -205,12 +205,12 @@ pub enum SsaEnd {
 /// Exit of an SSA function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SsaExit {
-    /// Position of the machine: before the instruction of this index (and after the one before it).
+    /// Position of the machine between two instructions, as the index of the second one.
     pub position: u32,
     /// Direction of execution at the exit.
     pub direction: CodeDirection,
-    /// Open inlined calls, the outermost first. Their arguments are in [`crate::op::Space::References`], in this
-    /// order, after the records of out-of-line calls.
+    /// Inlined calls that are open at the exit, the outermost first. In [`crate::op::Space::References`], their
+    /// arguments follow the records of out-of-line calls, in the same order.
     pub calls: Vec<OpenedCall>,
     /// True for an exit that is taken because there is no space for one more call.
     pub is_full: bool,
@@ -250,7 +250,7 @@ pub struct OpenedCall {
     pub frame_reals: u32,
 }
 
-/// Memory that an SSA function needs in addition to the cells that it names.
+/// Memory that an SSA function needs in addition to the program's own cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Demands {
     /// Number of zeroed integer cells after those of the machine, for the frames of inlined calls.
@@ -261,26 +261,26 @@ pub struct Demands {
     pub depth: u32,
     /// Number of words for the arguments of open inlined calls.
     pub references: u32,
-    /// Number of words of a call record. Each open out-of-line callee has a record, but main has none. 0 if main is the
-    /// only procedure body.
+    /// Number of words of a call record; 0 if main is the only procedure body. Each open out-of-line callee has a
+    /// record, but main has none.
     pub record: u32,
     /// Memory needed for each open out-of-line call.
     pub level: LevelDemands,
 }
 
-/// Upper bounds on the memory of one open out-of-line call, including the inlined calls that are open at its site.
+/// Upper bounds on the memory of one open out-of-line call, together with the inlined calls that are open at its site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LevelDemands {
-    /// Number of integer cells, for the frames of these calls.
+    /// Number of integer cells in the frames of these calls.
     pub ints: u32,
-    /// Number of real cells, for the frames of these calls.
+    /// Number of real cells in the frames of these calls.
     pub reals: u32,
-    /// Number of calls, for the depth limit.
+    /// Number of these calls, which counts toward the depth limit.
     pub depth: u32,
 }
 
-/// Index of the word, in [`Space::References`], that holds the end of the call records. The word precedes the records,
-/// and is used by code with out-of-line calls.
+/// Index, in [`Space::References`], of the word that holds the end of the call records. This word precedes the records;
+/// only code with out-of-line calls uses it.
 pub const TOP_WORD: u32 = 0;
 /// Index of the first word of the first call record.
 pub const FIRST_RECORD: u32 = 1;
@@ -347,7 +347,7 @@ impl SsaEnd {
     }
 }
 
-/// Basic block: operations that follow each other, and a terminator.
+/// Basic block: operations that are executed one after another, and a terminator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SsaBlock {
     /// Block parameters (φ). Each edge to the block passes an argument for each of them.
@@ -357,7 +357,7 @@ pub struct SsaBlock {
     pub ops: Vec<SsaValue>,
     /// Machine steps that are counted at the end of the block.
     pub steps: u32,
-    /// Number of these steps that enter a call or leave one.
+    /// Number of those steps in `steps` that enter or leave a call.
     pub calls: u32,
     /// Terminator, which leads to other blocks or to an exit.
     pub end: SsaEnd,
@@ -370,7 +370,8 @@ pub struct SsaFunction {
     pub specialization: Specialization,
     /// Number kinds in which all operations compute.
     pub numbers: NumberKinds,
-    /// Lower bounds on the numbers of cells in memory while the code runs, for passes.
+    /// Lower bounds on the numbers of cells in memory while the code runs. Passes use them to find addresses that
+    /// always exist.
     pub cells: FixedCells,
     /// Definition of each value, indexed by the value's number.
     pub definitions: Vec<Definition>,
@@ -387,8 +388,8 @@ pub struct SsaFunction {
     /// Memory that the caller must provide before a run.
     pub demands: Demands,
     /// Largest number of steps from the entry to an exit or to the first safepoint. If the entry leads directly to a
-    /// safepoint, that safepoint isn't counted as the first one. Code is run only if the budget has at least this
-    /// number of steps.
+    /// safepoint, the next safepoint counts as the first one. Code is run only with a budget of at least this number of
+    /// steps.
     pub first_steps: u32,
 }
 
@@ -439,8 +440,8 @@ impl SsaFunction {
         }
     }
 
-    /// Changes a load from working memory to a load from the start state. The caller ensures that no store changes the
-    /// cell before the load.
+    /// Changes a load from working memory to a load from the start state. The caller must ensure that no store changes
+    /// the cell before the load.
     pub fn read_start(&mut self, load: SsaValue) {
         if let Some(Definition::Op(op)) = self.definitions.get_mut(load.0 as usize) {
             op.kind = match op.kind {
@@ -451,7 +452,8 @@ impl SsaFunction {
         }
     }
 
-    /// Returns the blocks of the exits that are returns: neither at a safepoint nor for lack of space for a call.
+    /// Returns the blocks that end in a return: an exit that is neither at a safepoint nor for lack of space for a
+    /// call.
     pub fn arrivals(&self) -> HashSet<u32> {
         let stops: HashSet<u32> = self.blocks.iter().filter_map(|block| block.end.stop()).collect();
         let numbered = (0..).zip(&self.blocks);
@@ -477,8 +479,8 @@ impl SsaFunction {
         })
     }
 
-    /// Appends the blocks and exits of another function, and returns the new number of that function's entry block. No
-    /// edge leads to that entry block yet. Call numbers in the other function's records stay the same.
+    /// Appends the blocks and exits of another function, and returns the new number of the other function's entry
+    /// block. Adds no edge to this block. The call numbers in the other function's records stay the same.
     pub fn append(&mut self, other: SsaFunction) -> u32 {
         let (first, first_exit) = (self.blocks.len() as u32, self.exits.len() as u32);
         let by = self.definitions.len() as u32;

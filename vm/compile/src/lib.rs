@@ -2,8 +2,8 @@
 //!
 //! An SSA function (`SsaFunction`) is built for a specialization (`Specialization`): the code from a position to the
 //! next operation that isn't compiled, in one direction, with or without adjoints. Construction executes the rows and
-//! templates with numbers that are SSA values. So nothing in this crate defines what an instruction does, and this
-//! crate emits no machine code.
+//! templates with SSA values as numbers. So nothing in this crate defines the effect of an instruction. This crate
+//! emits no machine code.
 //!
 //! | module | subject |
 //! |---|---|
@@ -15,8 +15,8 @@
 //! | [`check`], [`order`] | well-formedness check; block orders, dominators, loops |
 //! | [`backend`] | the interface of an engine that compiles |
 //! | [`tiered`], [`run`] | the tiered runtime, and the requests and results of compiled code |
-//! | `code_cache` | the code cache of the runtime: when and how much is compiled |
-//! | `compiled`, `frames` | how compiled code moves a machine, and the frames of the calls that it opens |
+//! | `code_cache` | the code cache of the runtime: the time and the amount of compilation |
+//! | `compiled`, `frames` | execution of compiled code on a machine; frames of the calls that the code opens |
 //! | [`compiled_run`], [`start`] | whole runs for callers that can start again, plans of sweeps, and start states |
 //! | [`call`], [`rows`] | a gradient call as one SSA function, which needs no machine; several losses at once |
 //! | `lift` | functions on dual numbers and Taylor series |
@@ -25,10 +25,10 @@
 //! | [`evaluate`], `text` | evaluator of SSA functions, the reference for all engines; SSA functions as text |
 //!
 //! Cells that only steps with a static address reach are SSA values. They are loaded at entry and stored at exits. All
-//! other cells stay in memory. A call that isn't inlined is lowered to stores, loads and branches, so a recursion is a
-//! loop over call records ([`function::OutOfLineCall`]). After a failed check, the tiered runtime returns to a copy of
-//! the machine, and the interpreter finds the exact trap, its place and its step. So a check may fail although the
-//! interpreter finds no fault, but no check may pass if the interpreter would trap.
+//! other cells stay in memory. A call that isn't inlined is lowered to stores, loads and branches, so a recursion
+//! becomes a loop over call records ([`function::OutOfLineCall`]). After a failed check, the tiered runtime returns to
+//! a copy of the machine, and the interpreter finds the exact trap, its place and its step. So a check may fail
+//! although the interpreter wouldn't trap, but no check may pass if the interpreter would trap.
 //!
 //! Compiled runs give the same results as interpreted runs:
 //!

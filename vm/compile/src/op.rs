@@ -26,8 +26,7 @@ pub enum Space {
     StartInts,
     /// Reals at the start of a call. Code doesn't change them.
     StartReals,
-    /// Buffer for the results of a call function: the values of the requested reals at the turning point. Each has one
-    /// word.
+    /// Buffer for the results of a call function: the values of the seeded reals at the turning point, one word each.
     Results,
 }
 
@@ -55,21 +54,21 @@ pub enum Input {
 /// Coordinate of a point in the plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Coordinate {
-    /// First coordinate; of a rotated point it is x·cos - y·sin.
+    /// First coordinate. For a rotated point, it is x·cos - y·sin.
     X,
-    /// Second coordinate; of a rotated point it is x·sin + y·cos.
+    /// Second coordinate. For a rotated point, it is x·sin + y·cos.
     Y,
 }
 
-/// Kind of an operation. Integers are sign-extended words of the program, and results are wrapped to words. Addresses
-/// and lengths are 64-bit integers that aren't wrapped.
+/// Kind of an operation. Integers are sign-extended words of the program, and operations wrap their results to words.
+/// Addresses and lengths are 64-bit integers that aren't wrapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OpKind {
     /// Literal of this integer value.
     Int(i64),
     /// Literal real with these bits.
     Real(u64),
-    /// Address that the caller supplies when the code is entered.
+    /// Address that the caller supplies at entry.
     Input(Input),
 
     // Operations as defined by the methods of `Arith` with these names.
@@ -77,7 +76,7 @@ pub enum OpKind {
     IntAdd,
     /// Wrapping difference: the first integer minus the second.
     IntSub,
-    /// Wrapping negation of an integer; the smallest integer stays the same.
+    /// Wrapping negation of an integer. The negation of the smallest integer is the smallest integer.
     IntNeg,
     /// Wrapping product of two integers.
     IntMul,
@@ -99,12 +98,12 @@ pub enum OpKind {
     IntRol,
     /// Right rotation of a word by the second operand modulo the word's width.
     IntRor,
-    /// Left shift by the second operand; 0 if the distance isn't in 0..width.
+    /// Left shift by the second operand. The result is 0 if the second operand isn't in 0..width.
     IntShl,
-    /// Logical right shift by the second operand; 0 if the distance isn't in 0..width.
+    /// Logical right shift by the second operand. The result is 0 if the second operand isn't in 0..width.
     IntShr,
-    /// Arithmetic right shift by the second operand. If the distance isn't in 0..width, the result is 0 or, for a
-    /// negative word, -1.
+    /// Arithmetic right shift by the second operand. If the second operand isn't in 0..width, the result is 0, or -1
+    /// for a negative word.
     IntSar,
     /// Comparison of two integers: 1 if the ordering holds, otherwise 0.
     IntTest(Order),
@@ -116,13 +115,13 @@ pub enum OpKind {
     Sub,
     /// Product of two reals, rounded in the number system.
     Mul,
-    /// Quotient of two reals; in fixed point, a zero divisor fails.
+    /// Quotient of two reals. In fixed point, fails if the divisor is 0.
     Div,
-    /// Negation of a real. In fixed point, the smallest number fails.
+    /// Negation of a real. In fixed point, fails for the smallest number.
     Neg,
     /// Power of two reals; the second operand is the exponent.
     Pow,
-    /// Power of a real with an integer exponent, the second operand.
+    /// Power of a real. The second operand is the exponent, an integer.
     Powi,
     /// Angle of the point (x, y) in radians. The operands are y and x, in this order.
     Atan2,
@@ -146,10 +145,11 @@ pub enum OpKind {
     Choose,
     /// Real that is nearest to an integer.
     RealOf,
-    /// Integer part of a real, rounded toward zero. Fails outside of the integers' range.
+    /// Real converted to an integer by rounding toward zero. Fails if the result is outside of the integers' range.
     IntOf,
 
-    /// Array index: an integer plus this offset. Fails unless the sum is at least 0 and less than a length.
+    /// Array index: the first operand plus this offset. Fails unless the sum is at least 0 and less than the second
+    /// operand, a length.
     Index {
         /// Constant that is added to the first operand before the check.
         offset: i64,
@@ -161,16 +161,16 @@ pub enum OpKind {
     /// Writes a value to the cell at an address.
     Store(Space),
 
-    /// Step counter with an arbitrary start value; only the difference of two readings is meaningful. The counter
-    /// counts the steps of finished blocks, plus `here` steps of the current block.
+    /// Step counter: the number of steps of finished blocks, plus `here` steps of the current block. The counter's
+    /// start value is arbitrary, so only the difference of two readings is meaningful.
     Clock {
         /// Number of steps of the current block before this operation.
         here: u32,
     },
 
-    /// Fails unless a cell may hold this real: a float must be finite.
+    /// Fails unless a cell may hold the operand, a real. Cells hold only finite floats.
     RequireAdmitted,
-    /// Fails unless a real is vacant: its magnitude is at most the program's tolerance.
+    /// Fails unless the operand, a real, is vacant: its magnitude must be at most the program's tolerance.
     RequireVacant,
     /// Fails if an integer is 0.
     RequireTrue,
@@ -186,8 +186,8 @@ pub enum OpKind {
     /// Records for verification ([`reviver_vm::watch`]) that the last counted step took a branch. Emitted only for
     /// branches whose direction rounding may change.
     Jumped,
-    /// Turning point of a gradient. The step budget of the reverse sweep becomes the number of steps of the primal
-    /// sweep, plus `slack`. After this operation, the watcher treats jumps as those of the reverse sweep.
+    /// Turning point of a gradient. Sets the step budget of the reverse sweep to the number of steps of the primal
+    /// sweep plus `slack`. After this operation, the watcher treats jumps as those of the reverse sweep.
     Turned {
         /// Upper bound on the steps of the reverse sweep beyond those of the primal sweep.
         slack: u32,
@@ -197,9 +197,9 @@ pub enum OpKind {
     /// Records the magnitude of a real in
     /// [`SweepEvidence::largest`](reviver_vm::differentiate::evidence::SweepEvidence::largest).
     Largest,
-    /// Compares a cell's real at the start (first operand) with its real after the reverse sweep (second operand). A
-    /// difference becomes evidence, together with the cell's adjoint (third operand). Fails if rounding doesn't explain
-    /// the difference.
+    /// Compares the real in a cell at the start (first operand) with the real in the same cell after the reverse sweep
+    /// (second operand). A difference becomes evidence, together with the cell's adjoint (third operand). Fails if
+    /// rounding doesn't explain the difference.
     Missed {
         /// Row of adjoints to which the third operand belongs.
         row: u32,
@@ -221,10 +221,10 @@ pub struct Facts {
     pub operands: &'static [Class],
     /// Class of the result, if there is one.
     pub result: Option<Class>,
-    /// Condition under which the operation may fail, as far as it follows from the kind alone.
+    /// Condition under which the operation may fail, derived from the kind alone.
     pub fails: Fails,
-    /// True if the position of the operation matters: it reads what stores change, or it has an effect, or it is a
-    /// check.
+    /// True if the position of the operation matters, because it reads memory that stores change, has an effect, or is
+    /// a check.
     pub is_placed: bool,
 }
 
@@ -233,7 +233,7 @@ pub struct Facts {
 pub enum Fails {
     /// The operation succeeds for all operands, in every number system.
     Never,
-    /// Only in fixed point, if the result isn't representable. Floats have a value for each result.
+    /// The operation fails only in fixed point, if the result isn't representable. In floats it always has a result.
     Fixed,
     /// Failure is possible in every number system, depending on the operands.
     Maybe,
@@ -316,7 +316,7 @@ pub struct SsaOp {
     pub kind: OpKind,
     /// Operands, with the classes in [`Facts::operands`].
     pub operands: ArrayVec<SsaValue, 3>,
-    /// Condition of an operation that may fail. If this integer is 0, the operation doesn't fail, and its result isn't
+    /// Integer that guards an operation that may fail. If it is 0, the operation doesn't fail, and its result isn't
     /// used.
     pub guard: Option<SsaValue>,
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use crate::function::{SsaEnd, SsaFunction};
 
-/// Returns all blocks in postorder, following only edges to blocks for which `followed` is true. A block comes after
-/// its successors if these edges form no cycle.
+/// Returns all blocks in postorder, following only edges to blocks for which `followed` is true. If these edges form no
+/// cycle, each block comes after its successors.
 pub fn postorder(function: &SsaFunction, followed: impl Fn(u32) -> bool) -> Vec<u32> {
     let mut order = Vec::with_capacity(function.blocks.len());
     let mut is_seen = vec![false; function.blocks.len()];
@@ -33,7 +33,8 @@ pub fn postorder(function: &SsaFunction, followed: impl Fn(u32) -> bool) -> Vec<
     order
 }
 
-/// Returns the blocks reachable from the entry, in postorder: each after its successors, except for back edges.
+/// Returns the blocks reachable from the entry, in postorder: each block comes after its successors, except for back
+/// edges.
 pub fn reached(function: &SsaFunction) -> Vec<u32> {
     let mut order = postorder(function, |_| true);
     // The traversal begins with block 0, and finishes it before it continues with unreachable blocks.
@@ -83,7 +84,8 @@ pub fn dominators(function: &SsaFunction) -> Vec<Option<u32>> {
     found
 }
 
-/// Returns the back edges: edges from a block to itself or to a dominator. Each closes a natural loop.
+/// Returns the back edges: edges from a block to the block itself or to one of its dominators. Each back edge closes a
+/// natural loop.
 pub fn back_edges(function: &SsaFunction, dominators: &[Option<u32>]) -> Vec<(u32, u32)> {
     let mut found = Vec::new();
     let spans = spans(dominators);
@@ -101,8 +103,8 @@ pub fn back_edges(function: &SsaFunction, dominators: &[Option<u32>]) -> Vec<(u3
     found
 }
 
-/// Returns the entry and exit times of each block in a traversal of the dominator tree. A block's interval contains
-/// those of the blocks that it dominates.
+/// Returns the entry time and the exit time of each block in a traversal of the dominator tree. The interval between
+/// both times contains the intervals of all blocks that the block dominates.
 fn spans(dominators: &[Option<u32>]) -> Vec<(u32, u32)> {
     let mut children: Vec<Vec<u32>> = vec![Vec::new(); dominators.len()];
     let mut roots = Vec::new();

@@ -12,7 +12,7 @@ pub struct IntRange {
 }
 
 impl IntRange {
-    /// Interval of all 64-bit integers, for values about which nothing is known.
+    /// Interval of all 64-bit integers, for values without a known range.
     pub const ALL: IntRange = IntRange { low: i64::MIN, high: i64::MAX };
 
     /// Returns the interval that contains a single value.
@@ -36,19 +36,20 @@ impl IntRange {
         other.low <= self.low && self.high <= other.high
     }
 
-    /// Returns the intersection. If it is empty, the code is unreachable, and the result is `self`.
+    /// Returns the intersection of two intervals. If it is empty, returns `self`; this happens only in unreachable
+    /// code.
     pub fn common(self, other: IntRange) -> IntRange {
         let both = IntRange { low: self.low.max(other.low), high: self.high.min(other.high) };
         if both.low <= both.high { both } else { self }
     }
 
-    /// Returns the smallest interval that contains both.
+    /// Returns the smallest interval that contains both intervals.
     pub fn hull(self, other: IntRange) -> IntRange {
         IntRange { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 
-    /// Returns the hull of `combine` applied to the four pairs of bounds, or `within` if that hull isn't inside
-    /// `within`.
+    /// Applies `combine` to the four pairs of a bound of `self` and a bound of `other`, and returns the hull of the
+    /// results. Returns `within` if this hull isn't inside `within`.
     pub fn ends(self, other: IntRange, within: IntRange, combine: impl Fn(i128, i128) -> i128) -> IntRange {
         let ends =
             [self.low, self.high].map(|a| [other.low, other.high].map(|b| combine(a.into(), b.into())));

@@ -1,5 +1,5 @@
-//! The reverse sweep of several losses at once. Operations on adjoints are copied for each loss; all losses share the
-//! other operations.
+//! The reverse sweep of several losses at once. Operations on adjoints are copied for each loss. All losses share the
+//! operations that don't depend on adjoints.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,8 +42,8 @@ impl AdjointRows {
     }
 }
 
-/// Builds the reverse sweep of several losses from the reverse sweep of one. All losses share jumps and the cells other
-/// than adjoints. Returns `None` if a jump or such a cell depends on an adjoint.
+/// Builds the reverse sweep of several losses from the reverse sweep of one loss. All losses share the jumps, and all
+/// cells other than adjoints. Returns `None` if a jump or a shared cell depends on an adjoint.
 pub fn with_rows(function: SsaFunction, rows: AdjointRows) -> Option<SsaFunction> {
     if rows.count <= 1 {
         return Some(function);
@@ -65,8 +65,8 @@ pub fn with_rows(function: SsaFunction, rows: AdjointRows) -> Option<SsaFunction
     Some(copies.function)
 }
 
-/// Returns true if an operation depends on an adjoint or changes one. [`OpKind::Freed`] counts as well, because it is
-/// reported for each row.
+/// Returns true if an operation depends on an adjoint or changes an adjoint. Also returns true for [`OpKind::Freed`],
+/// because each row reports freed reals.
 fn is_of_adjoints(op: &SsaOp, by_row: &BTreeSet<SsaValue>) -> bool {
     is_access(op)
         || matches!(op.kind, OpKind::Freed { .. })
@@ -124,10 +124,10 @@ struct RowCopies {
     function: SsaFunction,
     rows: AdjointRows,
     by_row: BTreeSet<SsaValue>,
-    /// The copy of a value in a row other than the first.
+    /// The copy of a value in each row other than the first. The key is the value and the row.
     copies: BTreeMap<(SsaValue, u32), SsaValue>,
-    /// Operations that compute an address in a row other than the first. The key is the address's value. The operations
-    /// are placed before the access.
+    /// Operations that compute an address in a row other than the first, to be placed before the access. The key is the
+    /// address's value.
     addresses: BTreeMap<SsaValue, Vec<SsaValue>>,
 }
 
@@ -151,7 +151,7 @@ impl RowCopies {
             };
             self.function.definitions.push(copy);
         }
-        // Accesses go to the row's adjoints.
+        // Copied loads and stores access the row's adjoints.
         for value in values {
             let copy = self.copy(value, row);
             let address =

@@ -10,7 +10,7 @@ pub struct CellMemory<'c> {
     pub ints: &'c mut [i64],
     /// Real cells, as bits of the number system, in the order of [`reviver_vm::State::reals`].
     pub reals: &'c mut [u64],
-    /// An adjoint for each real in each row, if the function loads or stores adjoints; otherwise it may be empty.
+    /// Adjoints: one for each real in each row. May be empty if the function neither loads nor stores adjoints.
     pub adjoints: &'c mut [u64],
     /// Call records and arguments of open calls: as many words as the function's [`Demands`](crate::function::Demands)
     /// require.
@@ -23,14 +23,14 @@ pub struct CellMemory<'c> {
     pub results: &'c mut [u64],
 }
 
-/// Increments of a state's counters by a run.
+/// Numbers that a run adds to a state's counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Number of bits discarded by `overwrite` and `erase`.
     pub erased_bits: u64,
     /// Number of bits in floats that were freed or cleared with a content other than 0, within the tolerance.
     pub discarded_bits: u64,
-    /// Number of adjoints that weren't 0 when their cell became a constant.
+    /// Number of dropped adjoints: they weren't 0 when their cell became 0.
     pub drops: u64,
     /// Number of steps that entered a call or left one.
     pub calls: u64,
@@ -41,9 +41,9 @@ pub struct Counts {
 pub struct Job<'c, 'w> {
     /// Inputs of the function, in the order of [`crate::function::SsaFunction::inputs`].
     pub inputs: &'c [u32],
-    /// Memory on which the code works. After a failed check its contents are undefined.
+    /// Memory that the code reads and changes. After a failed check, its contents are undefined.
     pub cells: CellMemory<'c>,
-    /// Step budget: at least [`crate::function::SsaFunction::first_steps`].
+    /// Step budget. The caller must set it to at least [`crate::function::SsaFunction::first_steps`].
     pub left: u64,
     /// Receives jumps and freed cells, if the specialization is watched.
     pub watcher: Option<&'c mut Watcher<'w>>,
@@ -59,14 +59,13 @@ pub enum CodeOutcome {
     Exit {
         /// Index of the exit in [`crate::function::SsaFunction::exits`].
         exit: u32,
-        /// Number of steps of the run, of both sweeps for a gradient.
+        /// Number of steps of the run. For a gradient, the number of steps of both sweeps.
         steps: u64,
         /// Number of steps before the turning point of a gradient; 0 if the function has no turning point.
         primal_steps: u64,
         /// Increments of the state's counters.
         counts: Counts,
     },
-    /// A check failed, and the cells are undefined. The interpreter has to repeat the run, which may end in a trap or
-    /// not.
+    /// A check failed, and the cells are undefined. The interpreter must repeat the run, which need not end in a trap.
     Failed,
 }

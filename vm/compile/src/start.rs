@@ -1,5 +1,5 @@
-//! Start states of runs. A state is validated once, and serves as the start of many runs. Single runs need no
-//! validation, because they change only the inputs. This module is independent of compiled code.
+//! Start states of runs. A state is validated once, and then serves as the start of many runs. Before each run, the
+//! caller changes only inputs, so the state needs no further validation. This module is independent of compiled code.
 
 use std::ops::Range;
 
@@ -63,16 +63,17 @@ impl RunStart {
             && frames::levels(program, state, demands, 0).is_some()
     }
 
-    /// Returns the integers of a global at a range of addresses, so that the caller can set inputs. The new integers
-    /// must be words of the program. Returns an empty slice unless all addresses belong to the global.
+    /// Returns the integers of a global at a range of addresses, so that the caller can set inputs. The caller may
+    /// store only integers that are words of the program. Returns an empty slice unless all addresses belong to the
+    /// global.
     #[inline]
     pub fn ints_mut(&mut self, global: usize, cells: Range<usize>) -> &mut [i64] {
         let cells = within(self.program.cells(global), cells);
         self.state.ints.get_mut(cells).unwrap_or_default()
     }
 
-    /// Returns the reals of a global at a range of addresses, as [`RunStart::ints_mut`]. The new bits must be those of
-    /// a real that a cell may hold, so a float must be finite.
+    /// Returns the reals of a global at a range of addresses, like [`RunStart::ints_mut`]. The caller may store only
+    /// the bits of reals that a cell may hold, so a float must be finite.
     #[inline]
     pub fn reals_mut(&mut self, global: usize, cells: Range<usize>) -> &mut [u64] {
         let cells = within(self.program.cells(global), cells);

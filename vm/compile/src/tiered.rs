@@ -1,6 +1,6 @@
-//! Tiered runtime: moves a machine by compiled code where it exists, and interprets all other steps. When a check in
-//! compiled code fails, the runtime returns to a copy of the machine, and the interpreter repeats the steps to the
-//! exact trap. This module knows neither the meaning of an SSA function nor an engine.
+//! Tiered runtime: executes the steps of a machine by compiled code where it exists, and interprets all other steps.
+//! When a check in compiled code fails, the runtime returns to a copy of the machine, and the interpreter repeats the
+//! steps to the exact trap. This module is independent of the meaning of operations, and uses no particular engine.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,7 +29,7 @@ pub struct TieredRuntime<B> {
     code_cache: CodeCache<B>,
     level: CheckLevel,
     has_rules: bool,
-    /// Number of steps that are still interpreted before anything is compiled.
+    /// Remaining number of steps that are interpreted before anything is compiled.
     interpreted_first: AtomicU64,
     /// Number of steps executed by compiled code.
     made: AtomicU64,
@@ -40,7 +40,7 @@ pub struct TieredRuntime<B> {
     series_calls: SeriesCalls,
 }
 
-/// Properties of a run that decide which compiled code it can enter.
+/// Properties of a run that decide which compiled code the run can enter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct EntryKind {
     /// Value of the change counter of the code cache when the entry points were collected.
@@ -51,22 +51,23 @@ struct EntryKind {
     places: StopPlaces,
 }
 
-/// Least number of steps for which compiled code is used; shorter runs are interpreted.
+/// Least length, in steps, of a segment for which compiled code is used. Shorter segments are interpreted.
 const SHORTEST_SEGMENT: u64 = 16;
-/// Number of steps between two copies of the machine; at least as many as the machine has cells.
+/// Number of steps between two copies of the machine. If the machine has more cells, the number of cells is used
+/// instead.
 const STEPS_BETWEEN_COPIES: u64 = 1 << 20;
 /// Number of cells that can be copied at negligible cost.
 const FEW_CELLS: u64 = 1 << 12;
-/// Least number of steps per open call for which compiled code is entered before the next call of the observer. Shorter
-/// parts of a run are interpreted, because passing open calls to compiled code takes time. At most [`MOST_CALLS`] calls
-/// are counted.
+/// Least number of steps per open call that must remain before the observer's next call, so that compiled code is
+/// entered. Shorter parts of a run are interpreted, because compiled code needs a record of each open call. At most
+/// [`MOST_CALLS`] calls are counted.
 const STEPS_PER_CALL: u64 = 16;
 const MOST_CALLS: u64 = 1 << 10;
-/// Upper bound on stop places of a specialization: each becomes an exit.
+/// Upper bound on stop places of a specialization. The bound exists because each stop place becomes an exit.
 const MOST_STOPS: usize = 64;
 /// Upper bound on steps that are interpreted before compiled code is searched for again.
 const MOST_INTERPRETED: u64 = 1 << 12;
-/// Number of attempts to find code at the machine's current position, before the interpreter runs on to a known entry
+/// Number of attempts to find code at the machine's current position, before the interpreter continues to a known entry
 /// point.
 const FEW_ATTEMPTS: u32 = 4;
 
@@ -99,15 +100,15 @@ impl<B: Backend> TieredRuntime<B> {
         self
     }
 
-    /// Returns the runtime with a number of steps that are interpreted before anything is compiled. Shorter runs cause
-    /// no compilation.
+    /// Returns the runtime with another number of steps that are interpreted before anything is compiled. Runs with
+    /// fewer steps cause no compilation.
     #[must_use]
     pub fn with_interpreted_steps(self, steps: u64) -> TieredRuntime<B> {
         TieredRuntime { interpreted_first: AtomicU64::new(steps), ..self }
     }
 
-    /// Returns the runtime with a lower bound on the steps of loop-free code. The interpreter is as fast as entering
-    /// and leaving shorter code.
+    /// Returns the runtime with another lower bound on the number of steps of loop-free code. Code with fewer steps
+    /// isn't compiled, because interpreting its steps is as fast as entering and leaving it.
     #[must_use]
     pub fn with_least_steps(mut self, least_steps: u32) -> TieredRuntime<B> {
         self.code_cache.leave(least_steps);
@@ -120,15 +121,15 @@ impl<B: Backend> TieredRuntime<B> {
         TieredRuntime { level, ..self }
     }
 
-    /// Returns true if the machine runs this program and its state fits the program. Native code doesn't check
-    /// addresses and references again.
+    /// Returns true if the machine runs this program and its state fits the program. Native code relies on this,
+    /// because it doesn't check addresses and references.
     fn takes(&self, machine: &Machine) -> bool {
         std::ptr::eq(self.code_cache.program().flow(), machine.program().flow())
             && checkpoint::fits(machine.program(), machine.state())
     }
 
     /// Returns the code for the machine's position, or the number of steps after which there may be code. `begins` is
-    /// true if the run hasn't moved yet. Only then are the cells of main's frame checked for zeros, because a check at
+    /// true if the run hasn't moved yet. Main's frame is checked for zeros only at the beginning, because a check at
     /// each later search would take too long.
     fn code(
         &self,
@@ -138,7 +139,7 @@ impl<B: Backend> TieredRuntime<B> {
         begins: bool,
     ) -> Result<Arc<Compiled>, u64> {
         let (program, state) = (machine.program(), machine.state());
-        // Steps in rules are counted separately.
+        // The machine counts the steps in rules separately, so they aren't compiled.
         if self.has_rules && state.calls.iter().any(|call| call.part == Part::Rule) {
             return Err(1);
         }
@@ -170,8 +171,8 @@ impl<B: Backend> TieredRuntime<B> {
         }
     }
 
-    /// Returns true if code must report jumps and freed cells to the machine. Exact numbers always reverse, so they
-    /// need no watch.
+    /// Returns true if code must report jumps and freed cells to the machine's watcher. Exact number systems need no
+    /// watcher, because they lose no bits.
     fn is_watched(&self, machine: &Machine) -> bool {
         let watches = self.level.is_checked() && !machine.program().module().real.is_exact();
         watches && machine.reports().watch().is_some()
@@ -210,8 +211,8 @@ impl<B: Backend> TieredRuntime<B> {
         Some(entries)
     }
 
-    /// Returns the number of steps to interpret before the machine is copied for the first time. The number is large
-    /// enough that copying the cells costs little in comparison.
+    /// Returns the number of steps to interpret before the machine is copied for the first time. Interpreting them
+    /// takes much longer than copying the cells.
     fn steps_first(&self, cells: u64) -> u64 {
         self.interpreted_first.load(Ordering::Relaxed).max(cells.saturating_sub(FEW_CELLS) / 2)
     }
@@ -240,7 +241,7 @@ impl<B: Backend> TieredRuntime<B> {
             references: Vec::new(),
             has_begun: false,
         };
-        // The steps executed here count as interpreted first steps, even if the run stops with them.
+        // These steps count as interpreted first steps, even if the run stops during them.
         let outcome = tiered_run.interpret(machine, self.steps_first(cells));
         let made = segment.budget - tiered_run.segment.budget;
         // Several machines may reduce the counter at the same time.
@@ -362,14 +363,15 @@ impl<B: Backend> TieredRun<'_, '_, B> {
             if let Some(steps) = code.run(machine, segment, &mut self.references) {
                 self.segment.budget -= steps;
                 self.runtime.made.fetch_add(steps, Ordering::Relaxed);
-                // If the budget was used up, the run could have been longer, so it says nothing about slowness.
+                // If the budget was used up, the run would have been longer with a larger budget, so its length doesn't
+                // show that the code is slow.
                 if left - steps >= code.first_steps && code.is_slow_after(steps) {
                     self.runtime.code_cache.changed();
                 }
                 if let Some(observer) = &mut self.observer {
                     observer.look(machine.state());
                 }
-                // Without a step, the code may have exited because there was no space for a call record.
+                // If the code executed no step, it may have exited because there was no space for a call record.
                 if steps == 0
                     && let Some(stop) = self.interpret(machine, 1)?
                 {
@@ -387,7 +389,7 @@ impl<B: Backend> TieredRun<'_, '_, B> {
         }
     }
 
-    /// Interprets at most `steps` steps. Returns the stop if the run ends with them.
+    /// Interprets at most `steps` steps. Returns the stop if the run ends during these steps.
     fn interpret(&mut self, machine: &mut Machine, steps: u64) -> Result<Option<Stop>, Trap> {
         self.interpret_up_to(machine, self.stops, steps)
     }

@@ -1,5 +1,5 @@
-//! Emits an SSA function as the body of a C function. This module is independent of programs: names of cells and texts
-//! of statements are arguments.
+//! Emits an SSA function as the body of a C function. This module is independent of programs: its functions receive the
+//! names of cells and the texts of statements as arguments.
 
 pub(crate) mod operations;
 
@@ -19,8 +19,7 @@ use crate::identifiers::{of_value, words};
 use crate::numbers::{CELL_INT, CNumbers, integer};
 use crate::statements::Statements;
 
-/// Names that all functions of a program share: the prefix, and the names of its cells. The struct also has the memory
-/// for the program's calls.
+/// Data that all C functions of a program share: the prefix, the names of its cells, and the memory for its calls.
 #[derive(Clone, Debug)]
 pub(crate) struct CellNames {
     /// The prefix of all names of the program.
@@ -148,8 +147,8 @@ pub(crate) fn function_text(
     Ok(writer.finished())
 }
 
-/// Returns the values that depend on adjoints. If the program names no adjoints, these values are used only in
-/// adjoints.
+/// Returns the values that depend on adjoints. If the program names no adjoints, only other adjoints depend on these
+/// values.
 fn of_adjoints(ssa: &SsaFunction, plan: &EmitPlan) -> HashSet<SsaValue> {
     let mut found = HashSet::new();
     let mut before = None;
@@ -204,7 +203,7 @@ struct BodyWriter<'a> {
     labels: HashSet<u32>,
     /// The C name of each value, by number.
     names: Vec<String>,
-    /// The expressions of values that have no variable: the expression is inserted at the value's only use.
+    /// The expressions of values without a C variable. The expression is inserted at the value's only use.
     inlined: HashMap<SsaValue, String>,
     lines: Vec<String>,
     depth: usize,
@@ -212,7 +211,7 @@ struct BodyWriter<'a> {
     counts: HashSet<&'static str>,
     /// The values that depend on adjoints.
     of_adjoints: HashSet<SsaValue>,
-    /// The region at the start of each block. `region` is the region of the current operation.
+    /// The region at the start of each block. The field `region` has the region of the current operation.
     regions: HashMap<u32, Region>,
     region: Region,
     /// The out-of-line calls of each sweep.
@@ -227,8 +226,8 @@ impl BodyWriter<'_> {
         self.lines.push(format!("{}{}", "    ".repeat(self.depth), text.as_ref()));
     }
 
-    /// Names each value after the cell that it is loaded from. Names a parameter after a cell that it is stored to, or
-    /// else after the values that jumps pass for it.
+    /// Names each loaded value after its cell. Names a parameter after a cell in which the parameter is stored, or else
+    /// after the values that jumps pass for the parameter.
     fn name_values(&mut self) {
         let mut stems: Vec<Option<String>> = (0..self.ssa.definitions.len() as u32)
             .map(|n| match self.ssa.definition(SsaValue(n)) {
@@ -276,7 +275,7 @@ impl BodyWriter<'_> {
         stores.collect()
     }
 
-    /// Returns true if a check tests an adjoint. If that adjoint weren't 0, the step of the check would lose it.
+    /// Returns true if a check tests that an adjoint is 0. The step of the check would lose any other adjoint.
     fn asks_adjoint(&self, check: &SsaOp) -> bool {
         let asked = check.operands.first().map(|&asked| self.plan.resolved(asked));
         asked.is_some_and(|asked| self.of_adjoints.contains(&asked))
@@ -346,8 +345,8 @@ impl BodyWriter<'_> {
         }
     }
 
-    /// Inserts a comment with the statement of `value` before line `first`. Inserts none if no line was added from
-    /// `first` on, or if the last comment has the same source line.
+    /// Inserts a comment with the statement of `value` before line `first`. Inserts no comment if the value's operation
+    /// has added no line from `first` on, or if the last comment has the same source line.
     fn comment(&mut self, value: SsaValue, first: usize) {
         let Some(at) = self.ssa.instruction(value).filter(|_| first < self.lines.len()) else { return };
         let line = self.statements.line(at);
@@ -357,7 +356,8 @@ impl BodyWriter<'_> {
         }
     }
 
-    /// Emits the addition of steps to the step counter, or in a backward or reverse sweep the subtraction.
+    /// Emits the addition of steps to the step counter. In a backward or reverse sweep, emits their subtraction
+    /// instead.
     fn clock(&mut self, steps: &str) {
         let sign = if self.region == Region::Forward { "+" } else { "-" };
         self.line(format!("clock {sign}= {steps};"));
@@ -403,8 +403,8 @@ impl BodyWriter<'_> {
         }
     }
 
-    /// Emits the assignment of a jump's arguments to the target's parameters, and then the jump. All arguments are
-    /// read before a parameter that they refer to is assigned.
+    /// Emits the assignment of a jump's arguments to the target's parameters, and then the jump. Each parameter is
+    /// assigned after all arguments that refer to it are read.
     fn jump(&mut self, jump: &Jump, next: Option<u32>) {
         let mut open: Vec<(String, String, &'static str)> = self
             .plan
@@ -473,8 +473,8 @@ impl BodyWriter<'_> {
         self.line("}");
     }
 
-    /// Returns the expression of a status in the current region. In a reverse sweep, the expression adds a constant to
-    /// the status.
+    /// Returns the expression of a status in the current region. In a reverse sweep, this is the status plus a
+    /// constant.
     fn in_reverse_sweep(&self, status: String) -> String {
         match self.region {
             Region::Reverse => format!("{status} + {}_ON_WAY_BACK", self.prefix),
@@ -506,7 +506,8 @@ impl BodyWriter<'_> {
         })
     }
 
-    /// Emits the switch to the reverse sweep's call records at the turning point: the variable `room` gets their end.
+    /// Emits the switch to the reverse sweep's call records at the turning point: assigns the end of their memory to
+    /// the variable `room`.
     fn reserve_records(&mut self) {
         if let Some(room) = self.room(Region::Reverse.sweep()) {
             self.line(format!("room = {room};"));
@@ -523,8 +524,8 @@ impl BodyWriter<'_> {
         self.sweeps.get(self.region.sweep()).map_or(0, |sweep| sweep.record)
     }
 
-    /// Emits the definition of a value. If its expression may be inlined at its only use, records the expression
-    /// instead.
+    /// Emits the definition of a value. If the value's expression may be inlined at the value's only use, records the
+    /// expression instead.
     fn made(&mut self, value: SsaValue, text: String, may_be_inlined: bool) {
         let is_once = self.plan.uses(value) == 1 && !self.plan.is_shared(value);
         if may_be_inlined && is_once && text.len() <= LONGEST_INLINED {
@@ -620,7 +621,8 @@ impl BodyWriter<'_> {
     }
 }
 
-/// The counters of a run: the name of the local variable, its type, and the field of the memory that keeps it.
+/// The counters of a run: the name of the local variable, its C type, and the field of the memory that has the
+/// counter's value between runs.
 const COUNTERS: [(&str, &str, &str); 7] = [
     ("clock", "int64_t", "m->steps"),
     ("path", "uint64_t", "m->path"),

@@ -1,5 +1,6 @@
-//! Calls that are not inlined, such as those of a recursion: their records and cells in the memory, and the status if
-//! the memory is too small for one more call. This module is independent of operations.
+//! Calls that are not inlined, such as the calls of a recursion. This module defines their records and cells in the
+//! memory, and the status of a run whose memory is too small for one more call. This module is independent of
+//! operations.
 
 use reviver_compile::call::SweepCalls;
 use reviver_compile::function::{Demands, FIRST_RECORD, TOP_WORD};
@@ -10,23 +11,25 @@ use reviver_isa::verify::MAX_CELLS;
 use crate::identifiers::words;
 use crate::numbers::{CELL_INT, CNumbers};
 
-/// Default size, in bytes, of the memory for calls that aren't inlined. It fits on most stacks. The number of calls is
-/// a macro, which users may define when they compile the text.
+/// Default size, in bytes, of the memory for calls that aren't inlined. A memory of this size fits on most stacks. A
+/// macro defines the number of calls; users may redefine it when they compile the text.
 const USUAL_BYTES: u64 = 1 << 18;
-/// Number of calls whose cells are cleared at first. If more calls are active, the number is doubled.
+/// Number of calls whose cells are cleared at first. The number is doubled when more calls are open at once.
 const FIRST_CALLS: u32 = 16;
 
-/// Memory for the calls of a program that aren't inlined and are active at the same time.
+/// Memory for the calls of a program that aren't inlined and are open at the same time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallMemory {
-    /// For each call: the words of a record, the integer cells, and the real cells.
+    /// Number of words of each call's record.
     record: u32,
+    /// Number of integer cells of each call.
     ints: u32,
+    /// Number of real cells of each call.
     reals: u32,
-    /// The number of words after the records, which hold arguments.
+    /// The number of words after the records. These words hold the arguments of inlined calls.
     references: u32,
-    /// Number of calls that the program's limits on depth and cells permit, whatever else the program needs. The memory
-    /// never holds more calls than this number.
+    /// Largest number of calls that the program's limits on depth and cells permit in any run. The memory never holds
+    /// more calls.
     most: u64,
     /// The default of the macro that defines the number of calls.
     usual: u64,
@@ -78,15 +81,15 @@ impl CallMemory {
     pub fn defined(self, prefix: &str, upper: &str) -> String {
         let CallMemory { usual, limit, .. } = self;
         format!(
-            "/* Number of calls that may be open at once and aren't inlined, such as those of a recursion. A `struct\n   \
-            {prefix}_memory` has memory for this number of calls. To change it, define the macro with another number, in digits,\n   \
-            for the C file and for all files that include this header. If the number is too small, the status is NO_ROOM. The\n   \
-            program itself allows {limit} open calls; if a run needs more, the status is DEPTH. */\n#ifndef {upper}_CALLS\n#define {upper}_CALLS {usual}\n#endif\n\n"
+            "/* Number of calls, such as the calls of a recursion, that aren't inlined and may be open at once. A `struct\n   \
+            {prefix}_memory` has memory for this number of calls. To change the number, define the macro with another number, in\n   \
+            digits, for the C file and for all files that include this header. If a run needs memory for more calls, its\n   \
+            status is NO_ROOM. The program itself allows {limit} open calls; if a run needs more, its status is DEPTH. */\n#ifndef {upper}_CALLS\n#define {upper}_CALLS {usual}\n#endif\n\n"
         )
     }
 
-    /// Returns a linker name that includes the number of calls. So functions and callers with memories of different
-    /// sizes don't link.
+    /// Returns a linker name that includes the number of calls. So the linker rejects functions and callers with
+    /// memories of different sizes.
     pub fn marked(upper: &str, name: &str) -> String {
         format!("{upper}_WITH_CALLS({name}, {upper}_CALLS)")
     }
@@ -98,8 +101,8 @@ impl CallMemory {
         )
     }
 
-    /// Returns the field of the memory that counts the calls with cleared cells. It must be among the fields before
-    /// the arrays, which are initialized first.
+    /// Returns the field of the memory that counts the calls with cleared cells. The field must precede the arrays,
+    /// because fields before the arrays are initialized first.
     pub fn ready(self) -> &'static str {
         match self.has_cells() {
             true => "    /* Number of calls with cleared cells. */\n    int64_t ready_calls;\n",
@@ -107,8 +110,8 @@ impl CallMemory {
         }
     }
 
-    /// Returns the field of the memory with the call records, which is the last field. Its size is a 64-bit constant,
-    /// so that a compiler rejects an excessive number of calls instead of wrapping it.
+    /// Returns the last field of the memory, which has the call records. Its length is a 64-bit constant expression, so
+    /// that a compiler rejects an excessive number of calls instead of wrapping the length.
     pub fn records(self, upper: &str) -> String {
         let CallMemory { record, references, .. } = self;
         let words = u64::from(FIRST_RECORD) + u64::from(references);
@@ -162,15 +165,16 @@ impl CallMemory {
         words(text).any(|word| word == named)
     }
 
-    /// Returns the number of the first word for which there is no record. The variable `room` of a function holds it.
+    /// Returns the index of the first word after the memory for call records. The variable `room` of a function holds
+    /// this index.
     pub fn room(self, record: u32, upper: &str) -> String {
         let calls =
             if self.has_cells() { "m->ready_calls".to_owned() } else { format!("{upper}_MOST_CALLS") };
         format!("{FIRST_RECORD} + {record} * {calls}")
     }
 
-    /// Returns a condition that is true if there is memory for a record that begins at a word. If needed, the
-    /// condition clears the cells of further calls.
+    /// Returns a C condition that is true if there is memory for a record that begins at a word. Evaluating the
+    /// condition also clears the cells of further calls, if needed.
     pub fn has_memory(self, word: &str, record: u32, prefix: &str) -> String {
         if !self.has_cells() {
             return format!("({word} < room)");
@@ -183,8 +187,8 @@ impl CallMemory {
         )
     }
 
-    /// Returns the C function that computes the status of a call for which a sweep has no memory: either the
-    /// program's limit is reached, or the memory is too small.
+    /// Returns the C function that computes the status for a call without memory. The status says whether the program's
+    /// limit is reached or the memory is too small.
     pub fn refusal(self, sweep: &SweepCalls, name: &str, upper: &str) -> String {
         let (record, limit) = (sweep.record, self.limit);
         let opened: Vec<String> = sweep.calls.iter().map(|call| call.opened.len().to_string()).collect();

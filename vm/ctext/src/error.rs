@@ -10,8 +10,8 @@ pub enum NoText {
     /// The program contains an operation that has no C text, such as `push`.
     #[error("{place}: `{what}` has no C text")]
     Foreign { place: String, what: String, cure: &'static str },
-    /// An SSA function needs data of a call, although it begins outside of calls.
-    #[error("calls of this program have no C text")]
+    /// An SSA function needs the data of an open call, although the function begins in main.
+    #[error("the calls that this program makes have no C text")]
     Call,
     /// The program contains a call that exceeds the program's limit on nested calls in every run that reaches the call.
     #[error("{place}: this call is deeper than `.limit depth {limit}` allows")]
@@ -22,15 +22,15 @@ pub enum NoText {
     NotReal { name: String },
     #[error("`{name}` has {cells} cells: a gradient needs a single cell")]
     ManyCells { name: String, cells: usize },
-    #[error("the program switches gradient mode itself, or reads it, so C text can't differentiate it")]
+    #[error("the program itself switches or reads gradient mode, so C text can't differentiate the program")]
     OwnMode,
     #[error("the product of this Hessian with a direction has no C text: {why}")]
     NoProduct { why: &'static str },
-    #[error("no variable with seeds is named")]
+    #[error("no variable is named that gets seeds")]
     NoSeed,
     #[error("`{name}` is named twice")]
     Twice { name: String },
-    #[error("the program reads or writes adjoints itself, so its gradient has no C text")]
+    #[error("the program itself reads or writes adjoints, so its gradient has no C text")]
     OwnAdjoints,
     #[error(transparent)]
     BuildError(#[from] BuildError),
@@ -46,11 +46,9 @@ impl NoText {
                 "write the procedure as a macro: C text can't call a procedure that has a rule or is very large, and can't pass an adjoint, a slice with a step, or very many arguments"
             }
             ForeignKind::Tasks => {
-                "pass each task variables, elements with constant indices, or elements whose index is the counter of `par for`: C text can't compare the tasks' cells at run time"
+                "pass only variables, elements with constant indices, or elements whose index is the counter of `par for` to a task: C text can't check at run time that tasks use different cells"
             }
-            ForeignKind::Switch => {
-                "remove the switch of gradient mode: `--of` differentiates the whole program"
-            }
+            ForeignKind::Switch => "remove `grad.on` and `grad.off`: `--of` differentiates the whole program",
             ForeignKind::Limit => "run the program with `reviver run`",
         };
         NoText::Foreign { place, what: name, cure }
@@ -66,14 +64,16 @@ impl NoText {
             NoText::NotReal { .. } => "name a cell that is declared with `: real`",
             NoText::ManyCells { .. } => "name one of the cells, such as `A[0]`",
             NoText::OwnMode => "omit `--of`: `reviver build` then translates the program without a gradient",
-            NoText::NoProduct { .. } => "omit `--times`, and use `reviver hessian --times`",
-            NoText::NoSeed => "name the results that have seeds",
+            NoText::NoProduct { .. } => {
+                "omit `--times`, and compute the product with `reviver hessian --times`"
+            }
+            NoText::NoSeed => "name at least one result that gets seeds",
             NoText::Twice { .. } => "name each variable once",
             NoText::OwnAdjoints => {
                 "use `reviver grad`; or omit `--of`: `reviver build` then translates the program without a gradient"
             }
             NoText::BuildError(_) => {
-                "run the program with `reviver run`, or make it smaller or reduce its branches"
+                "run the program with `reviver run`, or write a smaller program or one with fewer branches"
             }
         }
     }

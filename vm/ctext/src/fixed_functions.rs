@@ -1,6 +1,6 @@
-//! Elementary functions of fixed point as C functions, selected by name and number of fraction bits, such as
-//! `rv_exp_fixed40`. They are generated from the interpreter's own source by symbolic evaluation: the source is
-//! executed on terms instead of numbers. A function returns 1 if it fails, otherwise 0.
+//! Elementary functions of fixed point as C functions. A name such as `rv_exp_fixed40` selects the function and the
+//! number of fraction bits. The functions are generated from the interpreter's own source by symbolic evaluation: the
+//! source is executed on terms instead of numbers. A C function returns 1 if it fails, otherwise 0.
 
 use reviver_compile::op::{Coordinate, OpKind};
 use reviver_isa::arith::Elementary;
@@ -9,7 +9,7 @@ use reviver_isa::number::fixed::{arc, exp_log, hyperbolic, power, rotation, spec
 use crate::functions::FloatFunction;
 use crate::wide_evaluation::{TextWords, WideTerm};
 
-/// Returns the generated function that computes an operation; `None` if no generated function does.
+/// Returns the generated function that computes an operation; `None` if there is no such function.
 pub(crate) fn of(kind: OpKind) -> Option<FloatFunction> {
     match FloatFunction::of(kind)? {
         FloatFunction::Elementary(Elementary::Sqrt | Elementary::Round | Elementary::Floor)
@@ -67,10 +67,10 @@ fn function_text(function: FloatFunction, name: &str, frac: u32) -> Option<(Stri
     Some((text, tables))
 }
 
-/// Text of the fault in a function that never fails.
+/// C expression of the failure flag in a function that never fails.
 const SURELY: &str = "0";
 
-/// Returns the results of a function that never fails: the value, and a fault that is always 0.
+/// Returns the results of a function that never fails: the value, and the failure flag 0.
 fn surely(s: &TextWords, value: WideTerm) -> [WideTerm; 2] {
     [value, s.given(SURELY)]
 }

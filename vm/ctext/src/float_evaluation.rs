@@ -1,5 +1,5 @@
-//! Symbolic evaluation of the elementary functions: the interpreter's own source is executed on C variables instead of
-//! floats, and each operation becomes a line. This module is independent of the individual functions.
+//! Symbolic evaluation of the elementary functions. The interpreter's own source is executed on C variables instead of
+//! floats, and each executed operation adds a line of C. This module is independent of the individual functions.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -121,7 +121,8 @@ impl<F: Format> TextFloats<F> {
         Arm { lines, gives }
     }
 
-    /// Returns the lines of the function's body, where `gives` is the result, and the tables that they may use.
+    /// Returns the lines of the function's body, and the tables that the lines may use. `gives` is the result of the
+    /// function.
     pub fn body(self, gives: FloatTerm) -> (String, Vec<(String, String)>) {
         let FloatFunctionState { terms, lines, tables } = self.written.into_inner();
         let mut needed = vec![false; terms.len()];
@@ -141,8 +142,8 @@ fn text_of(terms: &[TermText], term: FloatTerm) -> String {
     }
 }
 
-/// Returns the lines on which needed terms depend, and marks further needed terms. Lines are visited from last to
-/// first.
+/// Returns the lines that define needed terms, and marks the terms that these lines use as needed. Visits the lines
+/// from last to first.
 fn alive(lines: &[FunctionLine], needed: &mut [bool]) -> Vec<FunctionLine> {
     let mut kept = Vec::new();
     for line in lines.iter().rev() {
@@ -206,7 +207,7 @@ fn write_lines(lines: &[FunctionLine], terms: &[TermText], float: CFloat, depth:
     }
 }
 
-/// Returns the name of a table. It is derived from the table's content, so that functions share equal tables.
+/// Returns the name of a table. The name is derived from the table's content, so that functions share equal tables.
 fn table_name(float: CFloat, table: &[i64]) -> String {
     let hash = fnv(table.iter().flat_map(|word| word.to_le_bytes()));
     format!("rv_table_{}_{hash:016x}", float.suffix)

@@ -1,5 +1,5 @@
-//! Elementary functions of floats as C functions, selected by name, such as `rv_exp_f64`. They are generated from the
-//! interpreter's own source by symbolic evaluation: the source is executed on terms instead of numbers.
+//! Elementary functions of floats as C functions, selected by a name such as `rv_exp_f64`. The functions are generated
+//! from the interpreter's own source by symbolic evaluation: the source is executed on terms instead of numbers.
 
 use reviver_compile::op::{Coordinate, OpKind};
 use reviver_isa::arith::Elementary;
@@ -16,7 +16,7 @@ pub(crate) enum FloatFunction {
     Pow,
     /// A power with an integer exponent.
     Powi,
-    /// A power with an integer exponent. The exponent is passed in two parts and with a parity flag.
+    /// A power with an integer exponent. The caller passes the exponent in two parts, with a flag for odd exponents.
     PowiOfParts,
     Atan2,
     Hypot,
@@ -26,7 +26,8 @@ pub(crate) enum FloatFunction {
     },
 }
 
-/// Lists all functions of one operand. Its `match` makes the compiler report a function that is missing here.
+/// Lists all functions of one operand. The macro's `match` makes the compiler report a function that is missing in the
+/// list.
 macro_rules! all_elementary {
     ($($Name:ident)+) => {
         const ELEMENTARY: &[Elementary] = &[$(Elementary::$Name),+];
@@ -185,7 +186,8 @@ fn exact(float: CFloat, function: Elementary, of_c: &str) -> String {
     )
 }
 
-/// Writes a power with an integer exponent. The exponent is passed as its nearest float and the remaining difference.
+/// Writes a power with an integer exponent. The caller passes the exponent as the nearest float and the remaining
+/// difference.
 fn powi(float: CFloat) -> String {
     let CFloat { name, suffix, .. } = float;
     let end = if name == "float" { "0x1p63f" } else { "0x1p63" };

@@ -32,7 +32,7 @@ pub(crate) fn promise(cells: &ProgramCells, seeded: &SeededResults) -> String {
             let product = match cells.lanes {
                 1 => "",
                 _ => {
-                    " Also the product of its Hessian with a\n   direction: the derivatives of these derivatives along the direction."
+                    " Also the product of the Hessian with a\n   direction: the derivatives of these derivatives along the direction."
                 }
             };
             format!("The value of {names}, and its derivatives with respect to each real input.{product}")
@@ -89,8 +89,8 @@ pub(crate) fn gradient_function(
     )
 }
 
-/// Returns the lines that set the adjoints of the seeded cells, and the lines that compute the size of the seeded sum
-/// from the results.
+/// Returns two texts: the lines that set the adjoints of the seeded cells, and the lines that compute the size of the
+/// seeded sum from the results.
 fn seeds(
     cells: &ProgramCells,
     interface: &Interface,

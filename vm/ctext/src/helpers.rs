@@ -1,5 +1,5 @@
-//! Helper functions of the C text, selected by name. All names begin with `rv_`. Only functions that are called are
-//! written, each after the functions that it calls.
+//! Helper functions of the C text, selected by name. All names begin with `rv_`. The text contains only the helper
+//! functions that are called, each after the functions that it calls.
 
 mod fixed;
 mod floats;

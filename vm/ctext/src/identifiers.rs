@@ -1,8 +1,8 @@
 //! Translates names of a program to C identifiers. This module is independent of declarations.
 //!
-//! A cell may have any name: `int`, `M_PI`, `size_t`. So its C identifier gets an ending that occurs in no C keyword,
-//! in no name of a standard header, and in no other name of the text. Parameters end with `_`. Values in functions end
-//! with `__` and a number. No name that begins with the program's prefix has such an ending.
+//! A cell may have any name, such as `int`, `M_PI` or `size_t`. So its C identifier gets an ending that no C keyword,
+//! no name of a standard header, and no other name of the text has. The names of parameters end with `_`. The names of
+//! values in functions end with `__` and a number. No name that begins with the program's prefix has such an ending.
 
 use std::collections::HashSet;
 
@@ -35,7 +35,7 @@ pub(crate) fn parameters<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String
     names.map(&mut unique).collect()
 }
 
-/// Returns the words of a C text. Comments are skipped, because they may contain any words of the program.
+/// Returns the words of a C text. Skips comments, because they may contain arbitrary words of the program.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     let is_part = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';
     let code = text.split("/*").enumerate().map(|(n, part)| match n {

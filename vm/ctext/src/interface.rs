@@ -48,8 +48,9 @@ struct InterfaceArgument<'p> {
     cells: usize,
     name: String,
     gradient: String,
-    /// The name of the parameter for the components of a direction, and of the one for the product's components.
+    /// The name of the parameter for the components of a direction.
     direction: String,
+    /// The name of the parameter for the components of the product.
     product: String,
 }
 
@@ -157,7 +158,8 @@ impl<'a> Interface<'a> {
         self.arguments.iter().filter(is_real)
     }
 
-    /// Returns the inputs that have components of a direction; none if the gradient computes on plain reals.
+    /// Returns the inputs for which the caller passes components of a direction. Returns no inputs if the gradient
+    /// computes on plain reals.
     fn directed(&self) -> impl Iterator<Item = &InterfaceArgument<'a>> {
         self.differentiated().filter(|_| self.cells.lanes > 1)
     }
@@ -293,9 +295,10 @@ impl<'a> Interface<'a> {
         looped(argument.cells, &text)
     }
 
-    /// Returns two C expressions and the indentation of a line that uses them: a cell of an argument in the memory
-    /// struct, and the caller's number for this cell. For an array the line is in a loop over the index `i`.
-    /// `array` has its name, the number of coefficients of a cell, and the order of the requested coefficient.
+    /// Returns two C expressions: a cell of an argument in the memory struct, and the caller's number for this cell.
+    /// Also returns the indentation of a line that uses both; for an array, this line is in a loop over the index `i`.
+    /// `array` has the name of the memory array, the number of coefficients of a cell, and the order of the requested
+    /// coefficient.
     fn places(
         argument: &InterfaceArgument,
         name: &str,
@@ -338,7 +341,7 @@ impl<'a> Interface<'a> {
         )
     }
 
-    /// Returns the name of each variable with seeds, and the C parameter for these seeds.
+    /// Returns the name of each variable with seeds, and the name of the C parameter for the variable's seeds.
     pub fn seeds(&self) -> impl Iterator<Item = (&str, &str)> {
         self.seeds.iter().map(|seeded| (seeded.variable.as_str(), seeded.seed.as_str()))
     }

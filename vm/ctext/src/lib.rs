@@ -1,6 +1,6 @@
-//! Translates programs to C11 text without dependencies, by means of their SSA functions. The text has a function for
-//! the forward direction, one for the backward direction, and one for the gradient of a loss. The functions change
-//! only memory that the caller supplies.
+//! Translates the SSA functions of programs to C11 text without dependencies. The text has a C function for the forward
+//! direction, one for the backward direction, and one for a gradient. The C functions change only memory that the
+//! caller supplies.
 //!
 //! | module | contents |
 //! |---|---|
@@ -8,12 +8,12 @@
 //! | [`error`] | reasons why a program has no text |
 //!
 //! Operations become expressions, blocks become labels, failed checks return a status. Elementary functions are
-//! generated from the interpreter's source by symbolic evaluation, so that the bits are the same. The C library is used
-//! only for square roots and rounding to integers, which IEEE 754 defines to the last bit.
+//! generated from the interpreter's source by symbolic evaluation, so that results have the same bits. The C library is
+//! used only for square roots and rounding to integers, which IEEE 754 defines to the last bit.
 //!
-//! A gradient is verified by the rules that the machine applies to gradients without a history. They concern the
-//! jumps of the reverse sweep, freed values, and the final state. If a gradient isn't verified, its function returns
-//! a status and no numbers.
+//! A gradient is verified by the rules that the machine applies to gradients without a history. These rules check the
+//! jumps of the reverse sweep, freed values, and the final state. If the verification fails, the C function returns a
+//! status and no numbers.
 //!
 //! ```
 //! use reviver_assembler::{assemble::assemble, files::FilesInMemory};

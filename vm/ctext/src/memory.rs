@@ -15,11 +15,12 @@ use crate::calls::CallMemory;
 use crate::identifiers::identifier;
 use crate::numbers::CNumbers;
 
-/// Maximum number of cells of an array whose elements have names. In a larger array, cells have only addresses.
+/// Maximum number of cells of an array whose elements get names in C text. The cells of a larger array have only
+/// addresses.
 const MOST_NAMED: u64 = 256;
-/// Maximum number of cells that are initialized by one line each. If more cells have initial values, a table is copied.
+/// Maximum number of cells that are initialized one by one. If more cells have initial values, the text copies a table.
 const FEW: usize = 16;
-/// For each class, the field of the memory with its cells.
+/// Each class, with the name of the memory field that has the cells of the class.
 const CELLS: [(Class, &str); 2] = [(Class::Int, "ints"), (Class::Real, "reals")];
 
 /// The cells of a program, with the properties that determine their number and names.
@@ -30,7 +31,7 @@ pub(crate) struct ProgramCells<'p> {
     pub numbers: CNumbers,
     /// The check level, which determines the checks of a run.
     pub level: CheckLevel,
-    /// The greatest demands among the program's SSA functions.
+    /// Memory demands that suffice for all of the program's SSA functions.
     demands: Demands,
     /// Number of coefficients of each real in the gradient function: 1, or 2 for dual numbers.
     pub lanes: usize,
@@ -110,7 +111,7 @@ impl<'p> ProgramCells<'p> {
         )
     }
 
-    /// Returns no names, for a function whose addresses aren't those of the program's cells.
+    /// Returns an empty set of names, for a function whose addresses aren't those of the program's cells.
     pub fn no_names(&self) -> CellNames {
         CellNames::new(self.prefix, self.calls, std::iter::empty())
     }
@@ -187,8 +188,8 @@ impl<'p> ProgramCells<'p> {
         tables
     }
 
-    /// Returns lines that set the cells with initial values other than 0. The arrays' names begin with `which`, and
-    /// reals have this number of coefficients there.
+    /// Returns lines that set the cells with initial values other than 0. The names of the arrays begin with `which`,
+    /// and each real in these arrays has `real_lanes` coefficients.
     fn first_cells(&self, which: &str, real_lanes: usize) -> String {
         let mut lines = String::new();
         for (class, array) in CELLS {
@@ -265,8 +266,8 @@ impl<'p> ProgramCells<'p> {
         format!("static const {} {name}[{}] = {{\n{rows}}};\n", self.numbers.cell(class), values.len())
     }
 
-    /// Returns the C function that returns 1 if all cells except those of free globals have their initial values at
-    /// the end of a run, otherwise 0.
+    /// Returns the text of a C function for the end of a run. The function returns 1 if all cells except those of free
+    /// globals have their initial values, otherwise 0.
     pub fn is_clear(&self, name: &str, is_free: impl Fn(&Global) -> bool) -> String {
         let layout = self.program.flow().layout();
         let (mut tables, mut lines) = (String::new(), String::new());
@@ -305,7 +306,8 @@ impl<'p> ProgramCells<'p> {
         )
     }
 
-    /// Returns code that returns 0 from the C function if any of some cells doesn't have its expected value.
+    /// Returns C code that compares cells with their expected values, and returns 0 from the C function if one of them
+    /// differs.
     fn compared(&self, class: Class, start: usize, cells: usize, expected: &str, name: &str) -> String {
         let array = if class == Class::Int { "ints" } else { "reals" };
         let (place, indent) = match cells {

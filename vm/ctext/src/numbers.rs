@@ -28,7 +28,7 @@ impl CNumbers {
         }
     }
 
-    /// Returns the C type of inputs and outputs of a class. All values of the type are valid, so no range check is
+    /// Returns the C type of inputs and outputs of a class. Every value of this type is valid, so no range check is
     /// needed.
     pub fn given(self, class: Class) -> &'static str {
         match (class, self.0.word) {

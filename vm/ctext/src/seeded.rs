@@ -1,5 +1,5 @@
-//! The cells of a gradient that have seeds: one loss, or the results whose seeds the caller passes. This module is
-//! independent of SSA functions.
+//! The seeded cells of a gradient: one loss, or the results whose seeds the caller passes. This module is independent
+//! of SSA functions.
 
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Shape;
@@ -20,7 +20,7 @@ pub enum CGradient<'n> {
     Seeds(&'n [String]),
 }
 
-/// The cells of a gradient that have seeds.
+/// The seeded cells of a gradient.
 #[derive(Clone, Debug)]
 pub(crate) enum SeededResults {
     /// A loss: its name, and its address among the reals. Its seed is 1.
@@ -35,13 +35,14 @@ pub(crate) struct SeededGlobal {
     pub name: String,
     /// The index of the variable among the globals.
     pub global: usize,
-    /// The address of the variable's first cell among the reals. The variable has `cells` cells.
+    /// The address of the variable's first cell among the reals.
     pub start: u32,
+    /// The number of the variable's cells.
     pub cells: u32,
 }
 
 impl SeededResults {
-    /// Finds the cells that have seeds. Fails if a name isn't that of a real cell or variable.
+    /// Finds the seeded cells. Fails if a name denotes no real cell or variable.
     pub fn of(program: &Program, gradient: CGradient) -> Result<SeededResults, NoText> {
         let names = match gradient {
             CGradient::Loss(name) | CGradient::Product(name) => return loss(program, name),
@@ -107,7 +108,7 @@ impl SeededResults {
     }
 }
 
-/// Finds the real cell with a name such as `y`, `A[3]` or `M[1,2]`. Fails if there is none.
+/// Finds the real cell with a name such as `y`, `A[3]` or `M[1,2]`. Fails if there is no such cell.
 fn loss(program: &Program, name: &str) -> Result<SeededResults, NoText> {
     let compact: String = name.chars().filter(|sign| !sign.is_whitespace()).collect();
     let base = compact.split('[').next().unwrap_or_default();

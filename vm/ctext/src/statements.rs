@@ -30,7 +30,8 @@ impl Statements<'_> {
         format!("/* {}{more} */", short.replace("*/", "* /").replace("/*", "/ *"))
     }
 
-    /// Returns the text of the statement that an instruction belongs to: as in the source, or regenerated.
+    /// Returns the text of the statement that an instruction belongs to: the text of the source if it is known,
+    /// otherwise a generated text.
     fn words(self, at: u32) -> String {
         let Some(instruction) = self.0.module().code.get(at as usize) else { return String::new() };
         let Some(procedure) = self.0.module().procedures.get(self.0.procedure_of(at)) else {
@@ -49,7 +50,7 @@ impl Statements<'_> {
     }
 
     /// Returns the text of an instruction that belongs to no keyword of a block. If the source has expressions instead
-    /// of temporaries, the text has them, too.
+    /// of temporaries, the text has the same expressions.
     fn whole(self, renderer: TextRenderer, at: u32, instruction: &Instruction) -> String {
         let innermost = self.0.blocks_around(at).next();
         let takes = innermost.is_some_and(|block| block.kind == BlockKind::Temporaries);
@@ -64,8 +65,8 @@ impl Statements<'_> {
     }
 }
 
-/// Returns the instruction that uses the expressions of a block of temporaries: the first one after the block's first
-/// seam. Returns `None` for other blocks, and if no instruction is between the seams.
+/// Returns the instruction that uses the expressions of a block of temporaries: the first instruction after the block's
+/// first seam. Returns `None` for other blocks, and if no instruction is between the block's seams.
 fn computed_for(block: &Block) -> Option<u32> {
     let first = block.seams.first().filter(|_| block.kind == BlockKind::Temporaries)?;
     let last = block.seams.last()?;

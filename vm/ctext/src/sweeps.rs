@@ -28,7 +28,9 @@ pub(crate) fn gradient(
     level: CheckLevel,
 ) -> Result<CallFunction, NoText> {
     if lift.is_some() && !level.is_checked() {
-        return Err(NoText::NoProduct { why: "it is always checked, and `--unchecked` omits checks" });
+        return Err(NoText::NoProduct {
+            why: "the product is always checked, but `--unchecked` omits checks",
+        });
     }
     if program.switches_mode() || program.reads_mode() {
         return Err(NoText::OwnMode);
@@ -41,10 +43,11 @@ pub(crate) fn gradient(
     let turn = early_turn(program, &cells).and_then(|stops| stops.only()).map(|node| node.position);
     let turn = turn.unwrap_or(program.end());
     let [primal, reverse] = RunPlan::gradient(program, turn, level);
-    // C text has no machine that could search for the largest number afterwards, so the function searches.
+    // Without a machine, nothing can search for the largest number after the call, so the C function searches for it.
     let largest = if primal.is_watched { LargestScan::All } else { LargestScan::None };
     let needs = CallNeeds { largest, ..CallNeeds::default() };
-    // Passes simplify what is the same on plain reals, which may differ on dual numbers.
+    // Passes may use identities that hold for plain reals but not for dual numbers. So they are omitted before a
+    // function is lifted.
     let passes = if lift.is_some() { &[][..] } else { &PASSES };
     let sweeps = [sweep(program, &primal, passes)?, sweep(program, &reverse, passes)?];
     let task = CallTask { goal: CallGoal::Gradient, turn, level, seeded, rows: 1, lift };
@@ -76,8 +79,8 @@ fn sweep(program: &Program, plan: &RunPlan, passes: &[Pass]) -> Result<SsaFuncti
     Ok(optimized(function, passes))
 }
 
-/// Removes dead stores before exits that lack memory for a call. Execution ends at such an exit, so no cell is live
-/// except the end of the call records.
+/// Removes dead stores before exits for lack of memory for a call. Execution ends at such an exit, so only the word
+/// with the end of the call records is live.
 fn drop_dead_stores(function: &mut SsaFunction) {
     let mut blocks = std::mem::take(&mut function.blocks);
     for block in &mut blocks {

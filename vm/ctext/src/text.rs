@@ -31,8 +31,8 @@ pub const WRITTEN: &str = "/* written by `reviver build`";
 /// The first words of every generated header.
 pub const WRITTEN_HEADER: &str = "/* header written by `reviver build`";
 
-/// An exported symbol that identifies a library. Only a library defines the symbol, so other generated C files can be
-/// linked with a library.
+/// An exported symbol that identifies a library. Only libraries define it. So other generated C files can be linked
+/// with a library.
 pub const LIBRARY_MARK: &str = "reviver_library_mark";
 
 /// The C text of a program, from which the files are written.
@@ -51,9 +51,9 @@ const STATUSES: &[(&str, i32, &str)] = &[
     (
         "CHECK",
         2,
-        "an assertion or a join fails, an integer that must be 0 is another number, or the undone step lost information",
+        "an assertion or a join fails, an integer that must be 0 has another value, or the step to undo has lost information",
     ),
-    ("NOT_VACANT", 3, "a real that must be 0 is another number"),
+    ("NOT_VACANT", 3, "a real that must be 0 has another value"),
     ("NOT_FINITE", 4, "a result isn't a finite number"),
     ("INDEX", 5, "an index is outside of its array"),
     ("SAME_CELL", 6, "two operands are the same cell, but must be different cells"),
@@ -90,8 +90,8 @@ const CHECKS: [CheckStatus; 11] = [
 ];
 
 impl CText {
-    /// Generates the text of a program, with a gradient if the argument is given. All names of the text begin with a
-    /// prefix derived from `name`. The level selects which checks the text contains.
+    /// Generates the text of a program. The text has a gradient if `gradient` isn't `None`. All exported names begin
+    /// with a prefix that is derived from `name`. `level` selects the checks that the text contains.
     ///
     /// # Errors
     /// Fails if the program does something that has no C text, or if a seeded cell isn't real.
@@ -140,10 +140,10 @@ impl CText {
 
     /// Returns the header file for C callers.
     pub fn header(&self) -> String {
-        format!("{WRITTEN_HEADER}, and overwritten when it is written again */\n{}", self.declarations)
+        format!("{WRITTEN_HEADER}, which overwrites the header when it runs again */\n{}", self.declarations)
     }
 
-    /// Returns the C file of a library. It defines [`LIBRARY_MARK`], which other C files don't.
+    /// Returns the C file of a library, which defines [`LIBRARY_MARK`].
     pub fn source_of_library(&self) -> String {
         format!(
             "{}\n/* Marks the file as a library of `reviver build`. */\nextern const char {LIBRARY_MARK}[];\n\
@@ -152,7 +152,7 @@ impl CText {
         )
     }
 
-    /// Returns the C file. It doesn't include the header.
+    /// Returns the C file, which doesn't include the header file.
     pub fn source(&self) -> String {
         CText::source_of(std::slice::from_ref(self))
     }
@@ -164,7 +164,7 @@ impl CText {
         let declarations: Vec<&str> = texts.iter().map(|text| text.declarations.as_str()).collect();
         let bodies: Vec<&str> = texts.iter().map(|text| text.body.as_str()).collect();
         format!(
-            "{WRITTEN}, and overwritten when it is written again */\n{}\n{BEGINNING}\n{}\n{}",
+            "{WRITTEN}, which overwrites the file when it runs again */\n{}\n{BEGINNING}\n{}\n{}",
             declarations.join("\n"),
             helpers.written(),
             bodies.join("\n")
@@ -178,8 +178,8 @@ impl CText {
         self.body.push('\n');
     }
 
-    /// Adds the C function of an SSA function. The first one that needs memory for calls also adds the definitions
-    /// for that memory.
+    /// Adds the C function of an SSA function. Before the first C function that needs memory for calls, also adds the
+    /// definitions of this memory.
     fn add_function(&mut self, cells: &ProgramCells, text: &str) {
         let (prefix, upper) = (cells.prefix, cells.prefix.to_uppercase());
         let is_asked = |calls: &CallMemory| {
@@ -239,7 +239,7 @@ impl CText {
     ) -> Result<(), NoText> {
         let function = (&gradient.function, &gradient.sweeps[..]);
         let name = format!("{}_sweeps", cells.prefix);
-        // The addresses of dual numbers aren't those of the cells that have names.
+        // On dual numbers, addresses in the code differ from the addresses of named cells, so cells get no names.
         let names = if cells.lanes == 1 { cells.names() } else { cells.no_names() };
         let sweeps = function_text(function, &names, Statements(cells.program), &name)?;
         verdict::recorders(cells, &sweeps).iter().for_each(|text| self.add(text));
@@ -259,8 +259,8 @@ fn moved(program: &Program) -> Vec<Range<u32>> {
     inputs.map(|(n, _)| program.cells(n)).map(|cells| cells.start as u32..cells.end as u32).collect()
 }
 
-/// Returns the greatest demands among several SSA functions. Fails if they exceed the program's limit on nested
-/// calls.
+/// Returns memory demands that suffice for all of several SSA functions. Fails if the demanded depth exceeds the
+/// program's limit on nested calls.
 fn demanded<'f>(
     program: &Program,
     functions: impl Iterator<Item = &'f SsaFunction>,
@@ -315,7 +315,7 @@ const BEGINNING: &str = "\
 #endif
 ";
 
-/// The notice for callers about a text that was generated without checks.
+/// The notice for callers in the header of a text that was generated without checks.
 const UNCHECKED: &str = "\n\n   \
 Unchecked: vacancy and join checks are left out, and the reverse sweep of a gradient isn't verified. If a checked\n   \
 run succeeds, the results are the same: integers and fixed point bit for bit, floats if `uncompute` restores its\n   \
@@ -365,8 +365,8 @@ Runs have no step limit: an endless loop of the program runs forever.{} */\n\n",
     text
 }
 
-/// Returns macros that rename the linked functions. The new names depend on the memory, the statuses and the
-/// arguments, so a header and a C file that don't match aren't linked.
+/// Returns macros that rename the linked functions. The new names depend on the memory, the statuses and the arguments.
+/// So the linker rejects a header and a C file that don't match.
 fn linked_names(
     cells: &ProgramCells,
     interface: &Interface,

@@ -1,5 +1,5 @@
-//! C text that gives the verdict on a gradient's reverse sweep. The bounds are those of
-//! `reviver_vm::differentiate::evidence` and `reviver_vm::watch`, which define them.
+//! C text that decides whether a gradient's reverse sweep is verified. `reviver_vm::differentiate::evidence` and
+//! `reviver_vm::watch` define the bounds.
 
 use reviver_vm::watch::Rounding;
 
@@ -23,7 +23,8 @@ pub(crate) fn fields(cells: &ProgramCells) -> &'static str {
     }
 }
 
-/// Returns those C functions that record evidence and that the call function uses. `text` is the call function.
+/// Returns the C functions that record evidence, as far as the call function uses them. `text` is the text of the call
+/// function.
 pub(crate) fn recorders(cells: &ProgramCells, text: &str) -> Vec<String> {
     let is_used = |name: &str| words(text).any(|word| word == format!("{}_{name}", cells.prefix));
     let all = [("larger", larger(cells)), ("freed", freed(cells)), ("missed", missed(cells))];
@@ -78,8 +79,8 @@ static inline void {prefix}_missed(struct {prefix}_memory *m, double from, doubl
     )
 }
 
-/// Returns the text of the C function that computes the status of a gradient after its call function has returned.
-/// Includes the C functions that it calls.
+/// Returns the text of the C function that computes the status of a gradient after the call function has returned, and
+/// of all C functions that it calls.
 pub(crate) fn functions(cells: &ProgramCells) -> String {
     if cells.numbers.is_fixed() { exact(cells) } else { largest(cells) + &watched(cells) }
 }
@@ -93,7 +94,7 @@ fn exact(cells: &ProgramCells) -> String {
     )
 }
 
-/// Number of maxima that are computed independently. With a single maximum, each comparison would wait for the
+/// Number of maxima that the search computes independently. With a single maximum, each comparison would wait for the
 /// previous one.
 const LANES: usize = 4;
 

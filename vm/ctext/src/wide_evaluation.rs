@@ -1,5 +1,5 @@
-//! Symbolic evaluation of the fixed-point functions: the interpreter's own source is executed on C variables instead of
-//! words, and each operation becomes a line. This module is independent of the individual functions.
+//! Symbolic evaluation of the fixed-point functions. The interpreter's own source is executed on C variables instead of
+//! words, and each executed operation adds a line of C. This module is independent of the individual functions.
 
 use std::cell::RefCell;
 
@@ -135,8 +135,8 @@ fn text_of(terms: &[WideTermText], term: WideTerm) -> String {
     }
 }
 
-/// Returns the lines on which needed terms depend, and marks further needed terms. Lines are visited from last to
-/// first.
+/// Returns the lines that define needed terms, and marks the terms that these lines use as needed. Visits the lines
+/// from last to first.
 fn alive(lines: &[WideLine], needed: &mut [bool]) -> Vec<WideLine> {
     let mut kept = Vec::new();
     for line in lines.iter().rev() {
@@ -234,7 +234,8 @@ fn write_lines(lines: &[WideLine], terms: &[WideTermText], depth: usize, text: &
     }
 }
 
-/// Returns a literal of a 128-bit word. C has no literals of more than 64 bits, so larger ones are composed of two.
+/// Returns a literal of a 128-bit word. C has no literals of more than 64 bits, so a larger number is composed of two
+/// literals.
 fn literal(value: u128) -> String {
     let (high, low) = ((value >> 64) as u64, value as u64);
     match (high, i32::try_from(value)) {

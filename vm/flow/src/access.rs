@@ -1,6 +1,6 @@
-//! Accesses of steps: the slots that a step writes, the slots that it reads, and the cells that its indices are
-//! computed from. All of this is known before a run. An adjoint is listed only if it is an operand; adjoints that a
-//! reverse sweep changes implicitly aren't.
+//! Accesses of steps: the slots that a step writes, the slots that it reads, and the cells from which its indices are
+//! computed. The lists are known before a run. An adjoint is listed only if it is an operand; adjoints that a reverse
+//! sweep changes implicitly aren't.
 
 use reviver_isa::update::{Action, Erasure};
 
@@ -17,7 +17,7 @@ pub enum Access {
     Write,
 }
 
-/// The operands that the new value of a target is computed from.
+/// The operands from which the new value of a target is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Made {
     /// No cell: the new value is a constant, or comes from a stack or a tape.
@@ -33,7 +33,7 @@ pub enum Made {
 }
 
 impl Step {
-    /// Returns which operands the new values of the targets are computed from.
+    /// Returns the operands from which the new values of the targets are computed.
     pub fn made(&self) -> Made {
         match self.operation.update.action() {
             Action::Accumulate | Action::Rotate => Made::OfAll,

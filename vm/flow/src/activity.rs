@@ -1,12 +1,13 @@
-//! Activity analysis: which sources of steps carry derivatives. A cell is *varied* if it may depend on an independent
-//! variable, that is, a number that derivatives are taken with respect to. A cell is *useful* if a loss may depend on
-//! it, and *active* if it is varied and useful. All engines use the result: a source that isn't varied receives no
-//! adjoint contribution, and the partial derivative with respect to it is never evaluated.
+//! Activity analysis: which sources of steps carry derivatives. An *independent variable* is a number with respect to
+//! which a program is differentiated. A cell is *varied* if it may depend on an independent variable. A cell is
+//! *useful* if a loss may depend on it, and *active* if it is varied and useful. All engines use the result: a source
+//! that isn't varied receives no adjoint contribution, and the partial derivative with respect to it is never
+//! evaluated.
 //!
-//! The analysis has one node for each variable: a global, a variable of a frame, a parameter, the stack, and each
-//! tape. An array is one node, and so is a variable in all calls of its procedure. The analysis ignores the order of
-//! steps, so the result is conservative: a cell that is reused counts as active everywhere. Integers are never
-//! active. The result depends on no state.
+//! The analysis has one node for each variable: a global, a variable of a frame, a parameter, the stack, and each tape.
+//! An array has one node for all its elements. A variable of a frame has one node for all calls of its procedure. The
+//! analysis ignores the order of steps, so the result is conservative: a cell that is reused counts as active
+//! everywhere. Integers are never active. The result depends on no state.
 //!
 //! L. Hascoët, U. Naumann, V. Pascual, "'To be recorded' analysis in reverse-mode automatic differentiation"
 //! (2005), section 2.
@@ -24,7 +25,7 @@ use crate::call::Passed;
 use crate::slot::{Anchor, Location, Slot};
 use crate::{Flow, Step, StepLink};
 
-/// The independent variables: the initial numbers that derivatives are taken with respect to.
+/// The independent variables: the initial numbers with respect to which a program is differentiated.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct IndependentCells {
     /// Ranges of cell offsets among the reals.
@@ -48,15 +49,15 @@ struct KnownActivity {
     losses: Option<Vec<u32>>,
     /// The activity of each step, by the number of its instruction.
     steps: Vec<StepActivity>,
-    /// A digest of the independent cells and of `steps`. Engines use nothing else of the analysis, so the digest
-    /// identifies the code that they generate for it. `Hash` uses only the digest.
+    /// A digest of the independent cells and of `steps`. Engines use no other data of the analysis, so the digest
+    /// identifies the code that an engine generates with it. `Hash` uses only the digest.
     digest: u64,
 }
 
 /// The bit of [`StepActivity::may_lose_forward`] for operand 2. The next higher bit belongs to operand 1.
 const FORWARD: u8 = 1 << 3;
 
-/// The activity of the sources of one step, as bits for operands 1 and 2.
+/// The activity of the sources of one step: a set of bits, each for operand 1 or operand 2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct StepActivity(u8);
 
@@ -140,7 +141,7 @@ impl Activity {
         Activity { known: Some(Arc::new(known)) }
     }
 
-    /// Returns the independent variables that the analysis was made for; `None` for the default value.
+    /// Returns the independent variables of the analysis; `None` for the default value.
     pub fn independent(&self) -> Option<&IndependentCells> {
         self.known.as_deref().map(|known| &known.independent)
     }
@@ -192,8 +193,8 @@ impl Dependencies {
         found
     }
 
-    /// Adds the edges of a step. In programs with an uncall (`goes_back`), a `push` may also be executed as a pop,
-    /// and so on. So a step that moves a value to or from the stack or a tape gets edges in both directions.
+    /// Adds the edges of a step. In programs with an uncall (`goes_back`), a `push` may also be executed as a pop, and
+    /// a `read` as a write. So a step that moves a value to or from the stack or a tape gets edges in both directions.
     fn visit(&mut self, module: &Module, flow: &Flow, (number, step): (usize, &Step), goes_back: bool) {
         let node =
             |operand: usize| step.slots.get(operand).and_then(|slot| self.nodes.slot(flow, number, slot));
@@ -323,9 +324,9 @@ impl Dependencies {
     }
 
     /// Returns, for each node, true if it flows into a useful node. The adjoint of such a node may be 0 although a loss
-    /// depends on the node, for example because contributions cancel. The result is false for a loss from which no other
-    /// value is computed, because its adjoint is the seed. In an array that contains such a loss, the zero adjoints of
-    /// the other elements hide nothing.
+    /// depends on the node, for example because contributions cancel. For a loss from which no other value is computed,
+    /// the result is false, because the adjoint of the loss is its seed. If the loss is an element of an array, the
+    /// other elements have zero adjoints, but these hide no derivative.
     fn hidden(&self, useful: &[bool]) -> Vec<bool> {
         let is_useful = |node: &u32| useful.get(*node as usize) == Some(&true);
         self.onward.iter().map(|onward| onward.iter().any(is_useful)).collect()

@@ -1,6 +1,6 @@
-//! Alias analysis: whether two slots of one step are the same cell, as far as that is known before a call. The frame
-//! of a call is fresh, so its variables alias no older cell. An argument that the callee may change shares no cells
-//! with other arguments, because the entry of the callee checks this.
+//! Alias analysis: decides whether two slots of one step are the same cell, as far as that is known before a run. The
+//! frame of a call is fresh, so its variables alias no older cell. An argument that the callee may change shares no
+//! cells with other arguments, because the entry of the callee checks this.
 
 use crate::call::Passed;
 use crate::slot::{Anchor, ArrayElement, ArrayIndex, Location, Locus, Region, Slot};
@@ -24,7 +24,7 @@ pub struct Aliases<'e> {
 }
 
 impl Aliases<'_> {
-    /// Returns the alias relation of a target and another slot.
+    /// Returns the alias relation of a target (`a`) and another slot (`b`) of the same step.
     pub fn of(self, a: &Slot, b: &Slot) -> Alias {
         if a.class != b.class || a.adjoint != b.adjoint {
             return Alias::Never;
@@ -60,7 +60,7 @@ impl Aliases<'_> {
     }
 }
 
-/// Returns true if two elements of one array have an index that differs by a non-zero constant.
+/// Returns true if the indices of two elements of one array differ by a non-zero constant in at least one dimension.
 fn differ(a: &Locus, b: &Locus) -> bool {
     let (Locus::Element(a), Locus::Element(b)) = (a, b) else { return false };
     let differs =

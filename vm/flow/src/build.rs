@@ -1,5 +1,5 @@
-//! Translation of a module to its flow. Names become slots, and immediates become constants in a pool. Pairs of slots
-//! that must not alias, and might, become guards. The flow depends on neither a direction nor a state.
+//! Translation of a module to its flow. Names become slots, and immediates become constants in a pool. If two slots
+//! might alias but must not, the pair becomes a guard. The flow depends on neither a direction nor a state.
 
 use std::collections::HashMap;
 
@@ -125,7 +125,7 @@ impl<'m> Builder<'m> {
     }
 }
 
-/// Returns the class of a place in a procedure, and all that is known about the address of its cell.
+/// Returns the class of a place in a procedure, and all that is known before a run about the address of its cell.
 pub(crate) fn locate(module: &Module, layout: &Layout, procedure: usize, place: &Place) -> (Class, Locus) {
     let scope = ProcedureView { module, layout, procedure };
     let base = scope.anchor(place.base);

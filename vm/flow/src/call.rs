@@ -59,8 +59,8 @@ pub enum Passed {
 }
 
 impl Passed {
-    /// Returns the indices that locate the argument. A single cell (`Cell`) has none here, because its indices are
-    /// part of its slot.
+    /// Returns the indices that locate the argument. For a single cell (`Cell`) the result is empty, because its
+    /// indices are part of its slot.
     pub fn subscripts(&self) -> impl Iterator<Item = ArrayIndex> + use<> {
         let (first, second) = match *self {
             Passed::Cell(_) | Passed::Whole(_) | Passed::Matrix(_) | Passed::Flat(_) => (None, None),

@@ -38,7 +38,7 @@ pub enum BlockEnd {
     },
     /// A conditional branch, with the edges for a true and for a false condition.
     Branch {
-        /// The step that tests the condition: a `br`, or backward a `from`.
+        /// The step that tests the condition: a `br`, or in the backward direction a `from`.
         at: u32,
         /// The edge for a true condition, through the partner's join.
         taken: Edge,
@@ -61,7 +61,7 @@ pub enum BlockEnd {
     },
     /// The end of the procedure in this direction.
     Leave {
-        /// The step that is the procedure's `exit`, or backward its `enter`.
+        /// The step at the end: the procedure's `exit`, or in the backward direction its `enter`.
         at: u32,
     },
 }
@@ -69,8 +69,8 @@ pub enum BlockEnd {
 /// The basic blocks of all procedures.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
-    /// The steps of each block, in the order of the code. Two neighbouring blocks of a procedure are
-    /// separated by one gate, and one gate is at either end of the procedure.
+    /// The steps of each block, in the order of the code. Between two neighbouring blocks of a procedure there is one
+    /// gate. There is also a gate before the first block and one after the last block.
     blocks: Vec<Range<u32>>,
 }
 
@@ -157,7 +157,7 @@ impl Graph {
             Action::Call(_) => BlockEnd::Call { at, next: next(None)? },
             Action::Switch(_) => BlockEnd::Switch { at, next: next(None)? },
             Action::Begin | Action::End => BlockEnd::Leave { at },
-            // The remaining actions are no gates.
+            // Steps with other actions aren't gates.
             Action::Accumulate
             | Action::Replace
             | Action::Erase(_)

@@ -1,5 +1,5 @@
-//! The static memory layout: the addresses of all cells that exist for the whole run. Depends only on declarations,
-//! and on the immediates of instructions.
+//! The static memory layout: the addresses of all cells that exist for the whole run. The layout depends only on
+//! declarations, and on the immediates of instructions.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -142,8 +142,8 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// Creates a pool with one constant in each class, 0. Engines refer to these two cells for operands that a step
-    /// doesn't have.
+    /// Creates a pool with one constant in each class, 0. If a step has fewer operands than an engine expects, the
+    /// engine uses the address of this constant for the missing ones.
     pub fn new(layout: &mut Layout) -> Pool {
         let mut pool = Pool { ints: HashMap::new(), reals: HashMap::new() };
         pool.int(layout, 0);

@@ -1,6 +1,6 @@
-//! The flow of a verified program, which all engines share. Names become slots, with addresses resolved as far as
+//! The flow of a verified program, which all engines share. Names become slots, whose addresses are resolved as far as
 //! that is possible before a run. Instructions become steps, with guards for slots that must not alias. Steps form
-//! basic blocks, and their graph can be traversed in either direction. Interpreter, compiler, debugger and
+//! basic blocks. The graph of blocks can be traversed in either direction. Interpreter, compiler, debugger and
 //! diagnostics all read the same flow. It depends on no state, no engine and no source text.
 //!
 //! | module | contents |

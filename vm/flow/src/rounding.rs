@@ -9,9 +9,9 @@ use reviver_isa::update::Action;
 use crate::{Flow, Step, StepLink};
 
 impl Flow {
-    /// Returns true if this branch half may be the first one at which the reverse sweep leaves the path of the
-    /// forward sweep. Only rounding can cause that. So the half or its partner must compare reals, or integers in a
-    /// program that computes some integers from reals. The sweeps can't diverge first at any other half.
+    /// Returns true if the reverse sweep may first leave the path of the forward sweep at this branch half. Only
+    /// rounding can cause the first divergence. So the half or its partner must compare reals, or it must compare
+    /// integers in a program that computes some integers from reals. For all other halves the result is false.
     pub fn may_diverge(&self, half: u32) -> bool {
         let compares_reals = |at: u32| self.step(at).is_some_and(|step| has_real(step, 0));
         let partner = match self.step(half).map(|step| step.link) {
@@ -35,7 +35,7 @@ fn is_branch(step: &Step) -> bool {
     matches!(step.operation.update.action(), Action::Jump | Action::Join)
 }
 
-/// Returns true if an operand from number `first` on is a real.
+/// Returns true if one of the operands from number `first` on is a real.
 fn has_real(step: &Step, first: usize) -> bool {
     step.slots.iter().skip(first).any(|slot| slot.class == Class::Real)
 }

@@ -15,7 +15,7 @@ pub enum Anchor {
     Parameter(u32),
 }
 
-/// An array index: the value of an integer cell, if there is one, plus a constant.
+/// An array index: the sum of the value of an integer cell and a constant, or only a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ArrayIndex {
     /// The integer cell that is read; `None` for a constant index.

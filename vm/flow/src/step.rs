@@ -22,7 +22,7 @@ pub struct Step {
     pub slots: ArrayVec<Slot, 3>,
     /// The pairs of slots that must not alias.
     pub guards: Guards,
-    /// The other half of a branch pair, or the call site.
+    /// For a branch half, its partner; for a call, its call site.
     pub link: StepLink,
 }
 
@@ -178,7 +178,7 @@ impl Orderings {
 }
 
 /// Returns the signature of the function that a verified instruction applies, for operands of these classes. For an
-/// update without a function, returns the signature of the operands' class, which is the same for all operands.
+/// update without a function, all operands have one class, and the result is the signature of this class.
 pub(crate) fn signature(update: Update, function: Function, classes: &[Class]) -> Signature {
     let first = classes.first().copied().unwrap_or(Class::Int);
     let plain = if first == Class::Int { Signature::Int } else { Signature::Real };

@@ -1,6 +1,7 @@
-//! Tasks: the calls between a `fork` and its `join`, and whether they are known before a run to be free of conflicts.
-//! A conflict is a cell that one task changes and another task reads or changes. If the analysis can't exclude
-//! conflicts, the engine compares the arguments of the calls when it executes the `fork`.
+//! Tasks: the calls between a `fork` and its `join`. Two tasks have a conflict if one task changes a cell that the
+//! other task reads or changes. This module finds the task regions for which conflicts can be excluded before a run. If
+//! conflicts can't be excluded before a run, the engine compares the arguments of the calls when it executes the
+//! `fork`.
 
 use reviver_isa::Module;
 use reviver_isa::effects::Effects;
@@ -195,8 +196,8 @@ impl<'f> TaskArguments<'f> {
     }
 
     /// Returns true if the iterations of a loop around one call are free of conflicts. That is known if the loop
-    /// counter selects each argument that the call changes: an element, a row or a column. The counter differs in
-    /// every iteration. In addition, no other argument may overlap a changed argument's array.
+    /// counter selects each argument that the call changes: an element, a row or a column. The counter differs in every
+    /// iteration. In addition, no other argument may overlap the array of a changed argument.
     fn iterations_are_independent(self, region: TaskRegion, at: u32) -> bool {
         let (Some(counter), Some(call)) = (self.counter(region, at), self.flow.call_at(at)) else {
             return false;

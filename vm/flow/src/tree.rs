@@ -10,7 +10,7 @@ pub struct StatementTree {
 }
 
 impl StatementTree {
-    /// Builds the tree of the blocks in `structure`. They are ordered by their starts, outer blocks first.
+    /// Builds the tree of the blocks in `structure`. The blocks must be ordered by their starts, outer blocks first.
     pub fn new(structure: &Structure) -> StatementTree {
         let mut open: Vec<u32> = Vec::new();
         let mut parents = Vec::with_capacity(structure.blocks.len());

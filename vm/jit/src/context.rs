@@ -1,5 +1,5 @@
-//! The context of native code, which is the code's only argument. It has the code's memory, inputs and results. This
-//! module is independent of operations.
+//! The context of native code: the code's only argument, with its memory, its inputs and its results. This module is
+//! independent of operations.
 
 use std::mem::offset_of;
 use std::ptr::{null, null_mut};
@@ -25,9 +25,9 @@ pub struct CodeContext<'c, 'w> {
     // No two counters of a run's counts are adjacent. The compiler would read adjacent counters by one wide load, and
     // the processor would stall because code has just written them one by one.
     pub erased_bits: u64,
-    /// Number of the interval between program steps in which the last step of the budget would be executed. An interval
-    /// has the same number in both directions. The mark of a jump is computed from the number of its interval. For a
-    /// jump with `left` remaining steps, that number is `last_interval + left·per_step_left`.
+    /// Number of the interval, between two step numbers, in which the last step of the budget would be executed. A step
+    /// has the same interval in both directions. The mark of a jump is computed from the number of its interval, which
+    /// is `last_interval + left·per_step_left` if `left` steps remain.
     pub last_interval: i64,
     pub discarded_bits: u64,
     /// Change of the interval's number for each step that is left in the budget: -1 in a forward run, 1 in a backward
@@ -36,7 +36,7 @@ pub struct CodeContext<'c, 'w> {
     pub drops: u64,
     /// Wrapping sum of the marks of jumps. A turning point negates it.
     pub marks: u64,
-    /// Number of steps that entered a call or left one.
+    /// Number of steps that entered or left a call.
     pub calls: u64,
     /// Number of steps that remain of the budget.
     pub left: u64,
@@ -48,20 +48,20 @@ pub struct CodeContext<'c, 'w> {
     pub fraction_bits: u32,
     /// Number of the exit that was taken.
     pub exit: u32,
-    /// 1 if the last call of a fixed-point function had no value, otherwise 0.
+    /// 1 if the last called fixed-point function had no result, otherwise 0.
     pub has_failed: u64,
     /// Summary of freed cells. Code adds small values to `freed.error` without a call.
     pub freed: FreedSoFar,
     /// Evidence for the verification of a gradient, and the bounds on rounding.
     pub evidence: SweepEvidence,
     pub rounding: Rounding,
-    /// Receives freed cells. It doesn't receive small ones: they only change `freed.error`.
+    /// Receives freed cells, except those with small values, which only change `freed.error`.
     pub watcher: Option<&'c mut Watcher<'w>>,
 }
 
 impl CodeContext<'_, '_> {
-    /// Creates the context of a run with a budget of `left` steps. `jumps` is the watcher of the run's jumps, if there
-    /// is one. In the new context, pointers are null, counts are 0, and no watcher receives freed cells.
+    /// Creates the context of a run with a budget of `left` steps. `jumps` is the watcher of the run's jumps, if the
+    /// run is watched. In the new context, pointers are null, counts are 0, and no watcher receives freed cells.
     pub fn begun(left: u64, jumps: Option<&Watcher<'_>>) -> Self {
         let (first, sign) = jumps.map_or((0, 0), |watcher| (watcher.first_interval(), watcher.sign()));
         CodeContext {
@@ -126,7 +126,7 @@ impl ContextField {
 }
 
 impl ContextField {
-    /// Returns the field with the sum of errors of freed cells, in a row other than the first. Returns `None` if the
+    /// Returns the field with the sum of errors of freed cells for a row other than the first. Returns `None` if the
     /// row's number is too large.
     pub fn freed_in_row(row: u32) -> Option<ContextField> {
         let row = usize::try_from(row).ok().filter(|row| *row < MOST_ROWS)?;
@@ -135,12 +135,12 @@ impl ContextField {
     }
 }
 
-/// The context of native code for a SIMD group: its one argument.
+/// The context of native code for a SIMD group: the code's only argument.
 #[repr(C)]
 #[derive(Debug)]
 pub struct GroupContext<'c, 'w> {
-    /// Fields that code for one lane also has, at the same offsets. Each cell in memory has a number for every lane;
-    /// the numbers are side by side.
+    /// Fields that the context for one lane also has, at the same offsets. In the memory of a group, each cell has one
+    /// number for every lane, side by side.
     pub lane: CodeContext<'c, 'w>,
     /// Evidence for the verification of each lane.
     pub evidence: GroupEvidence,

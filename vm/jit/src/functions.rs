@@ -1,5 +1,5 @@
-//! Functions that native code calls, such as operations of number systems that are too long to inline. They use the
-//! implementations that the interpreter uses. This module is independent of SSA functions.
+//! Functions that native code calls, such as operations on reals that are too long to inline. They have the same
+//! implementation as in the interpreter. This module is independent of SSA functions.
 
 use reviver_compile::op::{Coordinate, OpKind};
 use reviver_isa::arith::Elementary;
@@ -20,8 +20,8 @@ macro_rules! address {
     };
 }
 
-/// Returns the address of the helper function for an elementary function. The macro `made` generates the helper for
-/// each name.
+/// Returns the address of the helper function for an elementary function. The macro `made` generates the helper
+/// function for each name.
 macro_rules! of_elementary {
     ($function:expr, $made:ident) => {
         of_elementary!($function, $made, Sqrt Exp Log Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Floor Round ExpM1 Ln1p
@@ -100,8 +100,8 @@ macro_rules! float {
 float!(double, F64, f64);
 float!(single, F32, f32);
 
-/// Functions of fixed point. Each takes the context. It sets [`CodeContext::has_failed`] to 1 if the operation has no
-/// value, otherwise to 0.
+/// Functions of fixed point. Each function takes the context, and sets [`CodeContext::has_failed`] to 1 if the
+/// operation has no result, otherwise to 0.
 mod fixed {
     use super::*;
 
@@ -182,8 +182,9 @@ pub fn int_pow() -> Address {
     address!(call as extern "C" fn(i64, i64) -> i64)
 }
 
-/// Returns the address of the function that reports a freed real to the watcher. Code calls it for reals that are
-/// neither 0 nor small. It takes the context, the index of the instruction, the real, and its adjoint, in binary64.
+/// Returns the address of the function that reports a freed real to the watcher. Native code calls the function for
+/// reals that are neither 0 nor small. The arguments are the context, the index of the instruction, the real, and its
+/// adjoint; both reals are in binary64.
 pub fn freed() -> Address {
     extern "C" fn call(context: &mut CodeContext, at: u64, value: f64, adjoint: f64) {
         let at = at as u32;
@@ -196,9 +197,9 @@ pub fn freed() -> Address {
     address!(call as extern "C" fn(&mut CodeContext, u64, f64, f64))
 }
 
-/// Returns the address of the function that records a real that the reverse sweep restored to other bits. It takes the
-/// context, the row, the real at the start, the real after the sweep, and the real's adjoint, all reals in binary64. It
-/// returns 1 if rounding doesn't explain the difference, otherwise 0.
+/// Returns the address of the function that records a real that the reverse sweep restored to other bits. The arguments
+/// are the context, the row, the real at the start, the real after the sweep, and the real's adjoint; all reals are in
+/// binary64. The function returns 1 if rounding doesn't explain the difference, otherwise 0.
 pub fn missed() -> Address {
     extern "C" fn call(context: &mut CodeContext, row: u64, from: f64, to: f64, adjoint: f64) -> i64 {
         let rounding = context.rounding;

@@ -1,8 +1,8 @@
-//! Native code, and the only place where it is executed. The Rust compiler can't check some properties on which this
-//! relies. A comment states why each of them holds.
+//! Native code, and the only place where native code is executed. The execution relies on properties that the Rust
+//! compiler can't check; a comment states why each of these properties holds.
 //!
-//! Cranelift's JIT library owns the memory of code. It first writes the code, and then makes the memory executable and
-//! read-only.
+//! Cranelift's JIT library owns the memory of the code. The library first writes the code, and then makes the memory
+//! executable and read-only.
 #![allow(unsafe_code)]
 
 use std::mem::transmute;
@@ -26,7 +26,7 @@ pub struct Native {
     _code: OwnedCode,
 }
 
-/// Owner of the memory of code. The memory lives as long as the code may be executed.
+/// Owner of the memory of native code. The memory stays allocated as long as the code may be executed.
 struct OwnedCode(Option<JITModule>);
 
 impl std::fmt::Debug for OwnedCode {
@@ -35,15 +35,16 @@ impl std::fmt::Debug for OwnedCode {
     }
 }
 
-// SAFETY: once the code is finished, nothing changes or reads the module until it is dropped, which happens once. No
-// method takes the module by reference, and the code itself is only read.
+// SAFETY: after the code is finished, nothing changes or reads the module until the module is dropped, which happens
+// only once. No method takes the module by reference, and the code itself is only read.
 unsafe impl Sync for OwnedCode {}
 
 impl Drop for OwnedCode {
     fn drop(&mut self) {
         if let Some(module) = self.0.take() {
-            // SAFETY: the only pointer into this memory, if there is one, is the `entry` that is dropped with it. No
-            // call of the entry is in progress, because a call borrows the `Native` or `NativeGroup` that owns both.
+            // SAFETY: the only pointer into this memory is the `entry`, if it exists, which is dropped together with
+            // the memory. No call of the `entry` is in progress, because a call borrows the `Native` or `NativeGroup`
+            // that owns the `entry` and the memory.
             unsafe { module.free_memory() }
         }
     }
@@ -67,15 +68,15 @@ impl Native {
 
 impl Code for Native {
     /// Runs the code once. The code accesses memory without bounds checks, at addresses that the function computes. As
-    /// in the interpreter, these are addresses of cells that a verified program has, for these reasons:
+    /// in the interpreter, each address belongs to a cell that exists, for these reasons:
     ///
-    /// - Literal addresses are within the static cells, or within the frames of callees, for which space was allocated.
+    /// - Literal addresses belong to static cells, or to the frames of callees, for which space was allocated.
     /// - Indices are checked.
-    /// - Inputs come from a state that was found to belong to the program.
-    /// - Each real has an adjoint if the function has a step that accesses one.
-    /// - Without a machine, there are as many cells as such a state has, and those that the function demands in
-    ///   addition. Their number is checked before each run.
-    /// - The cells of the start are those of such a state.
+    /// - Inputs come from a state that was checked to fit the program.
+    /// - Each real has an adjoint if the function has a step that accesses an adjoint.
+    /// - Without a machine, the memory has as many cells as a state of the program, plus the cells that the function
+    ///   demands in addition. The number of cells is checked before each run.
+    /// - The start cells are the cells of a state that fits the program.
     /// - A call function has a word for each of its results.
     fn run(&self, Job { inputs, cells, left, watcher, evidence }: Job) -> CodeOutcome {
         let mut context = CodeContext {
@@ -126,17 +127,17 @@ impl NativeGroup {
     /// Wraps a function that was defined and finalized in a module.
     pub fn new(module: JITModule, function: FuncId, is_watched: bool) -> NativeGroup {
         let address = module.get_finalized_function(function);
-        // SAFETY: as in `Native::new`. The one pointer is that of a `GroupContext`, for which the function was
-        // translated.
+        // SAFETY: as in `Native::new`. The function's only argument is a pointer to a `GroupContext`, for which the
+        // function was translated.
         let entry = unsafe { transmute::<*const u8, NativeGroupFunction>(address) };
         NativeGroup { entry, is_watched, _code: OwnedCode(Some(module)) }
     }
 }
 
 impl GroupCode for NativeGroup {
-    /// Runs the code once. As for one lane ([`Native::run`]), its addresses are those of cells. The memory has as many
-    /// cells as the function demands, which is checked before each run. Each cell has a number for every lane. Each row
-    /// has adjoints, and errors in the evidence.
+    /// Runs the code once. As for one lane ([`Native::run`]), each address belongs to a cell that exists. The memory
+    /// has as many cells as the function demands, which is checked before each run. Each cell has a number for every
+    /// lane. Each row has adjoints, and errors in the evidence.
     fn run(&self, job: GroupJob) -> GroupOutcome {
         let mut context = GroupContext {
             lane: CodeContext {
@@ -146,8 +147,8 @@ impl GroupCode for NativeGroup {
                 start_ints: job.start_ints.as_ptr().cast(),
                 start_reals: job.start_reals.as_ptr().cast(),
                 results: job.results.as_mut_ptr().cast(),
-                // Number of the last interval if the first one has number 0. Any number of the first interval gives the
-                // same differences of marks, and only differences count.
+                // Number of the last interval, if the first interval has number 0. The choice of the first number
+                // doesn't matter, because only differences of marks count.
                 last_interval: job.left as i64 - 1,
                 per_step_left: -1,
                 ..CodeContext::begun(job.left, None)

@@ -5,8 +5,8 @@
 use reviver_compile::function::{Definition, SsaFunction};
 use reviver_compile::op::OpKind;
 
-/// Upper bound for the backtracking allocator: the operations of the longest block times the average number of live
-/// values. Beyond this bound, the allocator takes more than about a second.
+/// Upper bound on the number of operations of the longest block times the average number of live values, for the
+/// backtracking allocator. Beyond this bound, the allocator takes more than about a second.
 const MOST_CROWDED: u64 = 40_000;
 
 /// Returns true if only the single-pass allocator is fast enough for the function.
@@ -16,8 +16,8 @@ pub fn needs_single_pass(function: &SsaFunction) -> bool {
     longest.saturating_mul(live) > MOST_CROWDED
 }
 
-/// Sum of the live ranges of all values, in operations, with the blocks in order. Literals don't count: Cranelift
-/// rematerializes them.
+/// Returns the sum of the lengths of all values' live ranges, in operations, with the blocks in their order of layout.
+/// Literals don't count, because Cranelift rematerializes them.
 fn total_live_range(function: &SsaFunction) -> u64 {
     let mut begun = vec![u64::MAX; function.definitions.len()];
     let mut ended = vec![0; function.definitions.len()];

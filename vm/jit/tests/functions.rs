@@ -1,6 +1,6 @@
-//! Every function of reals gives the bits of its row: in native code, in the SSA evaluator and in the interpreter, for
-//! random arguments of all sizes. The number of arguments for each function is set by `REVIVER_CAMPAIGN=1000000 cargo
-//! test -p reviver-jit --release --test functions`.
+//! Every function of reals gives the bits that its row of the instruction table defines: in native code, in the SSA
+//! evaluator and in the interpreter, for random arguments of all sizes. `REVIVER_CAMPAIGN` sets the number of arguments
+//! for each function: `REVIVER_CAMPAIGN=1000000 cargo test -p reviver-jit --release --test functions`.
 
 use std::sync::Arc;
 

@@ -138,8 +138,8 @@ impl Trial {
         }
     }
 
-    /// Asserts that the rows of one call equal the interpreter's gradients of single losses. Returns true if there were
-    /// several.
+    /// Asserts that the rows of one call equal the interpreter's gradients of single losses. Returns true if the call
+    /// has several rows.
     fn holds_for_rows(&self, name: &str, jit: &Jit, level: CheckLevel) -> bool {
         let plan = (self.turn, level);
         let seeds: Vec<Vec<SeededCell>> =
@@ -221,8 +221,8 @@ fn trial(text: &str) -> Trial {
     Trial::of(Arc::new(Program::new(module, 0).unwrap())).unwrap()
 }
 
-/// Code without checks returns no gradient with a result or adjoint that isn't finite. It also ends a loop that NaN
-/// would keep going.
+/// Unchecked code returns no gradient if a result or adjoint isn't finite. It also ends a loop that a NaN would keep
+/// from ending.
 #[test]
 fn nonfinite_numbers_are_detected_without_checks() {
     let result = ".in x: real default 1e200\n.out y: real\nadd y, x * x\n";
@@ -245,7 +245,8 @@ fn nonfinite_numbers_are_detected_without_checks() {
     }
 }
 
-/// A loop copies an array of results at the turning point, so the length of the function doesn't depend on the array's.
+/// A loop copies an array of results at the turning point, so the length of the function doesn't depend on the length
+/// of the array.
 #[test]
 fn an_array_of_losses_has_a_function_of_constant_length() {
     let length = |n: usize| {
@@ -351,8 +352,8 @@ impl Trial {
     }
 }
 
-/// The reverse sweep computes the ancillas of a procedure first. At that time they have no adjoints, so the sweep
-/// propagates none.
+/// The reverse sweep begins a procedure by computing its ancillas again. At that time, the adjoints of the ancillas are
+/// 0, so the sweep propagates no adjoints.
 #[test]
 fn ancillas_without_adjoints_propagate_none() {
     for (n, loops) in [(0, 1), (1, 1), (7, 1), (3, 2), (0, 2)] {
@@ -364,15 +365,15 @@ fn ancillas_without_adjoints_propagate_none() {
              add t[j], x[j] * toreal(i)\n  add s[j+1], s[j] + square(t[j])\n rof\napply\n add y, sqrt(s[12] + 1)\nuncompute\n.end\n"
         );
         let [_, stores] = trial(&text).compare(&text, CheckLevel::Checked);
-        // The stores are those of `x`, `t`, and two of `s` when ancillas are uncomputed, of the last sum, and of cells
-        // that are freed.
+        // The sweep stores adjoints when it uncomputes ancillas: once that of `x`, once that of `t`, twice that of `s`.
+        // It also stores those of the last sum and of freed cells.
         assert!(stores <= 8, "{stores} stores of adjoints");
         trial(&text).compare(&text, CheckLevel::Unchecked);
     }
 }
 
-/// Reals whose loops are unrolled aren't in memory. Code without checks doesn't restore such a real if no partial
-/// derivative needs it.
+/// Reals whose loops are unrolled aren't in memory. Unchecked code doesn't restore such a real if no partial derivative
+/// needs it.
 #[test]
 fn unrolled_reals_are_not_restored_without_checks() {
     for n in [0, 1, 9] {

@@ -83,7 +83,7 @@ impl Trial {
         self.subject.program.approximate(Value::Real(bits))
     }
 
-    /// Returns the interpreter's product. The error is true if there is one that the interpreter doesn't vouch for.
+    /// Returns the interpreter's product. The error is true if the interpreter has a product but doesn't verify it.
     fn interpreted(&self, direction: &[f64]) -> Result<Product, bool> {
         let directions = [direction.to_vec()];
         let found = hessian_products(&self.subject, &self.seeds, &self.inputs, &directions);
@@ -111,8 +111,8 @@ impl Trial {
         Some(Product { value: self.number(memory.values(0)[0]), gradient: of(0), product: of(1) })
     }
 
-    /// Returns the interpreter's Taylor coefficients of the result. The error is true if the interpreter doesn't vouch
-    /// for them.
+    /// Returns the interpreter's Taylor coefficients of the result. The error is true if the interpreter has
+    /// coefficients but doesn't verify them.
     fn interpreted_series(&self, direction: &[f64]) -> Result<Vec<f64>, bool> {
         let outputs = [self.subject.outputs()[0].clone()];
         let found = taylor(&self.subject, &outputs, &self.inputs, direction, ORDER);
@@ -149,8 +149,8 @@ impl Trial {
         Some([evaluated, CompiledCall::on_series(program, jit, (goal, turn), (cells, lift)).unwrap()])
     }
 
-    /// Compares all engines along several directions. Returns the number of equal results; adds to `left` what the code
-    /// leaves to the interpreter, although that has a result without reservations.
+    /// Compares all engines along several directions, and returns the number of equal results. Adds each result to
+    /// `left` that only the interpreter has, if the interpreter verifies it.
     fn compare(&self, name: &str, jit: &Jit, left: &mut Vec<String>) -> usize {
         let Some(gradients) = self.functions(name, jit, CallGoal::Gradient, 2) else { return 0 };
         let runs = self.functions(name, jit, CallGoal::Run, ORDER as u32 + 1).unwrap();
@@ -170,8 +170,8 @@ impl Trial {
     }
 }
 
-/// Asserts that the evaluator and native code have the interpreter's result, or none. Returns 1 if they have it. Adds a
-/// result that only the interpreter has to `left`.
+/// Asserts that the evaluator and native code have the interpreter's result, or no result. Returns 1 if they have the
+/// result. If only the interpreter has a result, adds the result to `left`.
 fn agreed<T: PartialEq + Debug>(
     name: &str,
     interpreted: Result<T, bool>,

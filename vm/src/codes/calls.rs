@@ -36,9 +36,10 @@ pub static ARGUMENT_MOVED: CodeAccount = CodeAccount {
 
 pub static ARGUMENTS_OVERLAP: CodeAccount = CodeAccount {
     title: "two arguments are the same cell, and one of them may be changed",
-    meaning: "Parameters of a procedure must be different cells, unless the procedure only reads them. Otherwise a \
+    meaning: "The arguments of a call must be different cells, unless the procedure only reads them. Otherwise a \
               target of an instruction could be one of its sources.",
-    cure: "Pass different cells, or a copy in a `local`. Declare parameters that are only read as `in`.",
+    cure: "Pass different cells, or a copy in a `local`. If the procedure only reads a parameter, declare the \
+           parameter `in`.",
     evidence: programs(
         trial(
             "run FILE",
@@ -95,8 +96,8 @@ pub static TASKS_SHARE_CELLS: CodeAccount = CodeAccount {
 
 pub static SLICE_OUTSIDE: CodeAccount = CodeAccount {
     title: "a slice reaches beyond its array",
-    meaning: "`A[from..to]` are the elements from `from` up to the one before `to`. Both must be between 0 and \
-              the length, in this order.",
+    meaning: "`A[from..to]` has the elements with the indices from `from` to `to` - 1. The bounds must satisfy 0 \
+              <= from <= to <= len(A).",
     cure: "Correct the bounds. The whole array is `A`, or `A[0..len(A)]`.",
     evidence: programs(
         trial(
@@ -191,9 +192,9 @@ pub static NO_MEMORY: CodeAccount = CodeAccount {
     title: "the operating system has no memory left",
     meaning: "A stack, a tape, a frame or a history had to grow, and the operating system refused the \
               memory. The state is valid: it can be saved, and the run can go backward from it.",
-    cure: "Declare smaller arrays, close other programs, or keep less of the run with `--strategy \
-           checkpoint`.",
+    cure: "Declare smaller arrays, close other programs, or write `--strategy checkpoint`, which keeps a smaller \
+           history.",
     evidence: CodeEvidence::NotShown(
-        "it depends on the computer, and not on the program alone, whether memory runs out",
+        "the amount of memory depends on the computer, so no program causes this trap everywhere",
     ),
 };

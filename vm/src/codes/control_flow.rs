@@ -6,8 +6,8 @@ pub static ASSERTION_FAILED: CodeAccount = CodeAccount {
     title: "the condition of an `assert` is false",
     meaning: "An assertion is a condition that its author expects at this place, in both directions. It \
               changes nothing. If it is false, the statements that follow would use wrong values.",
-    cure: "Find the origin of the values: `why CELL` in the debugger leads to the statement that computed \
-           one. Then correct that statement, or the assertion.",
+    cure: "Find the statement that computed a wrong value: in the debugger, `why CELL` shows it. Then correct \
+           this statement, or the assertion.",
     evidence: programs(
         trial(
             "run FILE",
@@ -58,8 +58,8 @@ pub static JOIN_REFUSED: CodeAccount = CodeAccount {
 
 pub static LOST_FOR_GOOD: CodeAccount = CodeAccount {
     title: "an irreversible instruction can't be undone without a history",
-    meaning: "`overwrite`, `erase` and `forget` lose the value of their target. Undoing one needs a history with \
-              the lost bits of the forward run, and this run has none.",
+    meaning: "`overwrite`, `erase` and `forget` lose the value of their target. To undo such an instruction, the \
+              run needs a history with the lost bits, and this run has no history.",
     cure: "Write the program reversibly (`local`, `compute … uncompute`, or `reviver bennett`), or run forward and \
            backward with `--check --exact`, which keeps the lost bits.",
     evidence: programs(
@@ -112,8 +112,9 @@ pub static COUNT_MISSED: CodeAccount = CodeAccount {
     meaning: "After the last iteration the counter of a `for` must equal the end exactly, and the bounds must be \
               unchanged: a backward run starts the counter at the end bound. The loop traps if its steps go past the \
               end, or if the body changes the counter or a bound.",
-    cure: "Choose an end that is a whole number of steps away from the beginning. Change neither the counter \
-           nor the bounds, also not through parameters and arrays; `from … until` has no such restriction.",
+    cure: "Choose an end that is a whole number of steps away from the beginning. Change neither the counter nor \
+           the bounds in the body, not even through parameters or arrays. Or write a `from … until` loop, which \
+           has no such restriction.",
     evidence: programs(
         trial(
             "run FILE",

@@ -37,9 +37,9 @@ pub static ERASED: CodeAccount = CodeAccount {
 
 pub static CONVERTED: CodeAccount = CodeAccount {
     title: "a real on which the loss depends was converted to an integer",
-    meaning: "An integer carries no derivative. The loss depends on the real, and perhaps also on the \
-              integer. The derivative through the integer is missing; it is 0 only if the integer doesn't \
-              change.",
+    meaning: "An integer carries no derivative. The loss depends on the real, and perhaps also on the integer. \
+              The derivative through the integer is missing. This derivative is 0 only if the integer stays the \
+              same at nearby inputs.",
     cure: "If the loss depends on the integer, compute with reals. If it doesn't, convert the real after its \
            last use, or convert a copy.",
     evidence: programs(
@@ -67,9 +67,9 @@ pub static CONVERTED: CodeAccount = CodeAccount {
 pub static FREED_WITH_TANGENT: CodeAccount = CodeAccount {
     title: "a freed cell is 0 here, but not at nearby inputs",
     meaning: "The cell holds 0 up to rounding, so it may be freed. But its value changes with the inputs: at \
-              nearby inputs it isn't 0, and the program traps. The derivatives through this cell are \
-              missing. For a Taylor series all derivatives up to its order are tested, for a Hessian the \
-              second ones too.",
+              nearby inputs it isn't 0, and the program traps. The derivatives through this cell are missing. \
+              For a Taylor series, all derivatives up to its order are tested. For a Hessian, the first and the \
+              second derivatives are tested.",
     cure: "Undo the statements that computed the value, so that the cell is 0 for all inputs.",
     evidence: programs(
         trial(
@@ -105,8 +105,9 @@ pub static ILL_CONDITIONED: CodeAccount = CodeAccount {
               than 1e-6 of the loss (with f32 4e-3). The gradient is computed once more with a history, so it is the \
               gradient of the forward sweep. But the forward sweep has rounding errors of the same size, so only few \
               digits of the loss are correct.",
-    cure: "Find a step that amplifies errors: a difference of nearly equal numbers, a division by a number \
-           near 0, or small numbers added to a large one. Compute it another way, or scale the inputs.",
+    cure: "Find a step that amplifies errors: a difference of nearly equal numbers, a division by a number near \
+           0, or small numbers added to a large one. Compute the result of this step in another way, or scale \
+           the inputs.",
     evidence: programs(
         trial(
             "grad FILE --of y",
@@ -131,9 +132,10 @@ pub static ILL_CONDITIONED: CodeAccount = CodeAccount {
 pub static CONVERTED_WITH_TANGENT: CodeAccount = CodeAccount {
     title: "a real that changes with the inputs was converted to an integer",
     meaning: "An integer carries no derivative. The real changes with the inputs, so the integer may jump at \
-              nearby inputs. Results that depend on the integer are differentiated as if it were constant.",
-    cure: "If a result depends on the integer, compute with reals. If none does, convert a cell that doesn't \
-           depend on these inputs.",
+              nearby inputs. Results that depend on the integer are differentiated as if the integer were \
+              constant.",
+    cure: "If a result depends on the integer, compute with reals. If no result depends on it, convert a cell \
+           that doesn't depend on these inputs.",
     evidence: programs(
         trial(
             "taylor FILE --along x --order 2",
@@ -157,11 +159,11 @@ pub static CONVERTED_WITH_TANGENT: CodeAccount = CodeAccount {
 };
 
 pub static HIDDEN: CodeAccount = CodeAccount {
-    title: "an infinite derivative meets a derivative that is 0",
+    title: "an infinite derivative is multiplied by a derivative that is 0",
     meaning: "A function has no finite derivative at this point, and the derivative is multiplied by 0. The \
-              product is taken as 0, but its limit may be any number: for `cbrt(x)^3` it is 1. So \
-              derivatives by the inputs of this function may be wrong. An operand of the function is reported only \
-              if it depends on a differentiated input, and a result depends on the operand.",
+              product is taken as 0, but its limit may be any number: for `cbrt(x)^3` at x = 0, the limit is 1. \
+              So derivatives by the inputs of this function may be wrong. An operand of the function is reported \
+              only if it depends on a differentiated input, and a result depends on the operand.",
     cure: "Write the formula so that the function isn't evaluated at this point, or branch around it. If \
            other inputs cause the report, name the needed ones by `--wrt`.",
     evidence: programs(
@@ -190,9 +192,9 @@ pub static HIDDEN: CodeAccount = CodeAccount {
 
 pub static KINK: CodeAccount = CodeAccount {
     title: "there is a kink or a tie at this point",
-    meaning: "`min`, `max`, `abs` or `relu` has a kink at this point, or a comparison finds two reals equal \
-              that differ at nearby inputs. First derivatives follow the rule for ties. Second derivatives, \
-              and terms of a Taylor series, are those of one side or of neither: for `abs(0 - x*x)` the \
+    meaning: "`min`, `max`, `abs` or `relu` has a kink at this point, or a comparison finds two reals equal that \
+              differ at nearby inputs. First derivatives follow the rule for ties. Second derivatives, and terms \
+              of a Taylor series, are those of one side of the point, or of neither side: for `abs(0 - x*x)` the \
               computed second derivative at 0 is 0, but the true one is 2.",
     cure: "Differentiate at a nearby point. If the function has no kink, write a formula without one.",
     evidence: programs(

@@ -82,7 +82,7 @@ impl From<Fault> for TrapCode {
         match fault {
             Fault::DivisionByZero => TrapCode::DivisionByZero,
             Fault::NegativeExponent => TrapCode::NegativeExponent,
-            // No verified program applies a function in a signature that doesn't exist.
+            // Verification rejects programs that apply a function in a signature that the function doesn't have.
             Fault::Domain | Fault::NoSignature => TrapCode::OutsideDomain,
             Fault::Overflow => TrapCode::Overflow,
             Fault::NonFinite => TrapCode::NotFinite,
@@ -121,7 +121,7 @@ impl From<Cause> for TrapCode {
     }
 }
 
-/// Returns every code: first those of texts and images, then traps, then losses.
+/// Returns every code: first the codes of texts and images, then the traps, then the losses.
 pub fn all() -> impl Iterator<Item = &'static CodeEntry> + Clone {
     let problems = ProblemCode::ALL.iter().map(|code| code.entry());
     let traps = TrapCode::ALL.iter().map(|code| code.entry());
@@ -133,8 +133,8 @@ pub fn names() -> impl Iterator<Item = &'static str> + Clone {
     all().flat_map(|entry| [entry.code, entry.words])
 }
 
-/// The recorded output of the commands in the code accounts. Each code is followed by its output lines,
-/// indented. A test writes this file and compares it with the program's output.
+/// The recorded output of the example commands of all codes. Each code is followed by its output lines, indented. A
+/// test writes this file, and compares it with the output of the commands.
 const PRINTED: &str = include_str!("printed.txt");
 
 /// Returns the output of the command that demonstrates a code on its smallest program; empty if no program

@@ -140,8 +140,8 @@ pub static NOT_FINITE: CodeAccount = CodeAccount {
 
 pub static NO_INTEGER: CodeAccount = CodeAccount {
     title: "a real is outside of the range of integers",
-    meaning: "`toint` was given a real outside of the range of integers, which have the number of bits of \
-              `.word`, by default 64.",
+    meaning: "The argument of `toint` is a real outside of the range of integers. `.word` sets the number of \
+              bits of integers; the default is 64.",
     cure: "Choose wider integers by `.word`, or first reduce the real to the range of integers.",
     evidence: programs(
         trial(

@@ -57,8 +57,8 @@ pub static TARGET_AMONG_SOURCES: CodeAccount = CodeAccount {
 pub static NOT_VACANT: CodeAccount = CodeAccount {
     title: "a cell doesn't hold the value that it must have here",
     meaning: "When a `local` ends, its cell must become 0: `delocal t = …` must name exactly the value of t, and \
-              `delocal t` needs a 0. A value is popped or read into a cell that is 0. A backward run couldn't \
-              find a value that was dropped here.",
+              `delocal t` needs a 0. A `pop` or a `read` needs a target that is 0. If another value were dropped \
+              at this place, a backward run couldn't restore it.",
     cure: "Name the value that the cell has at this place, or first undo the statement that changed it.",
     evidence: programs(
         trial(
@@ -85,7 +85,8 @@ pub static NOT_VACANT: CodeAccount = CodeAccount {
 pub static LEFT_IN_FRAME: CodeAccount = CodeAccount {
     title: "a cell of a procedure's frame isn't 0 at its end",
     meaning: "The `.ancilla` cells of a procedure are 0 when it is called, and its frame is freed when it ends. \
-              So they must be 0 again: a backward run begins the procedure with cells of 0.",
+              So they must be 0 again: a backward run enters the procedure at its end, with a new frame, whose \
+              cells are 0.",
     cure: "Undo the statements that computed the value, for example by `compute … apply … uncompute`, or use \
            a `local` with its `delocal`.",
     evidence: programs(
@@ -150,7 +151,7 @@ pub static STACK_FULL: CodeAccount = CodeAccount {
     title: "a stack is full",
     meaning: "`.limit stack` limits the values on a stack. The limit belongs to the program, so the program traps \
               at the same step on every machine.",
-    cure: "Raise `.limit stack`, unless a loop pushes in each iteration and never ends.",
+    cure: "Raise `.limit stack`. If a loop pushes in each iteration and never ends, correct the loop instead.",
     evidence: programs(
         trial(
             "run FILE",
@@ -202,7 +203,7 @@ pub static TAPE_FULL: CodeAccount = CodeAccount {
     title: "a tape is full",
     meaning: "`.limit tape` limits the values on a tape. The limit belongs to the program, so the program traps at \
               the same step on every machine.",
-    cure: "Raise `.limit tape`, unless a loop writes in each iteration and never ends.",
+    cure: "Raise `.limit tape`. If a loop writes in each iteration and never ends, correct the loop instead.",
     evidence: programs(
         trial(
             "run FILE",

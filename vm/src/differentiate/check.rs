@@ -1,11 +1,11 @@
 //! Verification of derivatives by two other methods: tangents (dual numbers, run forward), and finite differences of
 //! runs at nearby inputs. Each comparison has an error estimate; a larger deviation counts as a disagreement.
 //!
-//! A tangent follows the same branches as the run that is differentiated, so neither detects a derivative that doesn't
-//! exist. At a kink, or at a branch that only this input takes, both give the derivative of one piece. Runs at nearby
-//! inputs may take other branches, so only finite differences make a derivative *verified*. Runs on either side of the
-//! input (*below* and *above* it along the direction), at halved distances, give two one-sided derivatives. If these
-//! differ, there is a kink, and no derivative.
+//! A tangent follows the same branches as the run that is differentiated, so neither the tangent nor the checked
+//! derivative shows that a derivative doesn't exist. At a kink, or at a branch that only this input takes, both are the
+//! derivative of one piece. Runs at nearby inputs may take other branches, so only finite differences make a derivative
+//! *verified*. Runs on either side of the input (*below* and *above* it along the direction), at halved distances, give
+//! two one-sided derivatives. If the two differ, there is a kink, and the derivative doesn't exist.
 
 use super::matrices::{Hessian, Jacobian, JacobianProduct, Sweep, TangentRun};
 use super::origin::Origin;
@@ -20,11 +20,13 @@ use crate::state::State;
 use crate::state::lanes::Lanes;
 use crate::watch::Watch;
 
-/// Maximum number of inputs at which each input is also moved alone. If there are more, they are only moved together.
+/// If there are at most this many inputs, each input is also moved alone. If there are more, the inputs are only moved
+/// together.
 const FEW: usize = 16;
-/// Number of step sizes of a difference, each half of the one before.
+/// Number of step sizes of a difference. Each step size is half of the previous one.
 const LEVELS: usize = 10;
-/// Number of further step sizes, tried if a one-sided derivative doesn't converge or the two sides seem to differ.
+/// Number of further step sizes. They are tried if a one-sided derivative doesn't converge, or if the two sides seem to
+/// differ.
 const MORE_LEVELS: usize = 12;
 /// First step size, relative to the size of the inputs.
 const FIRST_STEP: f64 = 1.0 / 64.0;
@@ -32,7 +34,8 @@ const FIRST_STEP: f64 = 1.0 / 64.0;
 const GROWTH: f64 = 1e6;
 /// Error allowed for terms that cancel inside the program, in units in the last place of the terms.
 const CANCELLED: f64 = 1e3;
-/// Factor from an extrapolated error, which is only an estimate, to an error bound.
+/// Factor by which an extrapolated error is multiplied to get an error bound. The extrapolated error alone is only an
+/// estimate.
 const SAFETY: f64 = 8.0;
 /// Maximum relative error of a difference quotient that counts as evidence. The error is relative to the derivative or
 /// to `Differences::scale`, whichever is larger.
@@ -53,7 +56,7 @@ pub struct Estimate {
 pub enum Verdict {
     /// The estimates that the verdict uses agree with the derivative within their errors.
     Verified,
-    /// An estimate that the verdict uses differs from the derivative by more than its error.
+    /// An estimate that the verdict uses differs from the derivative by more than the estimate's error.
     Differs,
     /// No estimate decides, for the given reason.
     NotVerified(Unverified),
@@ -130,8 +133,8 @@ impl Comparison {
         }
     }
 
-    /// Returns the differences that the verdict is based on: the central one if there is any, otherwise those of each
-    /// side.
+    /// Returns the differences on which the verdict is based: the central difference if it exists, otherwise the
+    /// one-sided differences.
     pub fn differences(&self) -> impl Iterator<Item = Estimate> {
         let is_kink = matches!(self.sides, [Some(below), Some(above)] if is_kink([below, above]));
         let central = self.difference.filter(|_| !is_kink);
@@ -178,7 +181,7 @@ impl Check {
 }
 
 /// Verifies a gradient by tangents and differences. All inputs and the reals of the input tape move together in one
-/// direction. If they are few, each of them is also moved alone.
+/// direction. If there are few inputs (at most `FEW`), each input is also moved alone.
 ///
 /// # Errors
 /// A trap or the step limit in a tangent run.
@@ -242,7 +245,7 @@ pub fn check_jacobian_product(
     Ok(check)
 }
 
-/// Returns each result as a seeded sum with a single term.
+/// Returns a seeded sum for each result. The sum has a single term, the result itself.
 fn results_of(subject: &Subject, outputs: &[Variable]) -> Result<Vec<Vec<SeededCell>>, DifferentiateError> {
     let mut results = allocation::with_capacity(outputs.len())?;
     for output in outputs {
@@ -301,7 +304,7 @@ pub fn check_second_derivatives(
         let probe = Probe { subject, origins: &origins, start: &start, parts };
         let differences = probe.differences(&gradient_at, if along.is_some() { &[] } else { products })?;
         for (output, differences) in differences.into_iter().enumerate() {
-            // The Hessian is symmetric, so a row is also a column.
+            // The Hessian is symmetric, so its rows are also its columns.
             let row = products.get(output).map_or(&[][..], Vec::as_slice);
             let (derivative, terms) = match along {
                 Some(_) => {
@@ -318,8 +321,8 @@ pub fn check_second_derivatives(
     Ok(check)
 }
 
-/// Returns the locations of inputs in the start state. If `with_tape` is true, those of the reals on the input tape
-/// follow.
+/// Returns the locations of inputs in the start state. If `with_tape` is true, the locations of the reals on the input
+/// tape follow.
 fn origins(subject: &Subject, inputs: &[Variable], with_tape: bool) -> Result<Vec<Origin>, OutOfMemory> {
     let on_tape = || subject.on_tape().filter(|_| with_tape);
     let mut origins = allocation::with_capacity(inputs.len() + on_tape().count())?;
@@ -375,10 +378,11 @@ fn values_at(
     Ok(Sample { path: PrimalPath::of(&machine), values })
 }
 
-/// Direction: the index of the single input that moves, or `None`, and the component of each input.
+/// Direction: the index of the input if only one moves, otherwise `None`, and the component of each input.
 type Direction = (Option<usize>, Vec<f64>);
 
-/// Returns the directions in which inputs move: all at once, and each separately if they are few.
+/// Returns the directions in which inputs move: all at once, and if there are few inputs (at most [`FEW`]), each input
+/// separately.
 fn directions(start: &[f64]) -> Result<Vec<Direction>, OutOfMemory> {
     let mut directions = Vec::new();
     if start.len() > 1 {
@@ -429,7 +433,7 @@ impl PrimalPath {
     }
 }
 
-/// Runs from a start to the end, and records at which steps the run jumps.
+/// Runs from a start to the end of the program, and records the steps at which the run jumps.
 fn primal_path(subject: &Subject, start: State) -> Result<Machine, DifferentiateError> {
     let mut machine = subject.machine(start);
     machine.watch();
@@ -481,7 +485,7 @@ struct Differences {
 }
 
 impl Differences {
-    /// Returns true if no smaller step size is needed, because both sides converge to one derivative.
+    /// Returns true if both sides converge to one derivative. No smaller step size is needed then.
     fn are_done(&self) -> bool {
         let sides = self.sides.each_ref().map(|side| self.evidence(side, 0.0, 0.0));
         matches!(sides, [Some(below), Some(above)] if !is_kink([below, above]))
@@ -569,7 +573,7 @@ impl Probe<'_> {
     }
 
     /// Computes the difference quotients of each result. `sample` runs the program from a given start and returns the
-    /// results. `rows` are the results' derivatives; it is empty if these are unknown.
+    /// results. `rows` has the derivatives of each result; it is empty if these are unknown.
     fn differences(
         &self,
         sample: &dyn Fn(State) -> Result<Sample, DifferentiateError>,
@@ -664,9 +668,9 @@ impl Probe<'_> {
 /// eliminated one by one. The error is estimated from neighbouring extrapolations (Ridders, "Accurate computation of
 /// F'(x) and F'(x)F''(x)", 1982) and from the rounding of the values.
 struct Extrapolation {
-    /// Halving the step h divides the first error term by the first number, and each further term by a factor that
-    /// grows by the second number. Both numbers are 4 for central differences (terms in h², h⁴, …), and 2 for one-sided
-    /// differences (terms in h, h², …).
+    /// Factors by which halving the step h divides the error terms. The first number is the factor for the first term.
+    /// Each further term has the factor of the previous term times the second number. Both numbers are 4 for central
+    /// differences (terms in h², h⁴, …), and 2 for one-sided differences (terms in h, h², …).
     factors: [f64; 2],
     rows: Vec<Vec<f64>>,
     path: Option<PrimalPath>,
@@ -678,13 +682,14 @@ impl Extrapolation {
         Extrapolation { factors: [first, next], rows: Vec::new(), path: None, best: None }
     }
 
-    /// Discards the table, because at this step size a run failed or took another path. The best estimate is kept.
+    /// Discards the table, but keeps the best estimate. Called if a run with the current step size failed or took
+    /// another path.
     fn clear(&mut self) {
         self.rows.clear();
     }
 
-    /// Adds a quotient with its rounding error. If the quotient's path differs from that of the quotient before, the
-    /// extrapolation restarts, and the best estimate at larger distances is discarded.
+    /// Adds a quotient with its rounding error. If the runs of this quotient took another path than those of the
+    /// previous quotient, the extrapolation restarts. The best estimate from larger step sizes is then discarded.
     fn add(&mut self, path: Option<PrimalPath>, (quotient, rounding): (f64, f64)) {
         if path != self.path {
             (self.path, self.best) = (path, None);

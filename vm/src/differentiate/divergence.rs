@@ -1,6 +1,7 @@
 //! Verification of reverse sweeps without a history. A sweep has *diverged* if it took other branches than the primal
 //! sweep, or if its restored numbers differ from the start by more than rounding explains. This module compares the
-//! start and the end of a run. It uses only the adjoints at the end.
+//! numbers at the start of the primal sweep with those at the end of the reverse sweep. Of the adjoints, it uses only
+//! those at the end.
 
 use std::fmt;
 
@@ -27,7 +28,7 @@ pub enum Divergence {
     Path,
     /// The sweep trapped where the primal sweep had passed.
     Trap(Box<Explanation>),
-    /// A freed cell held more than rounding explains.
+    /// A freed cell held a number that is further from 0 than rounding explains.
     Freed(Freed),
     /// A number differs from its start value by more than rounding explains.
     Missed {
@@ -36,12 +37,12 @@ pub enum Divergence {
         /// Absolute difference from the start value.
         by: f64,
     },
-    /// Each difference is within rounding, but together they may change the loss by more than rounding does.
+    /// Rounding explains each difference, but all differences together may change the loss by more than rounding does.
     Sensitive {
         /// Error bound of the loss, see [`VerificationReport::loss_error`](super::VerificationReport::loss_error).
         loss_error: f64,
-        /// Last instruction of the primal sweep, if the error exceeds a fraction of the loss ([`Rounding::leaves`]).
-        /// Then the loss is reported as ill-conditioned at this instruction.
+        /// Last instruction of the primal sweep; `None` unless the error exceeds a fraction of the loss
+        /// ([`Rounding::leaves`]). The loss is reported as ill-conditioned at this instruction.
         ill_conditioned: Option<u32>,
     },
     /// The sweep had diverged before the gradient was suspended. The resumed pass repeats the sweep with a history.
@@ -74,7 +75,11 @@ impl fmt::Display for Divergence {
             Divergence::Path => write!(f, "a comparison had another result than in the primal sweep"),
             Divergence::Trap(explanation) => write!(f, "the reverse sweep trapped: {}", explanation.message),
             Divergence::Freed(freed) => {
-                write!(f, "a freed cell held {:e}, which is more than rounding explains", freed.value)
+                write!(
+                    f,
+                    "a freed cell held {:e}, which is further from 0 than rounding explains",
+                    freed.value
+                )
             }
             Divergence::Missed { name, by } => {
                 write!(f, "the reverse sweep restored `{name}` only to within {by:e}")
@@ -99,8 +104,8 @@ pub(crate) struct TurnFacts {
     pub sum: SumSize,
 }
 
-/// Verifies a reverse sweep that has ended. Returns the error bound of the loss to first order, or how the sweep
-/// diverged.
+/// Verifies a reverse sweep that has ended. Returns the error bound of the loss to first order. If the sweep has
+/// diverged, the error says how.
 pub(super) fn verify<B: Interpreted>(
     machine: &Machine<B>,
     start: &State<B>,
@@ -136,7 +141,7 @@ pub(super) fn largest<B: Interpreted>(program: &Program, reals: &[B]) -> f64 {
     let system = program.module().real;
     match system {
         RealSystem::F64 => {
-            // Cells hold no NaN, so that each comparison has an answer.
+            // Cells hold no NaN, so every comparison of two cells has a result.
             let greater = |most: f64, word: u64| {
                 let magnitude = f64::from_bits(word).abs();
                 if magnitude > most { magnitude } else { most }
@@ -177,7 +182,7 @@ pub(super) fn last_place(program: &Program, magnitude: f64) -> f64 {
     program.ulp(literal_bits(program.module().real, magnitude))
 }
 
-/// Returns the first difference between two states, by name.
+/// Returns the first difference between two states, with the name of the cell.
 fn difference<B: Interpreted>(program: &Program, start: &State<B>, end: &State<B>) -> Divergence {
     let ints = start.ints.iter().zip(&end.ints).skip(MODE + 1).position(|(a, b)| a != b);
     let reals = start.reals.iter().zip(&end.reals).position(|(a, b)| a != b);
@@ -283,7 +288,8 @@ impl<B: Interpreted> Misses<'_, B> {
         let mut error = 0.0;
         let mut first = 0;
         for (from, to) in self.start.chunks(LANES).zip(self.end.chunks(LANES)) {
-            // Most cells are unchanged, so groups of cells are compared first.
+            // Most cells are unchanged, so whole groups of cells are compared first, and single cells only in groups
+            // that differ.
             let pairs = from.iter().zip(to);
             if pairs.clone().fold(0, |all, (from, to)| all | (from.word() ^ to.word())) != 0 {
                 for (cell, (&from, &to)) in (first..).zip(pairs) {

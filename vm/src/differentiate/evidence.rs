@@ -30,12 +30,13 @@ pub struct RowErrors {
     pub freed: f64,
 }
 
-/// Upper bound on the losses that share a reverse sweep.
+/// Maximum number of losses that share a reverse sweep.
 pub const MOST_ROWS: usize = 4;
 
 impl SweepEvidence {
-    /// Records a real that the reverse sweep restored to another number, with its adjoint in a row. Returns false if
-    /// the real lost more digits than rounding explains; the reverse sweep has diverged then.
+    /// Records a real that the reverse sweep restored inexactly. `from` is its number at the start, `to` its number
+    /// after the sweep, and `adjoint` its adjoint for the loss of `row`. Returns false if rounding doesn't explain the
+    /// difference; the reverse sweep has diverged then.
     pub fn miss(&mut self, [from, to]: [f64; 2], (row, adjoint): (u32, f64), rounding: Rounding) -> bool {
         let by = (to - from).abs();
         self.missed = if by > self.missed { by } else { self.missed };
@@ -56,9 +57,10 @@ impl SweepEvidence {
         }
     }
 
-    /// Returns the error bound of a row's seeded sum if the reverse sweep is verified, otherwise `None`. Then the sweep
-    /// may still be correct, because compiled code doesn't search memory for the largest number. So the caller repeats
-    /// the gradient with a machine. `start` has the reals at the start, and `adjoints` their adjoints after the sweep.
+    /// Returns the error bound of a row's seeded sum if the reverse sweep is verified, otherwise `None`. If the result
+    /// is `None`, the sweep may still be correct, because compiled code doesn't search memory for the largest number.
+    /// So the caller repeats the gradient with a machine. `start` has the reals at the start, and `adjoints` their
+    /// adjoints after the sweep.
     pub fn verified(
         &self,
         program: &Program,
@@ -90,7 +92,7 @@ impl SweepEvidence {
 pub(super) struct SweepErrors {
     /// The greatest difference between a real at the start and after the sweep.
     pub missed: f64,
-    /// True if a freed cell held more than rounding leaves there.
+    /// True if a freed cell held a number that is further from 0 than rounding explains.
     pub has_freed: bool,
     /// The error of the loss, to first order.
     pub error: f64,

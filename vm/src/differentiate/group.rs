@@ -15,7 +15,7 @@ pub const GROUP: usize = 4;
 /// The numbers of one cell, one for each lane.
 pub type InGroup<T> = [T; GROUP];
 
-/// Evidence about the gradients of a group; [`super::evidence::SweepEvidence`] has that of a single lane.
+/// Evidence about the gradients of a group; [`super::evidence::SweepEvidence`] is the evidence about a single lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C)]
 pub struct GroupEvidence {
@@ -50,8 +50,8 @@ impl GroupEvidence {
             }
             let ulp = F64.ulp(self.largest[lane].max(largest[lane]));
             let terms = || size(start, adjoints, lane);
-            // Code for a single lane allows larger freed numbers if they have few digits. Code for a group doesn't test
-            // the digits.
+            // Code for a single lane accepts a larger freed number if it has few digits. Code for a group doesn't count
+            // digits, so the smaller bound applies.
             let has_freed = freed > rounding.few_ulps * ulp;
             SweepErrors { missed, has_freed, error }.are_rounding((rounding, ulp), sum, terms)
         })

@@ -1,5 +1,5 @@
 //! Derivatives beyond one gradient: tangents, Jacobians, Hessians and Taylor series. Rows and columns are in the order
-//! in which variables are given.
+//! in which the caller names the variables.
 
 use reviver_isa::number::literal_bits;
 
@@ -161,10 +161,10 @@ impl Subject {
     }
 }
 
-/// Computes a Jacobian, in reverse mode by outputs or in forward mode by inputs, whichever needs fewer sweeps. Two
-/// cases always use reverse mode. If a procedure has a rule, a forward run would ignore the rule and differentiate the
-/// procedure itself. If a function without a derivative is met, only a sweep for each output tells which outputs are
-/// affected.
+/// Computes a Jacobian in reverse mode, with a sweep for each output, or in forward mode, with a sweep for each input.
+/// The mode with fewer sweeps is used. Two cases always use reverse mode. If a procedure has a rule, a forward run
+/// would ignore the rule and differentiate the procedure itself. If the run reaches a function without a derivative,
+/// only a sweep for each output shows which outputs are affected.
 ///
 /// # Errors
 /// A trap or the step limit.
@@ -291,7 +291,8 @@ fn by_direction(
     Ok(JacobianProduct { values, product, sweep: Sweep::Forward, reverse_sweeps: None, verification_report })
 }
 
-/// Runs over dual numbers that lead to the same results, by compiled code where the engine has any.
+/// Runs over dual numbers that compute the tangents of the same results. Compiled code executes the runs if the engine
+/// has any.
 struct TangentRuns<'s> {
     subject: &'s Subject,
     cells: &'s [usize],
@@ -311,7 +312,7 @@ struct Tangents {
 }
 
 impl<'s> TangentRuns<'s> {
-    /// Prepares for runs that lead to the results in `cells`, from inputs that move.
+    /// Prepares for runs that compute the tangents of the results in `cells`, along directions that change the inputs.
     fn new(
         subject: &'s Subject,
         cells: &'s [usize],
@@ -322,7 +323,8 @@ impl<'s> TangentRuns<'s> {
         Ok(TangentRuns { subject, cells, inputs, compiled, steps: 0 })
     }
 
-    /// Runs along a direction with a component for each input. `left` is the number of runs from this one on.
+    /// Runs along a direction with a component for each input. `left` is the number of runs that are still to do,
+    /// including this one.
     fn along(
         &mut self,
         direction: impl Iterator<Item = f64> + Clone,
@@ -368,8 +370,9 @@ fn origins_of(moving: &[(&Variable, f64)]) -> Result<Vec<(Origin, f64)>, OutOfMe
 }
 
 impl Subject {
-    /// Returns a coefficient of the variables' adjoints as binary64 numbers. With `lane` 0 it is the adjoint itself.
-    /// With 1 it is the derivative of the adjoint along the direction, for adjoints that are dual numbers.
+    /// Returns one coefficient of the adjoint of each variable, as binary64 numbers. Coefficient 0 (`lane`) is the
+    /// adjoint itself. If adjoints are dual numbers, coefficient 1 is the derivative of the adjoint along the
+    /// direction.
     ///
     /// # Errors
     /// A memory request was refused.
@@ -409,7 +412,7 @@ pub fn hessian_products(
     directions: &[Vec<f64>],
 ) -> Result<Hessian, DifferentiateError> {
     let subject = &subject.prepared_for_seeds(seeds, inputs, false);
-    // Symmetry can't be tested with fewer than two directions, so a further one is added.
+    // A test of symmetry needs at least two directions. If the caller has only one, a second one is added.
     let further = subject.program.has_rules.then(|| patternless(inputs.len()).collect::<Vec<f64>>());
     let all = directions.iter().chain(&further);
     let mut hessian = products(subject, seeds, inputs, all.map(|direction| direction.iter().copied()))?;
@@ -449,8 +452,8 @@ fn check_symmetry(
     }
 }
 
-/// Computes the Hessian's products with directions. A direction is generated when it is needed, so that not all of them
-/// take memory at once.
+/// Computes the Hessian's products with directions. Each direction is generated when it is needed, so that only one
+/// direction at a time takes memory.
 fn products<D: Iterator<Item = f64> + Clone>(
     subject: &Subject,
     seeds: &[SeededCell],

@@ -1,8 +1,8 @@
 //! Reverse-mode differentiation: runs the primal sweep forward to the turning point, switches gradient mode on, seeds
 //! the adjoints of results (1 for a loss), runs the reverse sweep, and reads the inputs' adjoints. The turning point is
-//! the end of the program, or the start of a last `uncompute`. Second order is the same pass over dual numbers; higher
-//! orders are a forward run over truncated Taylor series. This module knows cells by their addresses, and prints
-//! nothing.
+//! the end of the program, or the start of a last `uncompute`. For second derivatives, the same pass is executed over
+//! dual numbers. Higher derivatives need only a forward run over truncated Taylor series. This module identifies cells
+//! by their addresses, and prints nothing.
 //!
 //! The method is that of Liu & Zhao, "Differentiate Everything with a Reversible Domain-Specific Language" (2020). The
 //! method needs no tape, because the inverse program recomputes the intermediate values.
@@ -61,10 +61,11 @@ pub struct Subject {
     /// History kept for an exact reverse sweep. If it is `None`, `exact` decides: without `exact` no history is kept, and
     /// with it the residues of all steps, without a bound on memory.
     pub retention: Option<Retention>,
-    /// Maximum size in bytes of the history with which a diverged reverse sweep is repeated. A run whose history would
-    /// be larger keeps snapshots instead.
+    /// Maximum size in bytes of the history with which a diverged reverse sweep is repeated. If a history would be
+    /// larger, the run keeps snapshots instead.
     pub recompute_memory: u64,
-    /// True to run to the end even where the remaining steps only undo what was computed for the loss.
+    /// True to run to the end of the program even if the last steps only undo computations, so that the primal sweep
+    /// could end earlier.
     pub whole: bool,
     /// Upper bound on the steps of each sweep.
     pub max_steps: u64,
@@ -83,9 +84,10 @@ pub struct Subject {
 /// Verification report: how far derivatives can be trusted.
 #[derive(Clone, Debug)]
 pub struct VerificationReport {
-    /// Losses of derivative information that may make the derivatives wrong, of all passes together.
+    /// Events of all passes in which derivative information was lost, so that the derivatives may be wrong.
     pub reports: Reports,
-    /// Reason why reverse sweeps were repeated with a history, if they were. The derivatives are exact then.
+    /// Reason why reverse sweeps were repeated with a history, if they were. Derivatives from a repeated sweep are
+    /// exact.
     pub recomputed: Option<Divergence>,
     /// Bound on the error of the loss (or seeded sum) that an inexact reverse sweep causes. To first order it is the
     /// sum of |difference · adjoint| over all recomputed values. Of several passes, this is the largest bound. The
@@ -149,7 +151,7 @@ pub enum DifferentiateError {
     NotRestored { why: Box<Divergence> },
     #[error("the reverse sweep has to be repeated with a history, which takes more than {bytes} byte{}", plural(*bytes, "", "s"))]
     HistoryFull { bytes: u64 },
-    #[error("the strategy `{strategy}` takes more than {bytes} byte{} here", plural(*bytes, "", "s"))]
+    #[error("the strategy `{strategy}` takes more than {bytes} byte{} in this run", plural(*bytes, "", "s"))]
     MemoryFull { strategy: &'static str, bytes: u64 },
     #[error("stopped after {steps} step{}, before the {}", plural(*steps, "", "s"), if *.backward { "beginning" } else { "end" })]
     StepLimit { backward: bool, steps: u64 },
@@ -170,7 +172,7 @@ impl From<NotShown> for DifferentiateError {
     }
 }
 
-/// Returns the cells, stacks and tapes that derivatives are taken with respect to.
+/// Returns the independent variables: the cells, stacks and tapes with respect to which a program is differentiated.
 fn independent(by: &[Variable], by_tape: bool) -> IndependentCells {
     let mut independent = IndependentCells { on_tape: by_tape, ..IndependentCells::default() };
     for variable in by {
@@ -241,7 +243,7 @@ impl Subject {
     }
 
     /// Returns the subject, prepared for a seeded sum. The independent variables are those of an earlier preparation,
-    /// or else all numbers at the start. A cell with seed 0 is no part of the sum.
+    /// or else all numbers at the start. Cells with the seed 0 are left out of the sum.
     #[must_use]
     pub fn for_seeds(&self, seeds: &[SeededCell]) -> Subject {
         self.with_program(self.program.for_losses(Some(&self.summands(seeds))))

@@ -39,9 +39,9 @@ pub struct Gradient {
     pub steps: u64,
     /// Instruction before which the run turned around; `None` at the end of the program.
     pub turned: Option<u32>,
-    /// Number of steps of the reverse sweep: the undone steps of the primal sweep, and the steps of procedures' rules.
+    /// Number of steps of the reverse sweep: those that undo the primal sweep, and those of derivative rules.
     pub steps_back: u64,
-    /// Number of nonzero adjoints that were dropped, because their cell became 0 or another constant.
+    /// Number of nonzero adjoints that were dropped because their cell became a constant, such as 0.
     pub drops: u64,
     /// Peak memory of the state and the history, in bytes.
     pub memory_bytes: usize,
@@ -78,7 +78,7 @@ impl Gradient {
     }
 }
 
-/// Results of a primal sweep and of a reverse sweep for each list of seeds.
+/// Results of a primal sweep, and of the reverse sweeps, one for each list of seeds.
 pub(super) struct SweepResults<T> {
     /// Results of the reverse sweeps, in the order of the lists.
     pub sweep_ends: Vec<T>,
@@ -101,8 +101,8 @@ pub(super) struct SweepEnd<B = u64> {
     pub thread_bytes: usize,
 }
 
-/// Runs a primal sweep from a start, and a reverse sweep for each list of seeds. Collects what `keep` returns for each
-/// finished sweep. Diverged reverse sweeps in floats are repeated with a history.
+/// Runs a primal sweep from a start, and a reverse sweep for each list of seeds. Calls `keep` with the end of each
+/// reverse sweep, and collects the return values. Diverged reverse sweeps in floats are repeated with a history.
 pub(super) fn sweeps<B: Interpreted, T>(
     subject: &Subject,
     history: PassHistory,
@@ -180,14 +180,14 @@ impl PassHistory {
         }
     }
 
-    /// Returns the check level of the pass. Only native code can omit checks. Native code is only used with plain
-    /// numbers and without a history, so all other passes are checked.
+    /// Returns the check level of the pass. Only native code can omit checks, and native code executes only passes over
+    /// plain numbers without a history. So all other passes are checked.
     fn level<B: Interpreted>(self, subject: &Subject) -> CheckLevel {
         if self == PassHistory::Nothing && B::IS_PLAIN { subject.level } else { CheckLevel::Checked }
     }
 
-    /// Returns true if the reverse sweep is repeated with a history if it diverges. That holds for floats without a
-    /// history.
+    /// Returns true if a reverse sweep that diverges is repeated with a history. That holds if reals are floats and the
+    /// pass has no history.
     pub fn is_recomputed(self, subject: &Subject) -> bool {
         self == PassHistory::Nothing
             && !subject.program.module().real.is_exact()
@@ -280,7 +280,7 @@ pub(crate) struct TurnPoint {
 }
 
 impl TurnPoint {
-    /// Returns the facts by which the reverse sweep from here is verified.
+    /// Returns the facts that are needed to verify the reverse sweep from this turning point.
     pub fn facts(self, sum: SumSize) -> TurnFacts {
         TurnFacts { position: self.position, largest: self.largest, sum }
     }
@@ -298,8 +298,8 @@ impl<B: Interpreted> Pass<B> {
         Ok(Pass { checkpointed_run: checkpointed_run.of_length(history.length()), history, turn: None })
     }
 
-    /// Creates a pass with a history that repeats a diverged pass. If the diverged pass found the loss ill-conditioned,
-    /// the new pass reports that.
+    /// Creates the pass that repeats a diverged pass, with a history. If the diverged pass found that the loss is
+    /// ill-conditioned, the new pass reports that.
     pub fn again(subject: &Subject, start: &State<B>, reason: &Divergence) -> Result<Pass<B>, OutOfMemory> {
         let mut pass = Pass::new(subject, start, PassHistory::recomputing(subject))?;
         if let Divergence::Sensitive { loss_error, ill_conditioned: Some(at) } = *reason {
@@ -308,7 +308,7 @@ impl<B: Interpreted> Pass<B> {
         Ok(pass)
     }
 
-    /// Copies a pass that is before its turning point.
+    /// Copies a pass that hasn't reached its turning point.
     fn try_clone(&self) -> Result<Pass<B>, OutOfMemory> {
         Ok(Pass { checkpointed_run: self.checkpointed_run.try_clone()?, history: self.history, turn: None })
     }
@@ -380,7 +380,7 @@ pub(super) fn start_reverse<B: Interpreted>(
     seeds: &[SeededCell],
     values: &mut Vec<u64>,
 ) -> Result<TurnPoint, OutOfMemory> {
-    // Everything that can fail comes before the first change of the state.
+    // All calls that can fail precede the first change of the state.
     allocation::resize(values, seeds.len())?;
     machine.state_mut().make_adjoints()?;
     let (program, state) = (machine.program(), machine.state());
@@ -494,8 +494,8 @@ fn full(history: PassHistory, bytes: u64) -> DifferentiateError {
     }
 }
 
-/// Runs backward to the beginning, where the number of own steps (without those of rules) is `first`. A sweep with
-/// more own steps has diverged and might never end.
+/// Runs backward to the beginning of the run, where the number of own steps (all steps except those of rules) is
+/// `first`. A sweep that executes more own steps has diverged and might never end.
 fn backward<B: Interpreted>(
     subject: &Subject,
     history: PassHistory,
@@ -538,8 +538,8 @@ fn backward<B: Interpreted>(
     }
 }
 
-/// Minimum budget in steps between two checks of a reverse sweep's progress. Steps of rules use up the budget without
-/// progress.
+/// Minimum number of steps that a reverse sweep executes between two checks of its progress. Steps of rules count
+/// toward this number, but aren't progress.
 const RULE_STEPS: u64 = 1024;
 
 /// Classifies a trap of the reverse sweep. Erased data can't be restored without a history, and after a refused memory
@@ -562,7 +562,8 @@ fn explained<B: Interpreted>(machine: &Machine<B>, trap: Trap) -> Result<Box<Exp
     B::plainly(machine.state(), |state| Box::new(explain(machine.program(), state, trap)))
 }
 
-/// Returns true if the machine is at its final position: a budget that ends exactly there wasn't exceeded.
+/// Returns true if the machine is at its final position. If the step limit ends a run exactly at this position, the
+/// limit wasn't exceeded.
 fn at_bound<B: Interpreted>(machine: &Machine<B>, travel: Travel) -> bool {
     let (program, state) = (machine.program(), machine.state());
     let bound = if travel == Travel::Forward { program.end() } else { program.begin() };

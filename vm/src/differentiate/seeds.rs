@@ -20,7 +20,7 @@ pub struct SeededCell {
 }
 
 impl SeededCell {
-    /// Creates a seed from its bits. A seed of -0 becomes 0: compiled code relies on no adjoint being -0 at the start
+    /// Creates a seed from its bits. A seed of -0 becomes 0: compiled code assumes that no adjoint is -0 at the start
     /// of a reverse sweep.
     pub fn new(program: &Program, cell: usize, seed: u64) -> SeededCell {
         let is_zero = program.approximate(Value::Real(seed)) == 0.0;
@@ -62,7 +62,7 @@ pub fn seeded_sum(program: &Program, seeds: &[SeededCell], values: &[u64]) -> f6
         .unwrap_or(0.0)
 }
 
-/// Size of a seeded sum, which errors of the sum are compared with.
+/// Size of a seeded sum. Errors of the sum are compared with this size.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SumSize {
     /// Σ |seed·value|: terms that cancel in the sum keep their size.

@@ -1,5 +1,5 @@
-//! Calls on dual numbers and truncated Taylor series that an engine other than the interpreter makes: the request, the
-//! result, and the conditions. Such a call gives the numbers of the interpreter, or nothing.
+//! Calls on dual numbers and truncated Taylor series by an engine other than the interpreter: the request, the result,
+//! and the conditions. The call returns the same numbers as the interpreter would, or no result.
 
 use std::sync::atomic::Ordering;
 
@@ -46,8 +46,8 @@ pub struct SeriesCall<'c> {
     pub goal: SeriesGoal,
     /// Upper bound on the steps of each sweep.
     pub most_steps: u64,
-    /// Steps that the interpreter would execute for this call and the following ones of the same kind, as far as known.
-    /// An engine compares them with the cost of compiling.
+    /// Number of steps that the interpreter would execute for this call and for later calls of the same kind, as far as
+    /// known. An engine compares this number with the cost of compiling.
     pub avoided_steps: u64,
 }
 
@@ -56,7 +56,7 @@ pub struct SeriesCall<'c> {
 pub struct SeriesResult {
     /// Number of steps of the primal sweep.
     pub steps: u64,
-    /// For each coefficient, those of the seeded cells' values, as bits.
+    /// For each order of coefficients, the coefficient of each seeded cell's value, as bits.
     pub values: Vec<Vec<u64>>,
     /// Coefficients 0 and 1 of the adjoint of each independent variable, as bits; empty for a run.
     pub adjoints: [Vec<u64>; 2],
@@ -64,7 +64,7 @@ pub struct SeriesResult {
     pub loss_error: Option<f64>,
 }
 
-/// Upper bound on the steps of a sweep that an engine executes without reading the interrupt flag.
+/// Maximum number of steps that an engine may execute in a sweep without reading the interrupt flag.
 const MOST_STEPS: u64 = 1 << 30;
 
 /// The independent variables of a subject, as engines other than the interpreter need them.
@@ -97,7 +97,7 @@ impl Subject {
         Ok(turn.map(|turn| SeriesGoal::Gradient { turn }))
     }
 
-    /// Makes a call by compiled code, if the subject's engine has any. `direction` has a component for each input.
+    /// Executes a call by compiled code, if the subject's engine has any. `direction` has a component for each input.
     ///
     /// # Errors
     /// A request to stop, or a refused memory request.

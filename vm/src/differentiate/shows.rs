@@ -1,6 +1,6 @@
 //! Values that `show` shows in the sweeps of a derivative. Sweeps are repeated: for each direction of a Hessian, or
-//! with a history after a sweep diverged. This module records how far values were shown, so that each is passed on
-//! once, in the order of the sweeps.
+//! with a history after a sweep diverged. This module records how far values were shown, so that each value is passed
+//! on once, in the order of the sweeps.
 
 use std::cmp::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,7 +19,7 @@ pub struct Shows {
 
 #[derive(Debug, Default)]
 struct ShowProgress {
-    /// Mark up to which values were passed on: of the forward sweep, and of the reverse sweep of `output`.
+    /// Mark up to which values were passed on. It covers the forward sweep, and the reverse sweep of `output`.
     mark: ShownMark,
     /// Greatest index of an output whose reverse sweep has begun.
     output: usize,
@@ -27,7 +27,8 @@ struct ShowProgress {
     waiting: Vec<(ShownMark, ShownValue)>,
 }
 
-/// Upper bound on values that wait for the end of a reverse sweep. A sweep that shows more passes them on unverified.
+/// Maximum number of values that wait for the end of a reverse sweep. If a sweep shows more values, they are passed on
+/// before the sweep is verified.
 const MOST_WAITING: usize = 1 << 16;
 
 impl Shows {

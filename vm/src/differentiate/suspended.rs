@@ -1,8 +1,9 @@
-//! Suspended gradients: what is saved of an unfinished gradient in addition to the state and its history, and the
-//! conditions under which resuming it gives the same gradient as an uninterrupted run.
+//! Suspended gradients. This module defines the data of an unfinished gradient that are saved in addition to the state
+//! and its history. It also checks the conditions under which a resumed gradient equals that of an uninterrupted run.
 //!
 //! The start state isn't saved. The caller supplies it again: the reverse sweep is verified against the start state,
-//! and a diverged sweep is repeated from there. A digest proves that it is the same start state.
+//! and a diverged sweep is repeated from there. A digest in the saved data shows whether the supplied state is the same
+//! start state.
 
 use serde::{Deserialize, Serialize};
 
@@ -41,15 +42,15 @@ pub struct GradientProgress {
     start: [u8; 16],
     /// Reported losses, and the watch.
     reports: Reports,
-    /// True for a second pass, with a history that the caller didn't request.
+    /// True if this pass repeats a diverged pass, with a history that the caller didn't request.
     is_recomputing: bool,
     /// End of the primal sweep, once the turning point was passed.
     turn: Option<Turn>,
 }
 
 impl GradientProgress {
-    /// Returns true if the data fit a program and a state, so that they can be used without an error. Wrong contents
-    /// aren't detected: they give a wrong gradient, as a file with another state does.
+    /// Returns true if the data fit a program and a state, so that using the data causes no error. Wrong contents that
+    /// fit aren't detected. They lead to a wrong gradient, as a file with another state does.
     pub(crate) fn is_of(&self, program: &Program, state: &State) -> bool {
         let length = program.module().code.len();
         let is_there = |turn: &Turn| {
@@ -113,7 +114,7 @@ pub fn gradient_from(
         match pass.whole(subject, &subject.start, (0, seeds), &turning) {
             Ok(loss_error) => return Ok(Gradient::new(subject, pass.sweep_end(loss_error), recomputed)),
             Err(Stopped::Divergence(reason)) if pass.history.is_recomputed(subject) => {
-                // The repeated pass needs the memory.
+                // The diverged pass is freed, because the repeated pass needs the memory.
                 drop(pass);
                 pass = Pass::again(subject, &subject.start, &reason)?;
                 recomputed = Some(reason);
@@ -152,7 +153,7 @@ fn resumed(
     let kept = KeptInFile { has_history: residues.is_some(), retention };
     let history = match PassHistory::of(subject) {
         _ if is_recomputing => PassHistory::recomputing(subject),
-        // A gradient that began with a history continues with it, even if none is requested now.
+        // A gradient that began with a history continues with this history, even if none is requested now.
         PassHistory::Nothing if kept.has_history => {
             PassHistory::Asked(retention.unwrap_or(Retention::RESIDUES), None)
         }
@@ -175,7 +176,7 @@ fn resumed(
     Ok(Pass { checkpointed_run, history, turn })
 }
 
-/// History that a file contains.
+/// History in a saved state: whether there is one, and the strategy that recorded it.
 #[derive(Clone, Copy)]
 struct KeptInFile {
     has_history: bool,
@@ -193,8 +194,8 @@ impl KeptInFile {
     }
 }
 
-/// Checks, as far as possible, that resuming from a state gives the gradient at the start. Otherwise returns the
-/// reason.
+/// Checks, as far as possible, that a gradient resumed from this state is the gradient at the start. If it isn't,
+/// returns the reason.
 fn check(
     subject: &Subject,
     seeds: &[SeededCell],
@@ -216,7 +217,7 @@ fn check(
     } else if history.retention().is_some_and(|wanted| !kept.serves(wanted)) {
         Err(match (subject.retention, kept.retention) {
             (Some(_), _) => {
-                "the gradient was begun with another strategy or another `--memory`: give the same ones"
+                "the gradient was begun with another strategy or another `--memory`: write the same options again"
             }
             (None, Some(_)) => {
                 "the gradient was begun with a strategy: give the same strategy instead of `--exact`, or neither"
@@ -230,7 +231,7 @@ fn check(
         && !subject.program.module().real.is_exact()
     {
         Err(
-            "a plain run doesn't record its branches, which the verification of a reverse sweep in floats needs; `--exact` keeps a history instead",
+            "a plain run doesn't record its branches, and without them a reverse sweep in floats can't be verified: repeat the run with `--exact`, which keeps a history",
         )
     } else {
         Ok(())

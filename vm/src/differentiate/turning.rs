@@ -1,7 +1,7 @@
 //! Turning point of a gradient. If main ends with an `uncompute` that changes no loss, the primal sweep turns before
-//! that `uncompute`. Its steps can be omitted: the reverse sweep would only undo them, and they propagate no adjoint. A
-//! step propagates the adjoint of its target, but at the end only losses have adjoints, and none of these steps changes
-//! a loss. This module knows instructions, and executes no step.
+//! that `uncompute`. The steps of the `uncompute` can be omitted: the reverse sweep would only undo them, and they
+//! propagate no adjoint. The reason is that a step propagates the adjoint of its target. At the end of main only losses
+//! have adjoints, and no step of the `uncompute` changes a loss. This module reads instructions, and executes no step.
 
 use std::collections::HashSet;
 
@@ -23,7 +23,8 @@ pub(super) struct TurningPoint {
 }
 
 impl TurningPoint {
-    /// Finds the turning point for some losses. If the subject asks for the whole run, that is the end of the program.
+    /// Finds the turning point for some losses. If [`Subject::whole`] is true, the turning point is the end of the
+    /// program.
     pub fn of(subject: &Subject, losses: &[usize]) -> TurningPoint {
         let program = &subject.program;
         TurningPoint { stops: if subject.whole { None } else { early_turn(program, losses) } }
@@ -35,8 +36,8 @@ impl TurningPoint {
     }
 }
 
-/// Returns the place where a forward run may stop early, because no later step changes the losses; `None` if that is
-/// the end. Losses are offsets among the reals.
+/// Returns the place after which no step changes the losses, so that a forward run may stop there. Returns `None` if
+/// that place is the end of the program. Losses are offsets among the reals.
 pub fn early_turn(program: &Program, losses: &[usize]) -> Option<Stops> {
     let position = last_uncompute(program, losses);
     let node = Node { position, backward: false };
@@ -59,7 +60,7 @@ fn last_uncompute(program: &Program, losses: &[usize]) -> u32 {
         changed.any(|global| losses.contains(&global)) || effects.leads_to_rule(instruction)
     };
     let is_final = |position: &u32| {
-        // A path with a branch across the place might not pass it exactly once.
+        // If a branch jumps across the place, a run may pass the place several times or not at all.
         let crosses = |at: u32| match program.flow().step(at).map(|step| step.link) {
             Some(StepLink::Partner(partner)) => (at < *position) != (partner < *position),
             Some(StepLink::None | StepLink::Call(_)) | None => false,

@@ -9,10 +9,10 @@ use crate::state::lookup::{frame_at, place};
 use crate::state::values::Value;
 use crate::trap::Trap;
 
-/// Upper bound on the innermost calls in an explanation. In a deep recursion, further calls say nothing new.
+/// Maximum number of innermost calls in an explanation. In a deep recursion, further calls say nothing new.
 const MOST_CALLS: usize = 16;
 
-/// Number of innermost calls that get a line each in [`Explanation::called`]. Repeated calls count once.
+/// Number of innermost calls that each have a line in [`Explanation::called`]. Repeated calls count once.
 const CALLS_IN_WORDS: usize = 3;
 
 /// One open call of a backtrace.
@@ -70,8 +70,8 @@ impl OpenCall {
 }
 
 impl Explanation {
-    /// Formats the open calls, one line a call, from the innermost outward. Repeated calls of a recursion
-    /// share one line. Of calls further out, only tasks get a line; the others are counted.
+    /// Formats the open calls, one line a call, from the innermost outward. Repeated calls of a recursion share one
+    /// line. Of the calls further out, only those that are tasks have a line; the others are counted.
     pub fn called(&self) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         let mut others = self.depth;
@@ -96,8 +96,7 @@ impl Explanation {
 }
 
 impl Explainer<'_> {
-    /// Returns the innermost calls, at most [`MOST_CALLS`], followed by at most as many of the tasks around
-    /// them.
+    /// Returns the innermost calls, at most [`MOST_CALLS`], followed by the tasks around these calls, at most as many.
     pub(super) fn open_calls(&self) -> Vec<OpenCall> {
         let is_task = |depth: &usize| {
             let call = self.state.calls.get(*depth);

@@ -1,6 +1,6 @@
-//! Explanations of traps in `callvia`, a call of the procedure whose number is in a cell. A module has no such
-//! instruction: it has an `if` for each procedure that may be called, and assertions. They all have the text line of
-//! the `callvia`.
+//! Explanations of traps in `callvia`, a call of the procedure whose number is in a cell. A module has no instruction
+//! for `callvia`. Instead it has an `if` for each procedure that may be called, and assertions. All these instructions
+//! have the text line of the `callvia`.
 
 use reviver_isa::instruction::{Instruction, Link, Operand};
 use reviver_isa::predicate::Predicate;
@@ -23,7 +23,7 @@ impl Explainer<'_> {
         let place = self.place(self.trap.at).filter(|place| is_of_choice && place.line > 0)?;
         let calls = self.calls_at(place);
         let (first, last) = (calls.first()?.0, calls.last()?.0);
-        // A plain call is the only call at its place in the text, so its traps are at the call itself.
+        // A plain call is the only call at its place in the text, so a trap of a plain call is at the call itself.
         let is_chosen = !calls.iter().any(|(at, _)| *at == self.trap.at);
         let cell = self.choosing_cell().filter(|_| is_chosen)?;
         let (name, values) = (self.renderer().operand(&cell), self.named_values([&cell]));
@@ -38,7 +38,7 @@ impl Explainer<'_> {
         } else {
             (
                 format!("`{name}` is {value} after the call, but had another value before"),
-                "leave the cell that selects the callee unchanged in the call: a backward run selects by its value"
+                "leave the cell that selects the callee unchanged in the call: a backward run selects the callee by the value of this cell"
                     .to_owned(),
             )
         };
@@ -54,8 +54,8 @@ impl Explainer<'_> {
         })
     }
 
-    /// Returns the calls on the text line of a place, in the order of the code. The line is used, because instructions
-    /// record no more precise place.
+    /// Returns the calls on the text line of a place, in the order of the code. The line identifies the `callvia`,
+    /// because instructions record no more precise place.
     fn calls_at(&self, place: TextPlace) -> Vec<(u32, &Instruction)> {
         let procedure = self.procedure(self.trap.at);
         let code = self.program.module().code.get(..procedure.exit as usize).unwrap_or_default();

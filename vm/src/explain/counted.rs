@@ -1,4 +1,4 @@
-//! Explanations of `for` loops: counters that miss the end, and counters or bounds that the body changed.
+//! Explanations of traps in `for` loops: a counter misses the end, or the body has changed the counter or a bound.
 
 use reviver_isa::instruction::{Base, Operand, Place};
 use reviver_isa::structure::{Block, Counting};
@@ -94,9 +94,7 @@ impl Explainer<'_> {
                 near + step * distance.signum()
             )
         } else {
-            format!(
-                "change neither {name} nor the bounds in the body, also not through parameters and arrays"
-            )
+            format!("change neither {name} nor the bounds in the body, not even through parameters or arrays")
         };
         Some(ExplanationText {
             message,
@@ -137,7 +135,7 @@ impl Explainer<'_> {
             label: "the body has changed the counter or a bound".to_owned(),
             values,
             help: Some(
-                "change neither the counter nor the bounds in the body, also not through parameters"
+                "change neither the counter nor the bounds in the body, not even through parameters"
                     .to_owned(),
             ),
             ..ExplanationText::default()

@@ -15,14 +15,14 @@ use crate::state::State;
 use crate::stops::Node;
 use crate::travel::{Segment, Stop, Travel};
 
-/// Upper bound on the steps of the copy, which take a fraction of a second.
+/// Maximum number of steps of the copy. They take a fraction of a second.
 const MOST_STEPS: u32 = 1 << 18;
 /// Largest state that is copied, in bytes.
 const LARGEST_COPY: usize = 64 << 20;
 
 impl Explainer<'_> {
     /// Returns the last earlier state in which the machine was at `position`, in the call that is open now. Returns
-    /// `None` if that takes too much memory or too many steps, or isn't exact.
+    /// `None` if reaching that state takes too much memory or too many steps, or if a step back isn't exact.
     pub(super) fn earlier(&self, position: u32) -> Option<State> {
         if self.state.bytes() > LARGEST_COPY {
             return None;
@@ -41,8 +41,8 @@ impl Explainer<'_> {
         None
     }
 
-    /// Applies `change` to a copy of the state, undoes one step there, and returns the copy. Returns `None` if the step
-    /// can't be undone.
+    /// Applies `change` to a copy of the state, undoes one step of the copy, and returns the copy. Returns `None` if
+    /// the step can't be undone.
     pub(super) fn before_with(&self, change: impl FnOnce(&mut State)) -> Option<State> {
         if self.state.bytes() > LARGEST_COPY {
             return None;
@@ -86,8 +86,8 @@ fn is_exact(program: &Program, state: &State, travel: Travel) -> bool {
         | OperandShape::Exchange
         | OperandShape::Tasks
         | OperandShape::Switch => true,
-        // This step leaves a frame, which restores nothing. A call is different: going back into a frame needs the
-        // reals that were discarded at the frame's end.
+        // Going back, this step leaves a frame, and leaving a frame restores no values. A step back that enters a frame
+        // is different: it needs the reals that were discarded at the frame's end.
         OperandShape::Boundary => true,
         OperandShape::Call => {
             let callee = program.callee(at).and_then(|callee| module.procedures.get(callee));

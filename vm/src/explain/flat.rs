@@ -88,7 +88,7 @@ impl Explainer<'_> {
         let message = if self.instruction(at).update == Update::From {
             "reached a `from` from above, but its condition says that its `br` was taken"
         } else {
-            "running backward, reached a `br` whose condition says that it was taken"
+            "a backward run reached a `br` whose condition says that the `br` was taken"
         };
         let values = self.values_here();
         let mut notes: Vec<String> =
@@ -116,7 +116,7 @@ impl Explainer<'_> {
         let message = if self.instruction(at).update == Update::Br {
             "the `br` is taken, but the condition of its `from` says that it isn't"
         } else {
-            "running backward, the `from` leads to its `br`, whose condition says that it wasn't taken"
+            "in a backward run, the `from` leads to its `br`, whose condition says that the `br` wasn't taken"
         };
         let both = self.operands().iter().chain(&self.instruction(partner).operands);
         let values = self.named_values(both);
@@ -307,7 +307,7 @@ impl Explainer<'_> {
         let (message, help): (String, Option<&str>) = match self.trap.cause {
             Cause::Alias { .. } => (
                 "a target is also a source or an index of the instruction".into(),
-                Some("use different cells, because the instruction couldn't be undone"),
+                Some("use different cells: this instruction couldn't be undone"),
             ),
             Cause::StackEmpty { class } => (
                 format!("the {} is empty: `{words}` finds no value", self.stack(class)),
@@ -317,7 +317,7 @@ impl Explainer<'_> {
             ),
             Cause::StackFull { limit } => (
                 format!("the stack is full: it holds at most {limit} value{}", plural(limit.into(), "", "s")),
-                Some("`.limit stack` raises the limit"),
+                Some("raise the limit by `.limit stack`"),
             ),
             Cause::DepthExceeded { limit } => (
                 format!("more than {limit} call{} open", plural(limit.into(), " is", "s are")),
@@ -338,19 +338,19 @@ impl Explainer<'_> {
                     tape_word(output),
                     plural(limit.into(), "", "s")
                 ),
-                Some("`.limit tape` raises the limit"),
+                Some("raise the limit by `.limit tape`"),
             ),
             Cause::TapeEmpty { output } => (
                 format!("the {} tape is empty: `{words}` finds no value", tape_word(output)),
-                (!output).then_some("`--tape 1,2,3` gives the values that are read"),
+                (!output).then_some("write all values that the program reads, for example `--tape 1,2,3`"),
             ),
             Cause::TapeClass { output, wanted } => (self.tape_class(output, wanted), None),
             Cause::Irreversible => (
                 format!("`{words}` can't be undone without a history: it has lost information"),
                 (self.travel() == Travel::Forward).then_some(
-                    "the program itself undoes the statement, and keeps no history: `push` what would be lost, rewrite the \
-                     whole program by `reviver bennett`, or remove the gradient mode: then `reviver grad` keeps a history \
-                     where one is needed",
+                    "the program itself undoes the statement, and keeps no history for that: `push` the value \
+                     before it is lost, rewrite the whole program by `reviver bennett`, or remove `grad.on` and \
+                     `grad.off` and run `reviver grad`, which keeps a history if one is needed",
                 ),
             ),
             Cause::ModeIs { on: true } => ("gradient mode is on already".into(), None),
@@ -359,7 +359,9 @@ impl Explainer<'_> {
             other => (format!("{other:?}"), None),
         };
         let notes = match self.trap.cause {
-            Cause::Irreversible => vec!["only a history of the lost bits could undo it".to_owned()],
+            Cause::Irreversible => {
+                vec!["only a history of the lost bits could undo the statement".to_owned()]
+            }
             _ => Vec::new(),
         };
         ExplanationText {

@@ -1,5 +1,4 @@
-//! Explanations of `if` and `from … until` that are left or entered on the wrong side: the condition
-//! contradicts the path that the machine took.
+//! Explanations of `if` and `from … until` whose condition contradicts the path that the machine took.
 
 use reviver_isa::predicate::Predicate;
 use reviver_isa::structure::{Block, BlockKind, Side, TextPlace};
@@ -9,9 +8,10 @@ use super::{Explainer, ExplanationText};
 use crate::codes::TrapCode;
 use crate::trap::Cause;
 
-/// The advice if `uncompute`, or `undo` of a macro, finds other values than expected.
+/// The advice if an `uncompute`, or an `undo` of a macro, reads other values than those that the undone statements
+/// left.
 const UNDONE: &str =
-    "restore the values that the undone part left: a statement in between has changed one of them";
+    "restore the values that the undone part left: a later statement has changed one of them";
 
 impl Explainer<'_> {
     /// Explains a trap at one of the block's seams; returns `None` if the cause isn't one of the block's conditions.
@@ -122,7 +122,8 @@ impl Explainer<'_> {
         };
         let numbers = state.and_then(|state| {
             let tested = Tested { program: self.program, state, at: self.trap.at, predicate };
-            // If the condition contradicts the path, the state isn't the one in which the decision was made.
+            // If the condition contradicts the path, the state has changed since the decision, so its numbers are
+            // omitted.
             (tested.holds() == Some(held)).then(|| tested.in_numbers())
         });
         ConditionPath { body: "", words, place: Some(place), held, numbers }
@@ -135,7 +136,7 @@ impl Explainer<'_> {
                 "`fi` must be true after the body and false if the body was skipped: a backward run tests it to decide whether to undo the body"
             }
             (false, true) => {
-                "`fi` must be true after the first body and false after the second: a backward run tests it to decide which to undo"
+                "`fi` must be true after the first body and false after the second: a backward run tests it to decide which body to undo"
             }
             (true, _) if block.undone => UNDONE,
             (true, _) => "no forward run ends with these values: `if` and `fi` disagree about which body ran",

@@ -1,5 +1,5 @@
-//! Explanations of traps in terms of the source text: the statement, the values, what was expected and found,
-//! and the matching part of paired statements. Explanations read a state and never change it.
+//! Explanations of traps in terms of the source text: the statement, the values, what was expected and found, and the
+//! other half of a paired statement. Explanations read a state and never change it.
 //!
 //! | file | subject |
 //! |---|---|
@@ -70,13 +70,13 @@ pub struct OtherPlace {
 /// A trap explained for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
-    /// The trap code, which names the kind of mistake.
+    /// The code of the kind of mistake, such as `T20`.
     pub code: TrapCode,
     /// The message: one sentence without a full stop.
     pub message: String,
     /// The statement that trapped, as in the text.
     pub instruction: String,
-    /// The cause, for callers that distinguish more than the code does.
+    /// The cause of the trap, which is more specific than the code.
     pub cause: Cause,
     /// The number of steps before the trap, signed as in [`State`].
     pub step: i64,
@@ -88,7 +88,7 @@ pub struct Explanation {
     pub spot: Option<Spot>,
     /// The number of open calls.
     pub depth: usize,
-    /// The innermost of the open calls, from the innermost outward.
+    /// The innermost open calls, from the innermost outward; [`Explanation::depth`] counts all open calls.
     pub calls: Vec<OpenCall>,
     /// A short label for the position.
     pub label: String,
@@ -96,7 +96,7 @@ pub struct Explanation {
     pub others: Vec<OtherPlace>,
     /// The cells that the message mentions, as (name, value).
     pub values: Vec<(String, String)>,
-    /// Additional facts about the trap.
+    /// Further facts about the trap, each a clause without a full stop.
     pub notes: Vec<String>,
     /// Advice on how to fix the mistake, if known.
     pub help: Option<String>,
@@ -119,7 +119,7 @@ struct ExplanationText {
     /// The trap code, if the statement determines it. Otherwise the trap's cause determines the code.
     code: Option<TrapCode>,
     message: String,
-    /// The failed part of the text and its place, if they differ from those of the instruction.
+    /// The failed part of the text and its place, if they differ from the text and the place of the instruction.
     words: Option<String>,
     place: Option<TextPlace>,
     label: String,
@@ -199,7 +199,8 @@ impl<'a> Explainer<'a> {
         self.is_backward() != block.undone
     }
 
-    /// Returns the statement of an instruction, as in the text or in the form that it would have there.
+    /// Returns the statement of an instruction as in the text. If the text isn't recorded, the statement has the form
+    /// that it would have in a text.
     fn words(&self, at: u32) -> String {
         match (self.instruction(at).update, self.program.seam(at)) {
             (Update::Enter, _) => format!(".proc {}", self.procedure(at).name),
@@ -211,8 +212,8 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    /// Returns an instruction as in the text: with expressions in place of the temporaries that hold their values.
-    /// Returns `None` if no temporaries are computed around the instruction.
+    /// Returns an instruction as in the text, where expressions are written instead of the temporaries that hold their
+    /// values. Returns `None` if no temporaries are computed around the instruction.
     fn with_expressions(&self, at: u32) -> Option<String> {
         let innermost = self.program.blocks_around(at).next()?;
         let takes = innermost.kind == BlockKind::Temporaries;
@@ -268,7 +269,7 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    /// Returns the outermost use of a macro that the trapped text results from, unless `spot` is on the line of that
+    /// Returns the outermost macro use whose expansion contains the trapped text, unless `spot` is on the line of that
     /// use.
     fn use_of_macro(&self, spot: Option<&Spot>) -> Option<OtherPlace> {
         let is_use = |block: &&Block| matches!(block.kind, BlockKind::Macro { .. });

@@ -10,9 +10,9 @@ use crate::state::lookup::{OpenFrame, open_frames};
 use crate::state::values::element_name;
 use crate::state::{ADJOINT, State};
 
-/// Returns the name of a cell: a global, a frame variable (with its procedure, except in main), the
-/// expression of a temporary, or the value of an immediate. The address of an adjoint gives the name of the
-/// adjoint.
+/// Returns the name of a cell: of a global, or of a frame variable (with its procedure, except in main). For a
+/// temporary, returns its expression, and for an immediate, its value. For the address of an adjoint, returns the name
+/// of the adjoint.
 pub fn cell_name(program: &Program, state: &State, class: Class, cell: u32) -> String {
     if class == Class::Real && cell & ADJOINT != 0 {
         return adjoint_name(&cell_name(program, state, class, cell & !ADJOINT));

@@ -7,7 +7,7 @@ use super::{Explainer, ExplanationText};
 use crate::trap::TaskArgument;
 
 impl Explainer<'_> {
-    /// Explains a conflict between two tasks, which was found before the tasks began.
+    /// Explains a conflict between two tasks. The conflict was found before the tasks began.
     pub(super) fn tasks_share(&self, first: TaskArgument, second: TaskArgument) -> ExplanationText {
         let message = match first.task == second.task {
             true => format!(

@@ -62,7 +62,7 @@ impl Tested<'_> {
                 PredicatePart::Compare(..) | PredicatePart::Forgotten => {}
                 PredicatePart::Not => asked.push(counts),
                 connective @ (PredicatePart::And | PredicatePart::Or) => {
-                    // A false side makes `and` false, and a true side makes `or` true. The first such side
+                    // A false side makes `and` false, and a true side makes `or` true. If both sides do, the first one
                     // counts as the reason.
                     let enough = connective.decides();
                     let right = n.checked_sub(1);

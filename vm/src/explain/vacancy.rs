@@ -20,8 +20,8 @@ impl Explainer<'_> {
         let Some(instruction) = instruction else {
             return Some(self.ended_as_nothing(block, variable, &words, self.value(class, cell)));
         };
-        // The statement subtracts a value from the variable. So if the variable is 0, undoing this step gives that
-        // value.
+        // The statement subtracts a value from the variable. So in a state in which the variable is 0, undoing this
+        // step sets the variable to that value.
         let stated = self.before_with(|state| match class {
             Class::Int => state.ints.iter_mut().skip(cell as usize).take(1).for_each(|value| *value = 0),
             Class::Real => state.reals.iter_mut().skip(cell as usize).take(1).for_each(|bits| *bits = 0),
@@ -56,7 +56,7 @@ impl Explainer<'_> {
             label: format!("{name} {found}"),
             others: declared.into_iter().collect(),
             values,
-            help: Some(format!("write the value that {name} has at this place after the `=`")),
+            help: Some(format!("write after the `=` the value that {name} has at this place")),
             ..ExplanationText::default()
         })
     }
@@ -93,7 +93,7 @@ impl Explainer<'_> {
         }
     }
 
-    /// Explains an expression that has another value at its uncomputation than at its computation.
+    /// Explains an expression that has one value when it is computed, and another value when it is uncomputed.
     pub(super) fn changed_value(&self) -> Option<ExplanationText> {
         let ChangedValue { expression, was, values } = self.changed()?;
         Some(ExplanationText {

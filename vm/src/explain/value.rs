@@ -1,5 +1,5 @@
-//! Values of operands in a state. The temporary of an expression is 0 except while its statement is executed,
-//! so the expression is evaluated again. The state is never changed.
+//! Values of operands in a state. The temporary cell of an expression is 0 except while its statement is executed. So
+//! the value isn't read from the temporary: the expression is evaluated again. The state is never changed.
 
 use reviver_isa::function::Function;
 use reviver_isa::instruction::{Base, Class, Index, Operand, Place, Term};
@@ -19,7 +19,7 @@ pub struct Valued<'a> {
     pub program: &'a Program,
     /// The state that the values are read from.
     pub state: &'a State,
-    /// The number of an instruction in the innermost open procedure, to which the operands belong.
+    /// The index of the instruction to which the operands belong, in the innermost open procedure.
     pub at: u32,
 }
 
@@ -45,8 +45,8 @@ impl Valued<'_> {
         cell_of(self.program, self.state, self.at, &self.with_indices(operand)?)
     }
 
-    /// Returns the operands of the text that an operand depends on: the operand itself, or for a temporary the operands
-    /// of its expression.
+    /// Returns the operands in the text on which an operand depends: for a temporary, the operands of its expression;
+    /// otherwise the operand itself.
     pub fn parts(&self, operand: &Operand) -> Vec<Operand> {
         match self.temporary(operand) {
             Some(temporary) => temporary.sources.iter().flat_map(|source| self.parts(source)).collect(),
@@ -54,7 +54,7 @@ impl Valued<'_> {
         }
     }
 
-    /// Returns the expression that the operand is the temporary of, if any.
+    /// Returns the expression whose value the operand holds; `None` if the operand isn't a temporary.
     pub(super) fn temporary(&self, operand: &Operand) -> Option<&Temporary> {
         match operand {
             Operand::Place(Place { base: Base::Frame(variable), adjoint: false, index: None }) => {

@@ -1,5 +1,6 @@
-//! Access of a single step to the history. A step records the values that it loses, or restores the values that it
-//! lost. The module knows the cells that change, but no instruction.
+//! Access of a single step to the history. A step that leads away from the start records the values that it loses. A
+//! step toward the start restores the values that the undone step lost. The module handles the cells that change, and
+//! reads no instructions.
 
 use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
@@ -64,8 +65,9 @@ impl<H> Journal<'_, H> {
     /// Restores everything that was recorded for this interval. Returns true if the step is completely undone. If the
     /// records were made in plain mode and gradient mode is on, the caller must still propagate adjoints.
     ///
-    /// If the step leads away from the start, the values that an earlier run lost ([`super::Past`]) are restored
-    /// instead. The values that they replace are recorded in turn. The caller records the adjoints that it changes.
+    /// If the step leads away from the start, it restores the values that an earlier run lost ([`super::Past`]). The
+    /// values that are replaced by the restored ones are recorded. The caller records the adjoints that it changes
+    /// itself.
     pub fn restore<B: Lanes>(&mut self, cells: &mut Cells<B>, counters: &mut Counters) -> bool
     where
         H: History<B>,
@@ -102,7 +104,7 @@ impl<H> Journal<'_, H> {
     }
 
     /// Restores the values that an earlier run recorded for this interval, the latest first. If `records` is true, the
-    /// values that they replace are recorded.
+    /// replaced values are recorded.
     fn adopt<B: Lanes>(&mut self, cells: &mut Cells<B>, counters: &mut Counters, records: bool)
     where
         H: History<B>,

@@ -1,10 +1,10 @@
 //! Histories: records from which a lossy step can be undone bit for bit.
 //!
-//! A step *records* if it leads away from step 0 of its track, and *restores* if it leads toward step 0. So
-//! one stack serves forward and backward runs, and it is empty at step 0. Steps in derivative rules are
-//! numbered separately and have their own stack, because only gradient mode executes them. The reverse sweep,
-//! with the mode on, thus finds the records of the forward sweep, with the mode off. Integer and fixed-point
-//! programs without irreversible instructions never record anything.
+//! A step *records* if it leads away from step 0 of its track, and *restores* if it leads toward step 0. So one stack
+//! serves forward and backward runs, and it is empty at step 0. Steps in derivative rules are numbered separately and
+//! have their own stack, because only gradient mode executes derivative rules. So a step outside of rules has the same
+//! number with the mode on and off, and the reverse sweep (mode on) finds the records of the forward sweep (mode off).
+//! Integer and fixed-point programs without irreversible instructions never record anything.
 
 pub(crate) mod journal;
 
@@ -19,8 +19,7 @@ use crate::state::{Counters, MODE, State};
 use crate::trap::Cause;
 use crate::travel::{Interval, Track};
 
-/// Upper bound on the records of an instruction on cells: the values of two targets, and the adjoints of all
-/// operands.
+/// Maximum number of records of an instruction on cells: the values of two targets, and the adjoints of all operands.
 pub(crate) const RECORDS_OF_A_STEP: usize = 8;
 
 /// The interface between the interpreter and a history.
@@ -28,8 +27,8 @@ pub trait History<B>: Sized {
     /// False if nothing is ever recorded. The interpreter is then compiled without any history code.
     const ACTIVE: bool;
 
-    /// Returns a history of this type that records nothing. Callers use it to avoid compiling the interpreter's loop
-    /// for another type.
+    /// Returns a history of this type that records nothing. Callers that need no history can pass it, so that the
+    /// interpreter's loop isn't compiled for another type.
     fn nothing() -> Self;
 
     /// Reserves memory for `records` records of a step, before the step changes anything. `interval` is the
@@ -54,7 +53,7 @@ pub trait History<B>: Sized {
         false
     }
 
-    /// Returns the values that an earlier run lost on the step over this interval, the latest last; see
+    /// Returns the values that an earlier run lost in the step over this interval, the last recorded value last; see
     /// [`Past`].
     fn inherited(&self, _interval: Interval) -> &[(i64, Kept<B>)] {
         &[]
@@ -70,10 +69,11 @@ pub enum KeptSlot {
     Real,
     /// The adjoint of a real cell.
     Adjoint,
-    /// The deferred adjoint of a real cell, which was set aside while a task accumulated the task's share.
+    /// The deferred adjoint of a real cell: the adjoint from before a task, set aside while the task accumulated its
+    /// own share.
     Deferred,
-    /// The adjoint of a value that left a stack or a tape without this adjoint. Undoing the step puts the value back
-    /// together with the adjoint.
+    /// The adjoint of a value that a step took from a stack or a tape without its adjoint. Undoing the step puts the
+    /// value back together with this adjoint.
     Entry,
 }
 
@@ -89,7 +89,7 @@ pub struct Kept<B = u64> {
     /// True if the step was executed in gradient mode. Then the step's records hold every adjoint that the step
     /// changed.
     pub gradient: bool,
-    /// The counter increments of this loss, taken back when the content is restored.
+    /// The counter increments that the loss of the content caused. Restoring the content subtracts them.
     pub cost: Cost,
 }
 
@@ -163,8 +163,8 @@ impl<B: Lanes> Kept<B> {
             KeptSlot::Int => cells.ints.get_mut(cell).into_iter().for_each(|int| *int = bits.word() as i64),
             KeptSlot::Real => cells.reals.get_mut(cell).into_iter().for_each(|real| *real = bits),
             KeptSlot::Adjoint => cells.adjoints.get_mut(cell).into_iter().for_each(|adjoint| *adjoint = bits),
-            // Undoing a move or a call has already removed these records. So a remaining one comes from a file with
-            // wrong contents, and is ignored.
+            // The steps that undo moves and calls remove these records themselves. So a record of this kind that
+            // reaches this line comes from a file with wrong contents, and is ignored.
             KeptSlot::Entry | KeptSlot::Deferred => {}
         }
         self.cost.refund(counters);
@@ -229,7 +229,7 @@ pub struct Residues<B = u64> {
 pub struct Past<B = u64> {
     /// The records by interval number; those of one interval are in the order of recording.
     records: Arc<Vec<(i64, Kept<B>)>>,
-    /// The number of an interval in the earlier run, minus its number in the later run.
+    /// The number of an interval in the earlier run, minus the number of the same interval in the later run.
     offset: i64,
 }
 
@@ -338,7 +338,7 @@ impl<B> Residues<B> {
     }
 
     /// Deletes the records of the steps between the states with the step numbers `earliest` and `latest`. `latest` is
-    /// the end of the history, and is farther from the start than `earliest`.
+    /// the end of the history, and is further from the start than `earliest`.
     pub(crate) fn forget_between(&mut self, latest: i64, earliest: i64) {
         self.program.truncate(self.begin_of(&(latest.min(earliest)..latest.max(earliest))));
     }
@@ -406,13 +406,14 @@ impl<B: Copy> Residues<B> {
         let number = interval.number + past.offset;
         let rest = &past.records[past.records.partition_point(|(recorded, _)| *recorded < number)..];
         let records = &rest[..rest.partition_point(|(recorded, _)| *recorded == number)];
-        // A step that changed an adjoint in plain mode is executed again, because the adjoint may differ now.
+        // A step that changed an adjoint with gradient mode off isn't restored from its record, but executed again,
+        // because the adjoint may differ now.
         let concerns_adjoints = |kept: &Kept<B>| kept.slot == KeptSlot::Adjoint && !kept.gradient;
         if records.iter().any(|(_, kept)| concerns_adjoints(kept)) { &[] } else { records }
     }
 }
 
-/// An optional history. A runtime check is cheap here, compared with the arithmetic.
+/// An optional history. The check at run time whether there is a history is cheap compared with the arithmetic.
 impl<B: Copy> History<B> for Option<&mut Residues<B>> {
     const ACTIVE: bool = true;
 

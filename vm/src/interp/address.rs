@@ -1,4 +1,4 @@
-//! Address resolution of slots at run time. The module reads index cells and references, and changes nothing.
+//! Address resolution of slots at run time. The module reads index cells and references, and changes no state.
 
 use reviver_flow::call::Array;
 use reviver_flow::{Anchor, ArrayElement, ArrayIndex, Flow, Locus, Matrix, Passed, Slot, Step};
@@ -47,7 +47,7 @@ impl Addresses<'_> {
         Ok(cells)
     }
 
-    /// Returns the number of the first operand that has an integer cell as an index.
+    /// Returns the number of the first operand whose index is in the integer cell `cell`.
     fn index_of(&self, step: &Step, cell: usize) -> Option<u32> {
         let is_index =
             |subscript: ArrayIndex| subscript.cell.is_some_and(|anchor| self.anchor(anchor) == cell);

@@ -88,7 +88,7 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
         self.state.inverted ^ turned
     }
 
-    /// Returns the part that an open call executes after the one that ends here.
+    /// Returns the part that an open call executes after the part that ends now.
     fn next_part(&self, record: CallRecord) -> Option<Part> {
         match (record.part, self.direction == FORWARD) {
             (Part::Body, false) => Some(Part::Rule),
@@ -98,8 +98,8 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
     }
 
     /// Returns the track in which the next step is numbered. A step that enters a rule is in the rule track, if the
-    /// rule is the call's first part. A step between body and rule is in the program track, so the steps of the body
-    /// have the same numbers as without the rule.
+    /// rule is the call's first part. A step between the body and the rule is in the program track. So the steps of the
+    /// body have the same numbers with and without a rule.
     pub(super) fn track_over(&self, op: &Op) -> Track {
         if !self.program.has_rules {
             return self.track;
@@ -160,7 +160,8 @@ impl<'a, W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'a, W, R, H> 
         }
     }
 
-    /// Creates the frame of a part of a call, and moves the machine to the entry or exit of the part, by its direction.
+    /// Creates the frame for a part of a call. Moves the machine to the entry of the part, or if the part runs
+    /// backward, to its exit.
     fn begin(&mut self, procedure: usize, part: Part, inverted: bool) {
         let program = self.program;
         let state = &mut *self.state;

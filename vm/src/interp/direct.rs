@@ -1,5 +1,5 @@
 //! The engine of the interpreter's hot loop: cells are accessed by their offsets, and no history is kept. The engine
-//! has so few fields that the compiler keeps them in registers. The module knows no step.
+//! has so few fields that the compiler keeps them in registers. [`reviver_isa::step`] defines the steps.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -14,8 +14,8 @@ use reviver_isa::update::Erasure;
 use crate::interp::mode::{Mode, is_silent};
 use crate::interp::op;
 
-/// Access to the cells of a state, for steps that lose nothing that must be counted or recorded. A real that such a
-/// step clears must be 0 already.
+/// Access to the cells of a state, for steps without a loss that must be counted or recorded. If such a step clears a
+/// real, the real must be 0 already.
 pub(crate) struct Direct<'a, W, R: Reals, M, F> {
     pub numbers: Arithmetic<W, R>,
     /// The range of pooled immediates: constants, which receive no adjoint.

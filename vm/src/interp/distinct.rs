@@ -1,5 +1,5 @@
-//! Overlap checks on the arguments of a call. The module knows the cells that arguments refer to, but no
-//! instruction.
+//! Overlap checks on the arguments of a call. The module compares the cells that arguments refer to, and reads no
+//! instructions.
 //!
 //! A few arguments are compared in pairs, which are selected when the program is resolved. Many arguments are
 //! sorted by their first cells at each call, and swept for overlaps. With a list of pairs, a call with 40,000
@@ -12,7 +12,7 @@ use reviver_isa::module::{Parameter, Passing, Procedure, Rank};
 
 use crate::state::Reference;
 
-/// Upper bound on the arguments compared in pairs. With more of them, they are sorted instead.
+/// Maximum number of arguments that are compared in pairs. If a call has more arguments, they are sorted.
 const PAIRED: usize = 16;
 
 /// The arguments of a call that must not share cells.
@@ -40,8 +40,8 @@ pub struct Sharing {
 }
 
 impl Distinct {
-    /// Selects the checks for a call of `callee`. `may_share` returns false for two arguments that can't share cells,
-    /// as far as that is known before the call. If there are many arguments, `may_share` isn't called.
+    /// Selects the checks for a call of `callee`. `may_share` returns false if it is known before the call that two
+    /// arguments can't share cells. If there are many arguments, `may_share` isn't called.
     pub fn of(callee: &Procedure, may_share: impl Fn(usize, usize) -> bool) -> Distinct {
         let passed = callee.parameters.iter();
         let passed: Vec<Sharing> = passed.map(Sharing::of).collect();
@@ -58,8 +58,8 @@ impl Distinct {
         Distinct::Pairs(pairs.map(|(m, n)| [m, n].map(|n| (n, is_matrix(n)))).collect())
     }
 
-    /// Returns two arguments that share cells but must not. Of several such pairs, returns the one with the least
-    /// second argument, and among these the one with the least first argument.
+    /// Returns two arguments that share cells but must not. Of several such pairs, returns the pair with the least
+    /// second argument, and among pairs with this second argument the pair with the least first argument.
     pub fn violation(&self, references: &[Reference]) -> Option<(u32, u32)> {
         match self {
             Distinct::Pairs(pairs) => pairs
@@ -131,17 +131,17 @@ fn any_shared(passed: &[Sharing], references: &[Reference], count: usize) -> boo
 struct OverlapSweep<'a> {
     passed: &'a [Sharing],
     references: &'a [Reference],
-    /// For each stride, and each residue of the first cell modulo that stride: the greatest last cell of the arguments
-    /// so far, and of those that the callee may change. Arguments with the same stride can share cells only if their
-    /// residues are equal.
+    /// For each stride, and each residue of the first cell modulo that stride: the greatest last cell of all arguments
+    /// so far, and the greatest last cell of those arguments that the callee may change. Arguments with the same stride
+    /// can share cells only if their residues are equal.
     reach: HashMap<(u32, u32), (Option<u64>, Option<u64>)>,
-    /// Arguments that may extend beyond the current position, by their stride.
+    /// Arguments that may have cells beyond the current position of the sweep, by their stride.
     open: BTreeMap<u32, Vec<usize>>,
 }
 
 impl OverlapSweep<'_> {
-    /// Returns true if argument `n` shares cells with an earlier one but must not. Otherwise adds the argument to the
-    /// sweep.
+    /// Returns true if argument `n` shares cells with an earlier argument but must not. Otherwise adds the argument to
+    /// the sweep.
     fn shares(&mut self, n: usize) -> bool {
         let (own, Sharing { changed, .. }) = (self.references[n], self.passed[n]);
         let stride = stride(own);

@@ -1,4 +1,4 @@
-//! Dispatch from a module's number systems to the interpreter loop that is compiled for them.
+//! Selects the interpreter loop that is compiled for a module's integer width and number system.
 
 use reviver_isa::fault::Eval;
 use reviver_isa::module::{RealSystem, Word};
@@ -83,7 +83,7 @@ impl Interpreted for u64 {
     }
 }
 
-/// Truncated Taylor series with N coefficients. Their arithmetic dominates, so one loop serves all widths of
+/// Truncated Taylor series with N coefficients. Their arithmetic dominates, so one loop for each N serves all widths of
 /// integers, with and without a history.
 impl<const N: usize> Interpreted for [u64; N]
 where

@@ -1,11 +1,11 @@
 //! The interpreter: the reference implementation of every instruction.
 //!
-//! One loop serves both directions, because the program also contains the inverse of its code. The loop is
-//! generic over the width of integers, the number system, the history and the gradient mode, so that no step
-//! tests them. The hot loop handles branches and the most frequent instructions on cells. [`rare`] has the
-//! other instructions on cells, and [`structural`] those that change more than cells. The effect of a step on
-//! cells is defined by the instruction table, through the templates of [`reviver_isa::step`]. The interpreter
-//! prints nothing and knows no names.
+//! One loop serves both directions, because the program also contains the inverse of its code. The loop is generic over
+//! the width of integers, the number system, the history and the gradient mode, so that no step has to test these
+//! settings. The hot loop handles branches and the most frequent instructions on cells. [`rare`] has the other
+//! instructions on cells, and [`structural`] those that change more than cells. The effect of a step on cells is
+//! defined by the instruction table, through the templates of [`reviver_isa::step`]. The interpreter prints nothing and
+//! uses no names.
 
 pub(crate) mod address;
 mod calls;
@@ -134,8 +134,8 @@ pub(crate) fn effective_direction(inverted: bool, travel: Travel) -> usize {
     }
 }
 
-/// Returns the track of a state: `Rules` while a rule is open. At most one open call is a rule, because rules
-/// don't nest. While gradient mode is on, none is.
+/// Returns the track of a state: `Rules` while a rule is open. At most one open call is a rule, because rules don't
+/// nest. While gradient mode is on, no open call is a rule.
 fn track_of<B: Lanes>(program: &Program, state: &State<B>) -> Track {
     let may_be = program.has_rules && !state.mode();
     match may_be && state.calls.iter().any(|call| call.part == Part::Rule) {
@@ -190,8 +190,9 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         }
     }
 
-    /// Returns true if the watch is notified of jumps and freed cells. Steps in rules are executed in one
-    /// direction only, and exact sums are undone exactly, so neither is watched.
+    /// Returns true if the watch is notified of jumps and freed cells. Two kinds of steps aren't watched: steps in
+    /// rules, because they are executed in one direction only, and steps in exact number systems, because they are
+    /// undone exactly.
     pub(super) fn is_watched(&self) -> bool {
         !R::EXACT && self.reports.watch.is_some() && self.track == Track::Program
     }
@@ -215,7 +216,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
 
     /// The hot loop: executes branches, and instructions that change only cells.
     ///
-    /// Infrequent instructions are left to [`Rare`], so that the loop stays in registers.
+    /// [`Rare`] handles infrequent instructions, so that the variables of the loop stay in registers.
     fn cells<M: Mode, const WINDOWED: bool, const COUNTS: bool>(
         &mut self,
         clock: Clock,
@@ -227,7 +228,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         let (window, lookups) = (&mut self.window.cells[..], self.program.lookups(self.direction));
         let (mut counter, mut left) = (self.counter, self.left);
         let mut marks = 0_u64;
-        // A full tape also records old values of integers, which the arms of the loop don't do.
+        // The strategy `tape` also records old values of integers. The arms of the loop don't record these.
         let tapes = H::ACTIVE && self.history.tapes();
         let State { ints, reals, adjoints, frame, references, counters, .. } = &mut *self.state;
         let mut direct = Direct::<W, R, M, AnyFunction> {

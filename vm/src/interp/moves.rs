@@ -1,5 +1,5 @@
-//! Moves between cells and stacks or tapes. In gradient mode a value moves together with its adjoint. Each
-//! move first checks that it can succeed.
+//! Moves between cells and stacks or tapes. In gradient mode a value moves together with its adjoint. Before a move
+//! changes the state, it checks that it can succeed.
 
 use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
@@ -29,7 +29,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         match op.update.action() {
             Action::Put(store) => self.put_from(class, cell, StoreOfMoves::of(store, class), interval)?,
             Action::Take(store) => self.fill_from(class, cell, StoreOfMoves::of(store, class), interval)?,
-            // The remaining actions are no moves.
+            // No other action is a move.
             Action::Accumulate
             | Action::Replace
             | Action::Erase(_)

@@ -1,5 +1,5 @@
-//! Ops: the steps of the flow in the interpreter's encoding, in the direction of execution. An operand is an
-//! address, or an index into the window of the procedure. The module knows no names.
+//! Ops: the steps of the flow in the interpreter's encoding, in the direction of execution. An operand is an address,
+//! or an index into the window of the procedure. Ops contain no names.
 
 use reviver_isa::function::{Function, Signature};
 use reviver_isa::instruction::Class;
@@ -95,10 +95,10 @@ macro_rules! kinds {
             // The remaining kinds change more than cells, and leave the hot loop.
             Call,
             Uncall,
-            /// The end of a procedure, reached from within.
+            /// The end of a procedure in the direction of execution, reached from within the procedure.
             Leave,
-            /// The entry or exit at which a call enters a procedure. The call continues after it, so it is never
-            /// executed.
+            /// The entry or exit at which a call enters a procedure. The call continues after this op, so this op is
+            /// never executed.
             Bound,
             /// A move between a cell and a stack or tape.
             MoveInt,
@@ -109,7 +109,7 @@ macro_rules! kinds {
             Tasks,
             GradOn,
             GradOff,
-            /// A breakpoint: the run stops before the instruction here ([`crate::stops`]).
+            /// A breakpoint: the run stops before the instruction that this op replaces ([`crate::stops`]).
             Stop,
         }
 

@@ -1,5 +1,5 @@
-//! Infrequent steps on cells: those that need a history, and those with operands that must be located. They
-//! are out of line, so that the hot loop stays in registers. The module knows no branches and no calls.
+//! Infrequent steps on cells: those that need a history, and those with operands that must be located. They are out of
+//! line, so that the variables of the hot loop stay in registers. The module executes neither jumps nor calls.
 
 use std::marker::PhantomData;
 
@@ -62,7 +62,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
         Ok(ordering(a, b))
     }
 
-    /// Reports a branch that compares two dual reals with equal values and different tangents.
+    /// Reports a branch if it compares two dual reals with equal values and different tangents.
     #[inline(never)]
     pub fn check_tie(&mut self, counter: usize, [a, b, _]: [usize; 3], reals: &[R::Bits]) {
         let (numbers, orders) = (self.numbers.reals, self.reports.orders());
@@ -114,9 +114,9 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Rare<'_, W, R, H> {
         moment: LoopPlace,
     ) -> Result<(), Cause> {
         self.reserve_memory(moment)?;
-        // In gradient mode, a step away from the start changes adjoints too. The inverse step restores them if it is
-        // executed, but not if it only takes the old value from a record. So in this case a tape records only losses,
-        // as every history does.
+        // In gradient mode, a step away from the start changes adjoints too. The inverse step restores these adjoints
+        // if it is executed, but not if the old value is only taken from a record. So in this case a tape records only
+        // losses, as every history does.
         let restores = self.clock.travel.restores(self.clock.interval(moment.left));
         if H::ACTIVE && self.history.tapes() && (restores || !M::ON) {
             return self.execute_taped::<M>(operation, addresses, cells, moment);

@@ -1,5 +1,5 @@
-//! The engine of single steps: it reports and counts a step's losses, and lets a history record or restore
-//! them. The module knows no step.
+//! The engine of single steps: it reports and counts a step's losses, and lets a history record or restore them.
+//! [`reviver_isa::step`] defines the steps.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -191,8 +191,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Engine for R
         if is_vacant { Ok(()) } else { Err(Failed::NotVacant) }
     }
 
-    /// Determines the cause of a fault. With dual numbers, the tangents may cause it: then the function has a
-    /// value for the primal numbers alone.
+    /// Determines the cause of a fault. With dual numbers, the tangents may be the cause: the function then has a value
+    /// for the primal numbers alone.
     #[cold]
     fn blame(&self, operation: Operation, cells: [usize; 3], fault: Fault) -> Failed {
         let [y, a, b] = cells;
@@ -216,8 +216,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Engine for R
         if M::ON {
             return self.report_adjoint(Loss::Converted, source);
         }
-        // The tangents are those of the forward sweep. A reverse sweep in gradient mode would report them a
-        // second time.
+        // The forward sweep has reported these tangents. A reverse sweep in gradient mode would report them a second
+        // time.
         let tangent = self.numbers.reals.tangent(self.real(source), self.reports.orders());
         if tangent > self.tolerance {
             self.reports.note(self.at, Loss::ConvertedWithTangent, tangent);

@@ -1,5 +1,5 @@
-//! A common interface to the stacks and tapes of a state: stores that values are moved to and from, together
-//! with their adjoints. The module knows no cell.
+//! A common interface to the stacks and tapes of a state: they are the stores to and from which values move, together
+//! with their adjoints. The module accesses no cells.
 
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Limits;
@@ -10,7 +10,7 @@ use crate::state::lanes::Lanes;
 use crate::state::{Adjoints, State, TapeEntry};
 use crate::trap::Cause;
 
-/// A value that moves between a cell and a store; a real has its adjoint with it.
+/// A value that moves between a cell and a store; a real moves together with its adjoint.
 #[derive(Clone, Copy)]
 pub(super) enum Moved<B> {
     Int(i64),

@@ -1,5 +1,6 @@
-//! Steps that change more than cells. Each first checks that it can succeed, so that a trap changes nothing.
-//! Most of them are implemented in [`super::calls`], [`super::moves`] and [`super::tasks`].
+//! Steps that change more than cells. Before such a step changes the state, it checks all conditions under which it
+//! could trap. So a trap changes nothing. Most of them are implemented in [`super::calls`], [`super::moves`] and
+//! [`super::tasks`].
 
 use reviver_isa::instruction::Class;
 use reviver_isa::mutants::{Rule, keeps};
@@ -55,9 +56,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         Ok(stop)
     }
 
-    /// Returns an upper bound on the records of a step. Each freed real has a record for its value and one
-    /// for its adjoint. Each adjoint that a task accumulated into has a record for the share and one for the
-    /// deferred adjoint.
+    /// Returns an upper bound on the records of a step. Each freed real needs a record of its value and one of its
+    /// adjoint. Each adjoint that a task has accumulated needs a record of the share and one of the deferred adjoint.
     fn most_records(&self, op: &Op) -> usize {
         let (frees, joins) = match op.kind {
             Kind::Leave => {

@@ -1,8 +1,8 @@
-//! Tasks in the interpreter, which executes them one after the other. Before the first task begins, the
-//! references of all tasks are checked for conflicts. In gradient mode, the adjoints of cells that a task
-//! only reads are accumulated separately for each task. These shares are added in the order of the tasks.
-//! Exact sums don't depend on their order, so for exact numbers each task adds to the adjoints directly, and
-//! going back needs no history. The module knows no thread.
+//! Tasks in the interpreter, which executes them one after the other. Before the first task begins, the references of
+//! all tasks are checked for conflicts. In gradient mode, the adjoints of cells that a task only reads are accumulated
+//! separately for each task. These shares are then added in the order of the tasks. Exact sums don't depend on their
+//! order, so for exact numbers each task adds to the adjoints directly, and going back needs no history. The module
+//! uses no threads.
 
 use std::collections::HashSet;
 
@@ -57,7 +57,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         }
     }
 
-    /// Runs through the task region without executing the calls, notes the references of each call, and runs back.
+    /// Runs through the task region without executing the calls, notes the references of each call, and runs back to
+    /// the start of the region.
     fn survey(&mut self, touched: &mut TouchedByTasks) -> Result<(), Cause> {
         let mut reports = Reports::default();
         let mut walk = Run {
@@ -185,7 +186,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         is_told
     }
 
-    /// Computes the adjoints that cells have after the end of a task which only read them.
+    /// Computes the adjoints that the cells a task only reads have after the end of the task.
     ///
     /// # Errors
     /// Fails if the number system can't represent a sum.
@@ -261,7 +262,7 @@ pub(crate) fn only_read(program: &Program, call: &ResolvedCall, references: &[Re
     let mut cells: Vec<u32> = read.filter(|cell| !program.pool.contains(&(*cell as usize))).collect();
     cells.sort_unstable();
     cells.dedup();
-    // A global that the task only names may also be passed to it as `inout`.
+    // A global that the task only reads by name may also be passed to it as `inout`.
     if !named.is_empty() {
         let changed = passed_as(program, call, references, Class::Real, Passing::InOut);
         let changed: HashSet<u32> = changed.flat_map(Reference::cells).collect();

@@ -1,5 +1,5 @@
-//! The cells that the tasks of a `fork` touch, and conflicts between them. The module knows the cells that
-//! tasks refer to, but no instruction.
+//! The cells that the tasks of a `fork` read or change, and conflicts between the tasks. The module compares cells, and
+//! reads no instructions.
 
 use std::collections::{HashMap, HashSet};
 
@@ -64,8 +64,8 @@ impl TouchedByTasks {
         Ok(())
     }
 
-    /// Returns two tasks that share cells which one of them may change. Returns the same task twice if that task may
-    /// change an integer that determines which cells tasks touch.
+    /// Returns two tasks with a conflict: they share cells, and one of the two may change the shared cells. If a task
+    /// may change an integer that determines which cells tasks touch, returns this task twice.
     ///
     /// # Errors
     /// Fails if there is no memory.

@@ -1,6 +1,6 @@
 //! Windows: the operand addresses of a procedure in one of its calls. A window is a list of addresses that is filled
 //! when the procedure is entered. Steps then access frame variables and parameters by an index into the window. The
-//! addresses of array elements are computed into the window just before their step. The module knows no step.
+//! addresses of array elements are computed into the window just before their step. The module executes no step.
 
 use reviver_flow::Guards;
 use reviver_isa::instruction::Class;
@@ -26,8 +26,8 @@ pub(crate) enum Entry {
     Found(u8),
 }
 
-/// An element lookup: `window[out] = window[base] + stride·(ints[window[cell]] + offset)`. For a matrix, a
-/// first lookup yields the row.
+/// An element lookup: `window[out] = window[base] + stride·(ints[window[cell]] + offset)`. For a matrix, the first
+/// lookup finds the row, and a second one the element.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Indexing {
     pub out: u32,
@@ -47,8 +47,9 @@ pub(crate) struct Indexing {
 /// check.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Lookup {
-    /// The number of the first indexing, and the number of indexings.
+    /// The index of the first indexing to execute.
     pub first: u32,
+    /// The number of indexings to execute.
     pub count: u8,
     pub guards: Guards,
 }

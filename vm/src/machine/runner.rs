@@ -1,5 +1,5 @@
-//! The interface of engines that replace the interpreter, and the splitting of runs for observers. The module
-//! knows no instruction.
+//! The interface of engines that replace the interpreter, and the splitting of runs for observers. The module reads no
+//! instructions.
 
 use std::fmt::Debug;
 
@@ -10,8 +10,8 @@ use crate::stops::{Node, Stops};
 use crate::trap::Trap;
 use crate::travel::{Segment, Stop};
 
-/// An engine that executes the steps of one program instead of the interpreter, and may fall back to it
-/// ([`Machine::interpret`]). Machines over dual numbers are always interpreted.
+/// An engine that executes the steps of one program instead of the interpreter. The engine may let the interpreter
+/// execute some steps ([`Machine::interpret`]). Machines over dual numbers are always interpreted.
 pub trait Runner: Debug + Send + Sync {
     /// Executes the steps of a segment, but none at a breakpoint: see [`Machine::run_until`].
     ///
@@ -19,7 +19,7 @@ pub trait Runner: Debug + Send + Sync {
     /// Returns a trap; the state is then the one before the instruction that trapped.
     fn run(&self, machine: &mut Machine, stops: Option<&Stops>, segment: Segment) -> Result<Stop, Trap>;
 
-    /// Executes the steps of a segment, with an observer that sees states in between.
+    /// Executes the steps of a segment, and shows an observer the states that it wants to see.
     ///
     /// # Errors
     /// Returns a trap, as [`Runner::run`].
@@ -33,8 +33,8 @@ pub trait Runner: Debug + Send + Sync {
         in_parts(machine, stops, segment, observer, |machine, segment| self.run(machine, stops, segment))
     }
 
-    /// Makes a call on dual numbers or Taylor series without the interpreter. Returns `None` if the engine can't, or if
-    /// the interpreter has to decide: about a lost derivative, for example.
+    /// Executes a call on dual numbers or Taylor series without the interpreter. Returns `None` if the engine can't
+    /// execute the call, or if only the interpreter can decide the result, for example after a lost derivative.
     fn series_call(&self, _call: &SeriesCall) -> Option<SeriesResult> {
         None
     }
@@ -45,8 +45,7 @@ pub trait Runner: Debug + Send + Sync {
     }
 }
 
-/// Executes a segment in parts, each of which ends at a state that the observer wants to see. `part` executes one of
-/// them.
+/// Executes a segment in parts, each of which ends at a state that the observer wants to see. `part` executes one part.
 pub(super) fn in_parts(
     machine: &mut Machine,
     stops: Option<&Stops>,

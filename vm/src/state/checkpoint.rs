@@ -5,9 +5,9 @@
 //! assumptions of the machine:
 //!
 //! - Offsets, directions and references are consistent with the program.
-//! - No reference through which cells may change leads to constants or to the mode bit.
-//! - Every number is one of the program's number system.
-//! - Counts leave room for the longest run.
+//! - No reference through which cells may change refers to constants or to the mode bit.
+//! - Every number belongs to the program's number system.
+//! - Counters are so small that even the longest run can't overflow them.
 
 use std::cmp::Reverse;
 
@@ -128,7 +128,7 @@ pub fn decode_suspended(program: &Program, bytes: &[u8]) -> Result<SuspendedGrad
     }
     check(program, &state, residues.as_ref()).map_err(StateError::Unfit)?;
     if progress.as_ref().is_some_and(|progress| !progress.is_of(program, &state)) {
-        return Err(StateError::Unfit("its data about a gradient belong to another program"));
+        return Err(StateError::Unfit("the data of its unfinished gradient belong to another program"));
     }
     if let Some(saved_run) = &saved_run {
         check_saved_run(program, saved_run, &state, residues.is_some()).map_err(StateError::Unfit)?;
@@ -141,8 +141,8 @@ const FURTHEST: u64 = 1 << 61;
 
 type Fitness = Result<(), &'static str>;
 
-/// Returns true if the state's cells, frames, references and position fit the program. Code that relies on this without
-/// checking it may only be called if this function returns true.
+/// Returns true if the state's cells, frames, references and position fit the program. Functions that don't check these
+/// properties themselves may only be called if this function returns true.
 pub fn fits(program: &Program, state: &State) -> bool {
     check_shape(program, state).is_ok()
 }
@@ -162,8 +162,8 @@ fn check(program: &Program, state: &State, residues: Option<&Residues>) -> Fitne
     residues.map_or(Ok(()), |residues| check_residues(program, state, residues))
 }
 
-/// Checks the states that a strategy keeps in the same way as any other state, and that they belong to the run to
-/// `state`.
+/// Checks the snapshots of a strategy in the same way as any other state. Also checks that they belong to the run that
+/// led to `state`.
 fn check_saved_run(program: &Program, saved_run: &SavedRun, state: &State, has_history: bool) -> Fitness {
     saved_run.states().try_for_each(|kept| check(program, kept, None))?;
     let fits = saved_run.fits(state, has_history);
@@ -228,7 +228,7 @@ fn walk_calls(program: &Program, state: &State) -> Result<((usize, usize), usize
             return Err("a call record names no call of its procedure");
         }
         if record.frame != frame || record.inverted != inverted {
-            return Err("a call record does not continue the one before");
+            return Err("a call record does not continue the previous record");
         }
         let (site, call) = program.call(op.a);
         procedure = program.executed(record).ok_or("a call record names a rule that doesn't exist")?;
@@ -252,18 +252,18 @@ fn walk_calls(program: &Program, state: &State) -> Result<((usize, usize), usize
     Ok(((ints, reals), procedure))
 }
 
-/// Fails if more than one call with a derivative rule is open, or if the mode is on while one is open. Such a call is
-/// entered with the mode on, but executed with the mode off.
+/// Fails if more than one call with a derivative rule is open, or if the mode is on while one is open. A call with a
+/// derivative rule is entered with the mode on, but its parts are executed with the mode off.
 fn check_parts(state: &State) -> Fitness {
     match state.calls.iter().filter(|record| record.part != Part::Whole).count() {
         0 => Ok(()),
         1 if !state.mode() => Ok(()),
-        _ => Err("two calls with a rule are open, or one is open in gradient mode"),
+        _ => Err("two calls with a rule are open, or such a call is open in gradient mode"),
     }
 }
 
-/// Fails if a reference is wrong. Known ones must equal those of the call site, and all must lead to cells below the
-/// callee's own frame, so that the cells outlive the frame.
+/// Fails if a reference is wrong. A reference that is known before the run must equal that of the call site. Every
+/// reference must refer to cells with lower offsets than the callee's own frame, so that these cells outlive the frame.
 fn check_references(program: &Program, state: &State) -> Fitness {
     let mut references = state.references.iter();
     let frames = state.calls.iter().skip(1).map(|record| record.frame).chain([state.frame]);
@@ -322,7 +322,7 @@ fn check_adjoints(state: &State) -> Fitness {
     let found = [&adjoints.cells, &adjoints.stack, &adjoints.input, &adjoints.output].map(Vec::len);
     let values = [state.reals.len(), state.real_stack.len(), state.input.len(), state.output.len()];
     if found != values {
-        return Err("the adjoints don't match the values");
+        return Err("the number of adjoints differs from the number of values");
     }
     // A deferred adjoint must belong to an open call and an existing cell.
     let fits = |deferred: &DeferredAdjoint| {
@@ -340,7 +340,7 @@ fn check_pools(program: &Program, state: &State) -> Fitness {
     // An empty slice is skipped, because its dangling address makes the comparison slow on some processors.
     let ints = layout.pool_ints.is_empty() || ints.starts_with(&layout.pool_ints);
     let reals = layout.pool_reals.is_empty() || reals.starts_with(&layout.pool_reals);
-    if ints && reals { Ok(()) } else { Err("the constants are not the program's") }
+    if ints && reals { Ok(()) } else { Err("the constants differ from those of the program") }
 }
 
 /// Fails unless integers fit the word, and reals belong to the program's number system. The machine creates no others.
@@ -392,7 +392,7 @@ fn check_kept(program: &Program, kept: &Kept) -> Fitness {
     let is_fixed = match slot {
         KeptSlot::Int => cell as usize == MODE || is_constant(),
         KeptSlot::Real => is_constant(),
-        // A step may name the adjoint of a parameter, and the parameter may be a constant.
+        // A step may change the adjoint of a parameter, and the argument for the parameter may be a constant.
         KeptSlot::Adjoint | KeptSlot::Deferred => is_constant() && !program.names_adjoints(),
         KeptSlot::Entry => false,
     };
@@ -402,7 +402,7 @@ fn check_kept(program: &Program, kept: &Kept) -> Fitness {
     }
     let Cost { erased, discarded, drops } = cost;
     if erased.unsigned_abs().max(discarded.unsigned_abs()) > 64 || drops.unsigned_abs() > 1 {
-        return Err("a record of the history costs more than a cell has bits");
+        return Err("a record of the history counts more lost bits than a cell has");
     }
     match slot {
         KeptSlot::Int if !program.module().word.range().contains(&(bits as i64)) => {

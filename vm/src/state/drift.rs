@@ -6,7 +6,7 @@ use crate::program::Program;
 use crate::state::values::Value;
 use crate::state::{MODE, State};
 
-/// The largest difference of a cell between the start and the end of a round trip.
+/// The cell with the largest difference between the start and the end of a round trip, and this difference.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drift {
     /// The name of the cell, such as `x` or `A[3]`.
@@ -14,8 +14,8 @@ pub struct Drift {
     /// The absolute difference as a binary64, in the unit of the cell's values.
     pub absolute: f64,
     /// The difference in units in the last place (ulp) of the cell. Of the cell's values at the start and at the
-    /// turning point, the one with the greater magnitude determines the ulp. `None` if that magnitude is within the
-    /// tolerance, or isn't larger than the difference: then the ulp is meaningless.
+    /// turning point, the value with the greater magnitude determines the ulp. The field is `None` if the ulp is
+    /// meaningless: if that magnitude is within the tolerance, or isn't larger than the difference.
     pub ulps: Option<f64>,
 }
 

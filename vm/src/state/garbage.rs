@@ -1,5 +1,5 @@
-//! Garbage at the end of a run: cells that violate their declarations, stacks and tapes that aren't empty.
-//! The module knows the rules for both ends of a program, and runs nothing.
+//! Garbage at the end of a run: cells that violate their declarations, and stacks and tapes that aren't empty. The
+//! module implements the rules for both ends of a program, and runs nothing.
 
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Global, Role};
@@ -37,12 +37,12 @@ pub struct Difference {
 }
 
 impl Garbage {
-    /// Upper bound on the listed cells of a declaration. Further ones are only counted.
+    /// Maximum number of listed cells of a declaration. Further cells are only counted.
     pub const LISTED: u64 = 1000;
-    /// Upper bound on the cells that are reported individually.
+    /// Maximum number of garbage cells of a declaration that are reported individually.
     const MOST_REPORTED: u64 = 3;
 
-    /// Returns the report: a line for each of a few cells, or one line for many.
+    /// Returns the lines of the report: one line for each cell if there are few, otherwise one line for all.
     pub fn lines(&self) -> Vec<String> {
         let each = |d: &Difference| format!("{}: {}, must be {}", d.name, d.found, d.expected);
         match self.listed.first() {
@@ -240,7 +240,7 @@ impl Program {
 
 /// Returns advice to declare the stack of a class, so that it may hold values at the end that the run reached.
 fn cure(class: Class, declared: Option<&Global>, arrived: Travel) -> String {
-    // A stack that is declared has a role at the other end, so it now needs one that covers both.
+    // A declared stack may have values at the other end only. So the advised role must cover both ends.
     let is_declared = declared.is_some_and(|global| global.role != Role::Private);
     let (directive, end) = match arrived {
         _ if is_declared => (Role::InOut.directive(), "begin and end with values"),

@@ -1,10 +1,10 @@
-//! Inputs and results of a run from the user's view: required cells, default values, and the order of tapes.
-//! The module knows no text.
+//! Inputs and results of a run from the user's view: required cells, default values, and the order of tapes. The module
+//! parses no text.
 //!
-//! Users see a tape in the order of the program's forward run: the first entry is the one that is read or
-//! written first. The inverse of a program ([`reviver_isa::Module::inverse`]) reverses both tapes, because it
-//! reads the last entries first. So the same text denotes the same tape for a program that runs backward and
-//! for its inverse that runs forward.
+//! Users see a tape in the order of the program's forward run: the first entry is the entry that is read or written
+//! first. The inverse of a program ([`reviver_isa::Module::inverse`]) reverses both tapes, because it reads the last
+//! entries first. So the same text denotes the same tape for a program that runs backward and for its inverse that runs
+//! forward.
 
 use reviver_isa::module::{Global, Role};
 
@@ -104,8 +104,8 @@ impl Program {
     }
 }
 
-/// Returns true if the `default` applies in this direction. A `default` is the value at the program's start. For an
-/// `.inout` global, such as a key, the `default` also applies as the result, because the declaration is for both ends.
+/// Returns true if the `default` applies in this direction. A `default` is the value at the program's start. An
+/// `.inout` global is an input and a result, so its `default` is also used as its result.
 fn has_default(global: &Global, travel: Travel) -> bool {
     global.default.is_some() && (travel == Travel::Forward || global.role == Role::InOut)
 }

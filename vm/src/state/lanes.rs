@@ -1,5 +1,5 @@
-//! The words that make up the bits of a real: one in plain number systems, several for dual and Taylor
-//! numbers. The module knows no arithmetic.
+//! The words that make up the bits of a real: one in plain number systems, several for dual and Taylor numbers. The
+//! module contains no arithmetic.
 
 use std::fmt::Debug;
 

@@ -1,6 +1,6 @@
 //! The state of a machine as a plain value, comparable and serialisable: no clock, no randomness, no pointer. A state
-//! may fill most of the memory, so copying can fail and there is no `Clone`. The module knows no program: offsets have
-//! the meaning that the program's layout gives them.
+//! may fill most of the memory, so copying can fail and there is no `Clone`. A state doesn't contain its program: the
+//! layout of the program defines the meaning of offsets.
 //!
 //! A state is generic over the bits of a real: one word in plain number systems, several for dual numbers and
 //! Taylor series.
@@ -57,8 +57,9 @@ impl Reference {
 pub const ADJOINT: u32 = 1 << 31;
 
 /// The part of a call that is executed. Outside of gradient mode, and for procedures without a derivative rule, a call
-/// is its callee's body. Otherwise the call has two parts, both executed with the mode off. Going forward, the rule
-/// runs backward and then the body forward. Going backward, the body runs backward and then the rule forward.
+/// is its callee's body. Otherwise the call has two parts, both executed with the mode off. In a forward run, the rule
+/// is executed backward, and after it the body forward. In a backward run, the body is executed backward, and after it
+/// the rule forward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Part {
     /// The only part of a call without a derivative rule, or outside of gradient mode.
@@ -74,7 +75,7 @@ pub enum Part {
 pub struct CallRecord {
     /// The index of the `call` or `uncall` in the code.
     pub site: u32,
-    /// The machine's direction outside of the call.
+    /// The machine's direction outside of the call: true inside an `uncall`.
     pub inverted: bool,
     /// The start of the caller's frame and references.
     pub frame: Frame,
@@ -157,13 +158,13 @@ pub struct Adjoints<B = u64> {
     pub input: Vec<B>,
     /// The adjoints of [`State::output`].
     pub output: Vec<B>,
-    /// Deferred adjoints of open tasks: those of cells that the tasks only read. Each task accumulates its share from
-    /// 0, and the deferred adjoint is added at the task's end. So the sum doesn't depend on the order in which tasks
-    /// run. The innermost task's adjoints are last.
+    /// Deferred adjoints of open tasks: the earlier adjoints of the cells that the tasks only read. Each task
+    /// accumulates its share from 0, and the deferred adjoint is added at the task's end. So the sum doesn't depend on
+    /// the order in which tasks run. The innermost task's adjoints are last.
     pub deferred: Vec<DeferredAdjoint<B>>,
 }
 
-/// A deferred adjoint, which waits while a task accumulates its own share.
+/// A deferred adjoint: the adjoint of a cell from before a task, set aside while the task accumulates its own share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeferredAdjoint<B = u64> {
     /// The number of open calls around the task.
@@ -189,7 +190,7 @@ pub struct State<B = u64> {
     pub ints: Vec<i64>,
     /// Real cells as bits of the number system, in the same order as the integers, without a mode bit.
     pub reals: Vec<B>,
-    /// The adjoints; `None` means that all are 0, until a step needs them.
+    /// The adjoints; `None` if all are 0. They are allocated when a step needs them.
     pub adjoints: Option<Adjoints<B>>,
     /// The stack of integers; its last entry is the top.
     pub int_stack: Vec<i64>,
@@ -201,7 +202,7 @@ pub struct State<B = u64> {
     pub output: Vec<TapeEntry<B>>,
     /// The records of all open calls, the innermost last.
     pub calls: Vec<CallRecord>,
-    /// The references of all open calls; the innermost call's are last.
+    /// The references of all open calls; those of the innermost call are last.
     pub references: Vec<Reference>,
     /// The frame of the innermost open procedure.
     pub frame: Frame,

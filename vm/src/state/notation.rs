@@ -1,4 +1,4 @@
-//! Notations for integers in text: signed, unsigned, or as bits. The module treats one integer at a time.
+//! Notations for integers in text: signed, unsigned, or as bits. The module formats one integer at a time.
 
 use reviver_isa::module::Word;
 
@@ -19,8 +19,8 @@ pub enum Notation {
 }
 
 impl Notation {
-    /// Formats an integer with the width of a word. The language can parse every notation; `Unsigned` only if
-    /// unsigned numbers are expected.
+    /// Formats an integer with the width of a word. Texts in every notation can be parsed again. A text in the notation
+    /// `Unsigned` can be parsed only if unsigned numbers are expected.
     pub fn integer(self, value: i64, word: Word) -> String {
         match self {
             Notation::Signed => value.to_string(),

@@ -1,6 +1,6 @@
-//! Resetting of a state to a copy of another one, reusing its memory, for programs that run again and again.
-//! If the other state has no adjoints, existing ones are kept and set to 0, because they will probably be
-//! needed again. The module knows no program.
+//! Resetting of a state to a copy of another one, reusing its memory, for programs that run many times. If the other
+//! state has no adjoints, existing ones are kept and set to 0, because they will probably be needed again. The module
+//! doesn't depend on the program.
 
 use crate::allocation::{self, OutOfMemory};
 use crate::state::{Adjoints, State};

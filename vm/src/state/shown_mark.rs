@@ -36,8 +36,9 @@ impl ShownMark {
         }
     }
 
-    /// Returns the mark after the next step, if that step is a `show` beyond the mark. A backward run shows only values
-    /// of derivative rules: only a reverse sweep executes rules, so it is the first run over their steps.
+    /// Returns the mark after the next step if that step is a `show` beyond the mark, otherwise `None`. A backward run
+    /// shows only values of derivative rules: only a reverse sweep executes rules, so it is the first run over their
+    /// steps.
     pub(crate) fn after(
         self,
         travel: Travel,

@@ -1,5 +1,5 @@
-//! The program's interface: inputs and results by name, as values and as text. The module knows the
-//! declarations of globals, but no instruction.
+//! The program's interface: inputs and results by name, as values and as text. The module reads the declarations of
+//! globals, and no instructions.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;

@@ -1,4 +1,5 @@
-//! Total adjoints while tasks are open and a part of each is deferred. The module knows no instruction.
+//! Total adjoints while tasks are open. During a task, a part of an adjoint is deferred; the total includes this part.
+//! The module reads no instructions.
 
 use crate::interp::engine::Interpreted;
 use crate::program::Program;

@@ -1,5 +1,5 @@
 //! Memory bounds of a strategy, and the division of its memory between snapshots and the history of a leaf. A leaf is a
-//! segment of the run whose steps are undone together. The module only computes with numbers: it knows no state and no
+//! segment of the run whose steps are undone together. The module only computes with numbers, and uses no state and no
 //! machine.
 
 use super::lossless_segments::LosslessSegments;
@@ -7,21 +7,22 @@ use super::{Plan, Retention, Strategy};
 
 /// Default bound on the memory for going back, in bytes.
 pub const MEMORY: u64 = 1 << 30;
-/// Default bound on the number of snapshots. With it, no leaf of a run of a million leaves is repeated more than seven
-/// times.
+/// Default bound on the number of snapshots. With this number of snapshots, no leaf of a run of a million leaves is
+/// repeated more than seven times.
 pub(super) const SLOTS: u64 = 30;
-/// Default bound on the number of snapshots if the memory is bounded instead. More of them help little.
+/// Default bound on the number of snapshots if the caller bounds the memory. More snapshots than that hardly reduce the
+/// number of repeated steps.
 pub(super) const MOST_SLOTS: u64 = 128;
 /// Default length of a leaf, in steps.
 pub(super) const LEAF: u64 = 5_000;
-/// Estimated history of one step of a leaf, in bytes.
+/// Estimated size of the history of one step of a leaf, in bytes.
 const BYTES_OF_A_STEP: u64 = 80;
-/// Upper bound on the history of one step, in bytes. Frames that end with values left in many reals may
-/// exceed it.
+/// Upper bound on the size of the history of one step, in bytes. A step that frees a frame may exceed the bound if many
+/// reals of the frame aren't 0.
 pub(super) const MOST_BYTES_OF_A_STEP: u64 = 8 * 48;
-/// The list of lossless segments may take the memory divided by this number.
+/// The list of lossless segments may take at most the memory bound divided by this number.
 const LOSSLESS_PART: u64 = 16;
-/// Assumed length of a run, in steps, for dividing the memory. The real length isn't known in advance.
+/// Assumed length of a run in steps, used for dividing the memory. The actual length isn't known in advance.
 const USUAL_STEPS: u64 = 1_000_000;
 /// Largest number of slots that [`shared_out`] tries.
 const MOST_TRIED: u64 = 4_096;
@@ -51,7 +52,7 @@ impl Retention {
             return Bounds { slots, leaf, memory: None, states: u64::MAX, lossless: LosslessSegments::MOST };
         };
         let lossless = LosslessSegments::count(memory / LOSSLESS_PART);
-        // The memory that a step takes isn't known before the step, so there is a reserve for one.
+        // The memory that a step takes isn't known before the step, so memory for one step is kept in reserve.
         let shared = memory.saturating_sub(LosslessSegments::bytes_of(lossless) + MOST_BYTES_OF_A_STEP);
         let Plan { slots, leaf, .. } =
             shared_out(shared, state, slots.unwrap_or(MOST_SLOTS), leaf.unwrap_or(LEAF));

@@ -1,9 +1,9 @@
-//! Checkpointed runs. Away from its origin, a checkpointed run keeps what its strategy demands. Toward its
-//! origin, it provides the history of the next steps, if necessary by repeating a segment from a snapshot.
-//! The sequence of states is the same as with a full history. The module knows no instruction and no adjoint.
+//! Checkpointed runs. Away from its origin, a checkpointed run keeps what its strategy demands. Toward its origin, it
+//! provides the history of the next steps, if necessary by repeating a segment from a snapshot. The sequence of states
+//! is the same as with a full history. The module reads neither instructions nor adjoints.
 //!
 //! A segment is repeated on a separate machine, and its history is handed to the machine that runs backward. So the
-//! latter may have adjoints, although no snapshot has any.
+//! machine that runs backward may have adjoints, although no snapshot has any.
 
 use std::sync::Arc;
 
@@ -28,8 +28,9 @@ pub struct CheckpointedRun<B = u64> {
     /// The strategy; `None` if nothing is kept, so that going back only executes inverses and rounding errors remain.
     retention: Option<Retention>,
     kept: KeptHistory<B>,
-    /// The number of the program's own steps at the start, and the direction away from it.
+    /// The number of the program's own steps at the start of the run.
     origin: i64,
+    /// The direction of travel that leads away from the start.
     away: Travel,
     cost: RunCost,
 }
@@ -262,8 +263,8 @@ impl<B: Interpreted> CheckpointedRun<B> {
         self.cost.checkpoints += u64::from(snapshots.keep_leaf(here, self.machine.state()));
     }
 
-    /// Returns a number of steps whose losses certainly fit into the memory. If not even one step fits, the history so
-    /// far is discarded first. Fails if that isn't enough.
+    /// Returns a number of steps whose losses certainly fit into the memory. If the memory isn't enough for one step,
+    /// the history so far is discarded first. Fails if the memory still isn't enough.
     fn fitting(&mut self, here: u64) -> Result<u64, RunHalt> {
         let (step, history) = (self.machine.state().step, self.machine.history_bytes());
         let Some(snapshots) = self.snapshots() else { return Ok(u64::MAX) };

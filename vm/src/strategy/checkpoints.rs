@@ -1,5 +1,5 @@
-//! A bounded number of snapshots of a run, evenly spaced, from which steps are repeated. Snapshots that can't
-//! be useful are released. The module knows no machine.
+//! A bounded number of evenly spaced snapshots of a run, from which steps are repeated. Snapshots that are no longer
+//! needed are released. The module uses no machine.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -78,8 +78,8 @@ impl<B: Copy + Default + PartialEq> Checkpoints<B> {
         }
     }
 
-    /// Restores a list from snapshots at given distances, in ascending order. Missing distances in between
-    /// were released.
+    /// Restores a list from snapshots at given distances, in ascending order. Snapshots at missing distances in this
+    /// range were released.
     pub fn resume(
         spacing: u64,
         bounds: CheckpointBounds,
@@ -96,8 +96,8 @@ impl<B: Copy + Default + PartialEq> Checkpoints<B> {
     }
 
     /// Releases the snapshots in a lossless segment, because the segment is never repeated. The last snapshot of the
-    /// segment stays, because later steps are repeated from it. Doubling the spacing may remove that snapshot. So an
-    /// earlier snapshot stays, too, if doubling would remove it later than all snapshots after it.
+    /// segment stays, because later steps are repeated from it. The last snapshot may be removed when the spacing is
+    /// doubled. So an earlier snapshot stays, too, if it survives more doublings than every snapshot after it.
     pub fn give_back(&mut self, segment: RangeInclusive<u64>) {
         let spacing = self.states.spacing();
         let states = self.states.iter_mut().filter(|(at, state)| segment.contains(at) && state.is_some());

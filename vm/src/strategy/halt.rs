@@ -1,4 +1,4 @@
-//! Reasons why a checkpointed run can't continue. The module knows no checkpointed run.
+//! Reasons why a checkpointed run can't continue, as plain data.
 
 use crate::trap::Trap;
 

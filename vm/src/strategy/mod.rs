@@ -1,6 +1,6 @@
-//! Strategies for going back over steps that lose bits: what is kept, and what is recomputed instead. With
-//! every strategy, the backward run passes through the same states bit for bit. Strategies differ in memory
-//! and in the number of steps.
+//! Strategies for going back over steps that lose bits: each strategy keeps some data and recomputes the rest. With
+//! every strategy, the backward run passes through the same states bit for bit. Strategies differ in memory and in the
+//! number of steps.
 //!
 //! | strategy | kept data | repeated steps |
 //! |---|---|---|
@@ -10,7 +10,7 @@
 //! | [`Strategy::Auto`] | losses of steps; if they exceed the memory, snapshots | none, or as `checkpoint` |
 //!
 //! If no step loses anything, only the tape keeps data. A [`CheckpointedRun`] executes a strategy. A snapshot can be
-//! taken at any step, even inside of calls, because a state is a plain value. To add a strategy, extend
+//! taken at any step, even inside of calls, because a state is a plain value. To add a strategy, extend three places:
 //! [`Strategy`] with its name, the kept data in [`checkpointed_run`], and the table above.
 
 mod bounds;
@@ -43,7 +43,7 @@ pub use spaced::Spaced;
 /// A strategy for going back over a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Strategy {
-    /// Executes inverse steps, with a history of what they can't restore.
+    /// Executes inverse steps, with a history of the bits that inverse steps can't restore.
     Reverse,
     /// Restores the changes of each step from a full tape.
     Tape,
@@ -91,7 +91,7 @@ impl Strategy {
                 Ok(Strategy::Checkpoint { slots, leaf })
             }
             (Some(strategy), None) => Ok(strategy),
-            (Some(strategy), Some(_)) => Err(format!("`{}` takes no number", strategy.name())),
+            (Some(strategy), Some(_)) => Err(format!("the strategy `{}` takes no number", strategy.name())),
             (None, _) => {
                 Err("the strategies are reverse, tape, checkpoint, checkpoint=SLOTS and auto".into())
             }

@@ -1,12 +1,11 @@
-//! Online selection of snapshots for a run of unknown length. Forward, snapshots are evenly spaced
-//! ([`super::Checkpoints`]), and the spacing grows with the run. At the end of the run, the subset with the
-//! least cost for the backward run is selected. The other slots are then free for the binomial schedule at
-//! the end of the run.
+//! Online selection of snapshots for a run of unknown length. In the forward sweep, snapshots are evenly spaced
+//! ([`super::Checkpoints`]), and the spacing grows with the run. At the end of the run, the subset with the least cost
+//! for the backward run is selected. The other slots are then free for the binomial schedule at the end of the run.
 
 use super::schedule::advances;
 
-/// Upper bound on the number of snapshots for which the subset is computed. With more of them, all are used:
-/// segments are short then, and the search would take long.
+/// Maximum number of snapshots for which the subset is computed. If there are more, all are used, because segments are
+/// short then and the search would take long.
 const MOST: usize = 160;
 
 /// Returns the indices of the snapshots to use in the backward run. `kept` are the leaves before which snapshots were
@@ -27,7 +26,7 @@ pub fn chosen(kept: &[u64], leaves: u64, slots: u64) -> Vec<usize> {
 }
 
 /// Table of the least costs of going back from the end of the run to a snapshot. The cost is the number of leaves to
-/// advance over. It depends on the snapshot, and on the number of snapshots in use up to this one.
+/// advance over. The cost depends on the snapshot, and on the number of snapshots in use up to this one.
 struct ChoiceTable {
     /// The choices, indexed by the snapshot and by the number in use.
     best: Vec<Vec<Choice>>,

@@ -34,7 +34,7 @@ pub struct SavedSnapshots {
     /// True while the history covers the whole run, so that no step is repeated. The strategy `auto` begins in
     /// this way; it discards the history when it would exceed the memory bound.
     pub is_whole: bool,
-    /// The step at which the full history was dropped; none if that never happened.
+    /// The step at which the full history was dropped; `None` if it wasn't dropped.
     pub exceeded: Option<i64>,
     /// The lossless segments, which are undone without a history.
     pub lossless: LosslessSegments,

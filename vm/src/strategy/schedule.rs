@@ -1,7 +1,7 @@
-//! The binomial checkpointing schedule, which minimises repeated steps for a run of known length. Sources:
-//! Griewank ("Achieving logarithmic growth of temporal and spatial complexity in reverse automatic
-//! differentiation", 1992) and Griewank & Walther ("Algorithm 799: revolve", 2000). The module only computes
-//! with numbers: it knows no state and no machine.
+//! The binomial checkpointing schedule, which minimises repeated steps for a run of known length. Sources: Griewank
+//! ("Achieving logarithmic growth of temporal and spatial complexity in reverse automatic differentiation", 1992) and
+//! Griewank & Walther ("Algorithm 799: revolve", 2000). The module only computes with numbers, and uses no state and no
+//! machine.
 //!
 //! A run is a sequence of *leaves*. To reverse a leaf, the machine runs from the nearest earlier snapshot to
 //! the leaf's start, executes the leaf once more with a history, and undoes it. A *slot* holds one snapshot;

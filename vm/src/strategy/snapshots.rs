@@ -1,6 +1,6 @@
-//! The data of a checkpointed run with snapshots: the snapshots, beginning with that of the initial state,
-//! and the extent of the machine's current history. The module knows distances from the start, and executes
-//! no step.
+//! The data of a checkpointed run with snapshots: the snapshots, beginning with that of the initial state, and the
+//! extent of the machine's current history. Places in the run are distances from its start, in steps. The module
+//! executes no step.
 
 use std::sync::Arc;
 
@@ -24,15 +24,16 @@ pub struct KeptSnapshots<B> {
     stack: Vec<(u64, Arc<State<B>>)>,
     /// The distance at which the machine's history starts.
     base: u64,
-    /// The last leaf end that was passed, and the size of the history there.
+    /// The distance of the last leaf end that was passed.
     passed: u64,
+    /// The size of the history at that leaf end, in bytes.
     history: usize,
     /// True if a history has been discarded since that leaf end.
     has_lost: bool,
     /// True while the history covers the whole run, so that no step is repeated. The strategy `auto` begins in
     /// this way; it discards the history when it would exceed the memory bound.
     is_whole: bool,
-    /// The step at which the full history was dropped.
+    /// The step at which the full history was dropped; `None` if it wasn't dropped.
     exceeded: Option<i64>,
     lossless: LosslessSegments,
     /// The length of the run, if it was known at the start.
@@ -184,8 +185,8 @@ impl<B: Copy + Default + PartialEq> KeptSnapshots<B> {
         RunHalt::Full { bytes: self.bounds.memory.unwrap_or_default() }
     }
 
-    /// Ends the forward sweep, unless that has been done. The snapshots that are most useful for going back
-    /// stay.
+    /// Ends the forward sweep, unless it has ended already. Keeps only the snapshots that are most useful for going
+    /// back.
     pub fn turn(&mut self) {
         if std::mem::replace(&mut self.has_turned, true) {
             return;
@@ -206,8 +207,8 @@ impl<B: Copy + Default + PartialEq> KeptSnapshots<B> {
         self.stack = chosen.into_iter().filter_map(|n| all.get(n).cloned()).collect();
     }
 
-    /// Returns true if the segment before a distance is lossless. Such a segment needs no history, so the machine's
-    /// history then starts, without records, where the segment does.
+    /// Returns true if the segment before a distance is lossless. A lossless segment needs no history. So if the result
+    /// is true, the machine's history is empty and starts at the start of the segment.
     pub fn is_lossless_before(&mut self, here: u64) -> bool {
         let begin = self.lossless.begin(here);
         self.base = begin.unwrap_or(self.base);
@@ -258,7 +259,7 @@ impl<B: Copy + Default + PartialEq> KeptSnapshots<B> {
         Strategy::Checkpoint { slots: Some(slots), leaf: Some(self.bounds.leaf) }
     }
 
-    /// Returns the reason for using the strategy, given the one that was requested.
+    /// Returns the reason why the run uses its strategy. `asked` is the requested strategy.
     pub fn why(&self, asked: Strategy, bytes: u64) -> StrategyReason {
         let memory = self.bounds.memory.unwrap_or_default();
         match (asked, self.exceeded) {

@@ -1,6 +1,5 @@
-//! Executes command lines in the application. A line for the session is sent to the session. So a key has the same
-//! effect as its command, and the session's transcript records the command. This file executes lines for the
-//! screen.
+//! Executes command lines in the application. Lines with commands of the session are sent to the session, also if a
+//! key caused them. So the session's transcript records them. This file executes the commands of the screen.
 
 use ratatui::buffer::Buffer;
 use reviver_vm::Travel;
@@ -16,7 +15,7 @@ use crate::session::Session;
 use crate::tui::panes::{PaneKind, PaneSpot};
 use crate::view;
 
-/// Scrubbing with keys moves by the range shown on the timeline bar, divided by this number.
+/// A `scrub` command moves by the number of steps that the timeline bar shows, divided by this number.
 const SCRUB_PARTS: i64 = 50;
 
 impl App {
@@ -103,13 +102,13 @@ impl App {
         None
     }
 
-    /// Opens the item under the cursor. If the item leads to a destination, executes the line of the destination.
-    /// Otherwise executes the line that its pane defines for opening items.
+    /// Opens the item under the cursor. If the item leads to a destination, executes the destination's command
+    /// line. Otherwise executes the line that the item's pane defines for opening items.
     fn open(&mut self) -> Option<Effect> {
         let kind = self.panes.focus();
         match self.spot(kind) {
             Some(PaneSpot::Leads(line)) => self.run(&line),
-            // A row of an answer that leads nowhere is unfolded, if it can be.
+            // If a row of an answer has no destination, it is unfolded instead, if it has nested rows.
             None if kind == PaneKind::Answer => self.unfold(),
             _ => self.run(kind.pane().opens()?),
         }
@@ -127,8 +126,8 @@ impl App {
         None
     }
 
-    /// Selects adjoints or values as the target of commands for the selected cell. If there are no adjoints,
-    /// says so.
+    /// Selects the adjoint or the value of the selected cell as the target of commands. If there are no adjoints, a
+    /// message says so.
     fn choose_adjoint(&mut self, adjoint: bool) {
         let shows = self.session().is_some_and(view::cells::shows_adjoints);
         self.choices.adjoint = adjoint && shows;
@@ -230,8 +229,8 @@ impl App {
         };
         if let Some(overlay) = &mut self.overlay {
             if !overlay.search(&wanted, further, self.messages.lines(), &self.theme) {
-                // This message is shown only in the last row, and isn't added to the list: an overlay may
-                // show lines of the list.
+                // This message is shown only in the last row. It isn't added to the list of messages, because an
+                // overlay may show lines of the list.
                 self.messages.show(Tone::Note, format!("there is no `{wanted}` in these lines"));
             }
             return;
@@ -264,8 +263,8 @@ impl App {
     }
 }
 
-/// Returns the step that scrubbing with a key reaches from the current step, given the range shown on the
-/// timeline bar.
+/// Returns the step to which a `scrub` command travels from the current step, given the range of steps that the
+/// timeline bar shows.
 fn scrubbed(session: &Session, (first, last): (i64, i64), travel: Travel) -> i64 {
     let part = (last.saturating_sub(first) / SCRUB_PARTS).max(1);
     session.step_number().saturating_add(part.saturating_mul(travel.sign()))

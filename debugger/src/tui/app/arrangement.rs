@@ -46,8 +46,8 @@ impl Arrangement {
         self.recent.push(kind);
     }
 
-    /// Brings a pane to the front of its slot. The pane gets the focus only if the focused pane is in the
-    /// same slot, which would be hidden otherwise.
+    /// Brings a pane to the front of its slot. The pane gets the focus only if the focused pane is in the same
+    /// slot, because the focused pane is then hidden.
     pub fn raise(&mut self, kind: PaneKind) {
         let focus = self.focus();
         let hides = self.slot_of(kind).is_some_and(|slot| slot.panes.contains(&focus));
@@ -58,7 +58,7 @@ impl Arrangement {
         }
     }
 
-    /// Puts a pane behind all others.
+    /// Makes a pane the least recently used one, so that it is hidden if its slot has another pane.
     pub fn lower(&mut self, kind: PaneKind) {
         self.recent.retain(|other| *other != kind);
         self.recent.insert(0, kind);
@@ -74,7 +74,7 @@ impl Arrangement {
         self.latest(&slot.panes)
     }
 
-    /// Returns the pane that was used most recently, of those in `kinds`.
+    /// Returns the most recently used pane of those in `kinds`.
     pub fn latest(&self, kinds: &[PaneKind]) -> Option<PaneKind> {
         self.recent.iter().rev().copied().find(|kind| kinds.contains(kind))
     }
@@ -100,27 +100,27 @@ impl Arrangement {
         self.scrolls.insert(kind, scroll);
     }
 
-    /// Moves a cursor to an item. The pane scrolls as little as necessary to show it.
+    /// Moves a cursor to an item. The pane scrolls as little as necessary to show the item.
     pub fn set_cursor(&mut self, kind: PaneKind, cursor: usize) {
         let scroll = self.scrolls.entry(kind).or_default();
         *scroll = Scroll { cursor, has_context: false, ..*scroll };
     }
 
-    /// Moves a cursor to an item, and scrolls so that rows before and after the item are visible, too. Used
-    /// if the program chose the item, and not the user by moving the cursor.
+    /// Moves a cursor to an item, and scrolls so that rows before and after the item are visible, too. For items
+    /// that the program has chosen, not for cursor movements of the user.
     pub fn look_at(&mut self, kind: PaneKind, cursor: usize) {
         let scroll = self.scrolls.entry(kind).or_default();
         *scroll = Scroll { cursor, has_context: true, ..*scroll };
     }
 
-    /// Returns the visible pane at a position, unless a heading is there.
+    /// Returns the visible pane at a position. Returns `None` if the position is in a heading.
     pub fn pane_at(&self, place: Position) -> Option<PaneKind> {
         let slot = self.screen.slots.iter().find(|slot| slot.body().contains(place))?;
         self.front(slot)
     }
 
     /// Scrolls a pane by `rows` rows. The other parameters are the numbers of the pane's items, columns and visible
-    /// rows. The cursor moves only if it would become invisible.
+    /// rows. The cursor moves to another item only if its item would become invisible.
     pub fn scroll_view(
         &mut self,
         kind: PaneKind,
@@ -145,9 +145,9 @@ impl Arrangement {
 const CONTEXT: usize = 4;
 
 impl Scroll {
-    /// Returns the scroll position at which the cursor and its context are visible, without empty rows after
-    /// the last item. If they were visible in part, the pane scrolls as little as possible; otherwise the
-    /// cursor is centered.
+    /// Returns the scroll position at which the cursor and its context are visible, without empty rows after the
+    /// last item. If the cursor's row is visible already, or if no context is needed, the pane scrolls as little as
+    /// possible. Otherwise the cursor is centered.
     pub fn revealed(self, items: usize, columns: usize, height: usize) -> Scroll {
         let (columns, height) = (columns.max(1), height.max(1));
         let cursor = self.cursor.min(items.saturating_sub(1));

@@ -1,5 +1,5 @@
-//! Background tasks. A command of the session may take long, so it runs on another thread, and the screen
-//! stays responsive. A task owns the session while it runs, and then returns it.
+//! Background tasks. A command of the session may take long, so it runs on another thread, and the screen stays
+//! responsive. A task owns the session while it runs, and returns the session at its end.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -14,7 +14,7 @@ use crate::outcome::Touch;
 use crate::session::{MOST_COUNTED, Samples, SessionError};
 use crate::view::card::{CardView, card};
 
-/// Maximum number of time points visited to count lines while the session plays or is scrubbed.
+/// Maximum number of time points that are visited to count lines, during playback and scrubbing.
 const MOST_WHILE_PLAYING: u64 = 1 << 14;
 
 /// A task for another thread, with the session that it uses.
@@ -31,11 +31,12 @@ pub(super) enum Task {
         /// True for the many small commands of playback and scrubbing, which the user didn't type.
         is_quiet: bool,
     },
-    /// Executes no command, and only computes the views.
+    /// Computes the data of the views, without executing a command.
     Look,
     /// Samples the values of plotted cells.
     Sample { targets: Vec<Target>, steps: (i64, i64), columns: usize },
-    /// Asks an open question of an answer. `number` and `depth` are those of the question's row.
+    /// Asks an open question of an answer. `number` is the index of the question's row, and `depth` the row's
+    /// nesting level.
     Ask { question: OpenQuestion, number: usize, depth: usize },
 }
 
@@ -90,12 +91,12 @@ impl BackgroundTask {
     }
 
     /// Performs the task on another thread, or on this one if no thread can be started. The receiver gets the
-    /// result of the task, or the payload of its panic.
+    /// result of the task or, if the task panics, the payload of the panic.
     pub fn start(self) -> Receiver<thread::Result<Done>> {
         let (sender, receiver) = sync_channel(1);
         let work = move || {
             let done = catch_unwind(AssertUnwindSafe(|| self.perform()));
-            // If the screen was closed, the receiver is gone, and the result is dropped.
+            // If the screen was closed, there is no receiver any more, and the result is dropped.
             let _ = sender.send(done);
         };
         detached("session", None, work);

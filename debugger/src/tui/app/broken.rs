@@ -1,5 +1,5 @@
-//! Screen for a program that can't be debugged. It shows the program's diagnostics and can only be scrolled
-//! and left.
+//! The screen for a program that can't be debugged. It shows the program's diagnostics. The user can only scroll
+//! and quit.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -16,7 +16,7 @@ use crate::tui::theme::Theme;
 #[derive(Clone, Debug)]
 pub(super) struct Broken {
     lines: Vec<String>,
-    /// The first visible row (`top`), and the number of visible rows in the last frame (`room`).
+    /// Index of the first visible row (`top`), and number of visible rows in the last frame (`room`).
     top: usize,
     room: usize,
 }
@@ -63,7 +63,7 @@ impl Broken {
         self.room = places.len().saturating_sub(1);
         self.top = self.top.min(rows.len().saturating_sub(self.room));
         let errors = self.lines.iter().filter(|line| line.starts_with("error")).count();
-        let errors = if errors > 1 { format!(": {errors} errors") } else { " as it is".to_owned() };
+        let errors = if errors > 1 { format!(": {errors} errors") } else { ": 1 error".to_owned() };
         let heading = Line::styled(format!("the program can't be debugged{errors}"), theme.heading);
         let count = rows.len();
         let place = match count > self.room {

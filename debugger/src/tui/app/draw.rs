@@ -121,7 +121,7 @@ impl App {
         speed.render(area, buffer);
     }
 
-    /// Returns the text about playback, for a status line of this width. It is empty if nothing is played.
+    /// Returns the text about playback for a status line of this width. The text is empty if there is no playback.
     fn playing(&self, width: u16) -> String {
         const LEAST_FOR_WORDS: u16 = 60;
         let (direction, speed) = (self.player.travel_name(), self.player.speed());
@@ -168,10 +168,10 @@ impl App {
         (!area.is_empty() && x < area.right()).then_some(Position { x, y: area.y })
     }
 
-    /// Draws the last frame from before the background task took the session, and below it the task's progress.
+    /// Draws the last frame before the background task began, and below it the task's progress.
     fn draw_busy(&self, area: Rect, buffer: &mut Buffer) {
         let SessionPlace::Busy(away) = &self.engine else { return };
-        // If the screen size has changed since, the frame is cropped, or leaves a part of the screen empty.
+        // If the screen size has changed since, the frame is cropped, or a part of the screen stays empty.
         let is_same = self.picture.area == area;
         let shown = if is_same { area } else { above(area).intersection(above(self.picture.area)) };
         for place in shown.positions() {
@@ -194,20 +194,22 @@ impl App {
         Line::styled(self.keys_during_run(), self.theme.dim).render(last, buffer);
     }
 
-    /// Returns a text about the keys that act during a long run.
+    /// Returns a text about the keys that have an effect during a long run.
     fn keys_during_run(&self) -> String {
         let quit = self.keys.keys("leave").next();
         let is_kept = matches!(&self.engine, SessionPlace::Busy(away) if away.is_kept);
         match (self.waiting.len(), quit) {
-            _ if self.waits_to_quit() && is_kept => "the debugger asks as soon as the run has stopped".into(),
+            _ if self.waits_to_quit() && is_kept => {
+                "the debugger asks for confirmation as soon as the run has stopped".into()
+            }
             _ if self.waits_to_quit() => "the session ends as soon as the run has stopped".into(),
             (0, Some(quit)) if is_kept => {
                 format!("Ctrl-C stops the run   {quit} stops the run and asks before quitting")
             }
             (0, Some(quit)) => format!("Ctrl-C stops the run   {quit} stops the run and ends the session"),
             (0, None) => "Ctrl-C stops the run".into(),
-            (1, _) => "Ctrl-C stops the run   1 key waits for its end".into(),
-            (n, _) => format!("Ctrl-C stops the run   {n} keys wait for its end"),
+            (1, _) => "Ctrl-C stops the run   1 key waits for the end of the run".into(),
+            (n, _) => format!("Ctrl-C stops the run   {n} keys wait for the end of the run"),
         }
     }
 }
@@ -225,7 +227,7 @@ fn skipped(text: &str, columns: usize) -> String {
 }
 
 /// Removes control characters, which a terminal would execute. `Pen` has escaped most of them in the panes' texts.
-/// Other ones, for example characters that change the writing direction, may be in a cell of the buffer together
+/// The remaining ones, for example characters that change the writing direction, may share a cell of the buffer
 /// with a letter. The letter is kept.
 fn remove_unprintable(buffer: &mut Buffer) {
     for cell in &mut buffer.content {

@@ -1,5 +1,5 @@
-//! The appearance of a screen, without the screen's session. Pictures are drawn with this appearance. A script has no
-//! screen, so its pictures show a freshly opened screen.
+//! The appearance of a screen, separate from its session. Pictures are drawn with the appearance of the screen. A
+//! script has no screen, so its pictures show a newly opened screen.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect, Size};
@@ -38,7 +38,7 @@ pub struct Face {
 }
 
 impl Default for Face {
-    /// Returns the appearance of a freshly opened screen that is large enough for every slot.
+    /// The appearance of a newly opened screen that is large enough for every slot.
     fn default() -> Face {
         Face {
             size: Size { width: 120, height: 40 },
@@ -59,7 +59,7 @@ impl Face {
     fn drawn(&self, console: &Console) -> Result<String, OutOfMemory> {
         let mut app = App::with_face(self, console.try_clone()?);
         let area = Rect::from((Position::ORIGIN, self.size));
-        // The first drawing determines the number of plot columns, which sampling needs.
+        // The frame is drawn twice: the first drawing determines the number of plot columns, which sampling needs.
         app.draw_on(&mut Buffer::empty(area));
         app.rest();
         let mut buffer = Buffer::empty(area);
@@ -99,7 +99,7 @@ fn choose(face: &mut Face, command: &'static Command, word: &str) -> Result<(), 
     }
     let Some((width, height)) = word.split_once('x') else {
         let names = ThemeName::ALL.map(ThemeName::name).join(", ");
-        return Err(command.wrong(format!("`{word}` is no size, such as 120x40, and none of {names}")));
+        return Err(command.wrong(format!("`{word}` is neither a size, such as 120x40, nor one of {names}")));
     };
     let size = Size { width: command.number(width)?, height: command.number(height)? };
     let fits = (LEAST.width..=MOST.width).contains(&size.width)
@@ -112,8 +112,8 @@ fn choose(face: &mut Face, command: &'static Command, word: &str) -> Result<(), 
 }
 
 impl App {
-    /// Returns the appearance with which a task draws pictures. Returns `None` for a task that executes no
-    /// command typed by the user.
+    /// Returns the appearance with which a task draws pictures. Returns `None` for a task that executes no command
+    /// of the user.
     pub(super) fn face_for(&self, task: &Task) -> Option<Box<Face>> {
         let Task::Command { is_quiet: false, .. } = task else { return None };
         let session = self.session()?;
@@ -153,7 +153,7 @@ impl App {
         }
     }
 
-    /// Does what the screen does when idle: samples the plotted cells.
+    /// Samples the plotted cells, as the screen does when the user is idle.
     fn rest(&mut self) {
         if let Some(Effect::Run(background_task)) = self.sample() {
             self.returned(background_task.perform());

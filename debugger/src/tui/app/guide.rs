@@ -49,8 +49,8 @@ impl App {
         self.tour.iter_mut().for_each(|tour| tour.notice(line));
     }
 
-    /// Shows a description of the executed step in the tour. `before` is the card of the instruction that
-    /// came next before the step.
+    /// Shows a description of the executed step in the tour. `before` is the card at the time point before the
+    /// step.
     pub(super) fn describe_step(&mut self, before: Option<&CardView>, outcome: &Outcome) {
         let Some(tour) = &mut self.tour else { return };
         match outcome {

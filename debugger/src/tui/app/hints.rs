@@ -1,6 +1,6 @@
-//! The key bar. Its content depends on the position in the run, the focused pane, and the reason for the last
-//! stop. The keys are from the key map, and their labels are from the commands. This file selects the
-//! relevant ones.
+//! The key bar. Its content depends on the position in the run, the focused pane, and the reason for the last stop.
+//! The keys are from the key map, and their labels from the command tables. This file selects the keys that are
+//! relevant now.
 
 use super::App;
 use crate::columns::width;
@@ -10,8 +10,8 @@ use crate::command::table::ArgumentKind;
 use crate::tui::keys::Key;
 use crate::tui::panes::PaneKind;
 
-/// Groups of command lines, the most relevant group first. The keys of a group are shown together, with the words
-/// that the labels of its lines have in common.
+/// Groups of command lines, the most relevant group first. The keys of a group are shown together. Their label is
+/// the word that the labels of the group's lines have in common.
 type Hints = &'static [&'static [&'static str]];
 
 const PLAYING: Hints = &[&["play-pause"], &["faster", "slower"], &["reverse-play"], &["keys"]];
@@ -59,8 +59,9 @@ const ANYWHERE: Hints = &[
 ];
 
 impl App {
-    /// Returns the relevant keys that fit into `room` columns. If the session is in a special state, the text begins
-    /// with this state, for example "TRAPPED: ". The first key for the selected cell also shows the cell's name.
+    /// Returns the relevant keys that fit into `room` columns. If the session is in a special state, the text
+    /// begins with the name of this state, for example "TRAPPED: ". The cell's name follows the label of the first
+    /// key that acts on the selected cell.
     pub(super) fn hints(&self, room: usize) -> String {
         let (before, hints) = self.hints_now();
         let mut text = format!(" {before}");
@@ -97,12 +98,12 @@ impl App {
             lines.iter().filter_map(|line| self.key_of(line)).map(|key| key.to_string()).collect();
         let words = lines.iter().filter_map(|line| self.word(line)).reduce(shared)?;
         let keys = Some(keys.join("/")).filter(|keys| !keys.is_empty())?;
-        // Some keys need no label, such as `End`. Several keys can have one label, as in `+/- faster`.
+        // Some keys, such as `End`, need no label. Several keys may share a label, as in `+/- faster`.
         Some(if keys.eq_ignore_ascii_case(words) { keys } else { format!("{keys} {words}") })
     }
 
-    /// Returns the label of a line. If the line toggles an item or opens the prompt, that is the label of the
-    /// command within it.
+    /// Returns the label of a line. If the line toggles an item or opens the prompt, returns the label of the
+    /// command that it contains.
     fn word(&self, line: &str) -> Option<&'static str> {
         match ScreenAction::of(line) {
             Some(Ok(ScreenAction::Toggle(_, set))) => self.word(&set),

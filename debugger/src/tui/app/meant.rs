@@ -1,5 +1,5 @@
-//! Replaces `@` in a line by the selected item. Also executes lines that set an item, or remove it if it is
-//! set.
+//! Replaces `@` in a line by the selected item. Also executes `toggle` lines, which set an item, or remove the item
+//! if it is set.
 
 use super::{App, Effect};
 use crate::command::screen::Toggled;
@@ -20,7 +20,7 @@ impl App {
         if !line.split_whitespace().any(|word| word == SELECTED) {
             return Ok(line.to_owned());
         }
-        // If the line is no command, the session will report that.
+        // If the line is no command, the session reports the error later.
         let Ok((row, rest)) = named(line) else { return Ok(line.to_owned()) };
         let selected = self.selected_for(row, rest)?;
         let words = line.split(' ').map(|word| if word == SELECTED { selected.as_str() } else { word });
@@ -34,16 +34,16 @@ impl App {
                 self.select_default();
                 self.selected_name()
             }
-            ArgumentKind::Place => {
-                self.cursor_place().ok_or_else(|| "no line is under the cursor".to_owned())
-            }
+            ArgumentKind::Place => self
+                .cursor_place()
+                .ok_or_else(|| "no line is under the cursor: choose one in the code".to_owned()),
             ArgumentKind::Step => match self.step_under_cursor() {
                 Some(step) => Ok(step.to_string()),
                 None => Err("no step is under the cursor: choose one in the timeline".to_owned()),
             },
             ArgumentKind::Procedure => match self.spot(PaneKind::Calls) {
                 Some(PaneSpot::Frame(number)) => Ok(number.to_string()),
-                _ => Err("no call is under the cursor".to_owned()),
+                _ => Err("no call is under the cursor: choose one in the calls".to_owned()),
             },
             ArgumentKind::Topic => {
                 let topic = rest.split_whitespace().next().and_then(|word| find_topic(word).ok());
@@ -53,7 +53,7 @@ impl App {
         }
     }
 
-    /// Returns the step under the cursor of the focused pane. If that pane shows no steps, uses the timeline
+    /// Returns the step under the cursor of the focused pane. If the focused pane shows no steps, uses the timeline
     /// pane.
     fn step_under_cursor(&self) -> Option<i64> {
         let spots = [self.panes.focus(), PaneKind::Timeline].into_iter().filter_map(|kind| self.spot(kind));
@@ -61,7 +61,7 @@ impl App {
     }
 
     /// Returns the line under the cursor of the code pane as a place. The place includes the file name if the
-    /// machine is in another file.
+    /// current instruction is in another file than the cursor.
     fn cursor_place(&self) -> Option<String> {
         let session = self.session()?;
         let cursor = self.panes.scroll(PaneKind::Code).cursor;
@@ -72,7 +72,7 @@ impl App {
         }
     }
 
-    /// Executes a line that sets an item. If the item is set already, removes it instead.
+    /// Executes a line that sets an item. If the item is set already, removes the item instead.
     pub(super) fn toggle(&mut self, toggled: Toggled, line: &str) -> Option<Effect> {
         let line = match self.meant(line) {
             Ok(line) => line,
@@ -82,7 +82,7 @@ impl App {
         self.run(&taken.unwrap_or(line))
     }
 
-    /// Returns the line that removes the item which `line` would set, or `None` if that item isn't set.
+    /// Returns the line that removes the item that `line` would set. Returns `None` if the item isn't set.
     fn removal_of(&self, session: &Session, toggled: Toggled, line: &str) -> Option<String> {
         let (row, rest) = named(line).ok()?;
         let (place, _) = row.point_options(rest).ok()?;

@@ -29,7 +29,7 @@ const MOST: usize = 5_000;
 #[derive(Clone, Debug, Default)]
 pub struct Messages {
     lines: Vec<Message>,
-    /// The line in the last row of the screen, which the next key removes.
+    /// The message in the last row of the screen. The next key removes the message.
     current: Option<Message>,
 }
 
@@ -60,7 +60,7 @@ impl Messages {
         self.current.as_ref()
     }
 
-    /// Removes the line from the last row; it stays in the list.
+    /// Removes the message from the last row. The message stays in the list.
     pub fn dismiss(&mut self) {
         self.current = None;
     }

@@ -63,7 +63,7 @@ use crate::view::card::{CardView, card};
 use crate::view::cell_rows::CellRows;
 use crate::view::code::{counterpart, here};
 
-/// Tells where the session is: in the application or in a background task.
+/// The place of the session: the application, or a background task.
 #[derive(Debug)]
 enum SessionPlace {
     Here(Box<Console>),
@@ -79,9 +79,9 @@ struct BusySession {
     elapsed: Duration,
     /// The range of steps of the session's branch.
     span: StepSpan,
-    /// True if an event may interrupt the task, because the user didn't request the task.
+    /// True if any event interrupts the task, because the user didn't request the task.
     is_optional: bool,
-    /// True if the session has unsaved content.
+    /// True if the session has content that would be lost at its end, such as points or branches.
     is_kept: bool,
 }
 
@@ -114,8 +114,8 @@ pub struct App {
     player: Player,
     plotted: plots::Plotted,
     mouse: bool,
-    /// True if the last key executed a command whose answer is shown. The next key may be meant to close the
-    /// answer.
+    /// True if the last key executed a command whose answer is shown. If the next key is `q`, the user may want to
+    /// close the answer.
     is_answered: bool,
     /// True if the last key requested to end the session, so that the confirmation question is shown.
     is_leaving: bool,
@@ -123,7 +123,8 @@ pub struct App {
     scrubs: bool,
     /// True if the next frame would differ from the last one.
     is_stale: bool,
-    /// The last frame drawn with the session. It is shown while a background task owns the session.
+    /// The last frame that was drawn while the application owned the session. It is shown while a background task
+    /// owns the session.
     picture: Buffer,
 }
 
@@ -131,7 +132,7 @@ pub struct App {
 const MOST_WAITING: usize = 256;
 
 impl App {
-    /// Creates the application for a session. `files` lists the files read to open it.
+    /// Creates the application for a session. `files` has the files that were read to open the session.
     pub fn new(mut session: Session, files: UsedFiles, keys: KeyMap, theme: Theme) -> App {
         let (interrupt, progress, card) = (session.interrupt(), session.progress(), card(&mut session));
         let cell_rows = CellRows::of(session.program());
@@ -198,7 +199,7 @@ impl App {
         self.say(Tone::Note, text);
     }
 
-    /// Returns the session, unless it is away.
+    /// Returns the session. Returns `None` while a background task owns it, or if the program can't be debugged.
     pub fn session(&self) -> Option<&Session> {
         self.console().map(|console| &console.session)
     }
@@ -294,8 +295,8 @@ impl App {
         effects
     }
 
-    /// Returns true if a key suspends the process. A key suspends the process even during a background task, but not
-    /// if it is typed as text.
+    /// Returns true if a key suspends the process. Such a key acts even during a background task, but not while the
+    /// user types text at the prompt.
     fn suspends(&self, key: Key) -> bool {
         let is_typed = self.prompt.is_some() && !key.ctrl && !key.alt;
         !is_typed && self.asked_by(key) == Some(ScreenAction::Suspend)
@@ -315,7 +316,7 @@ impl App {
 
     fn say(&mut self, tone: Tone, text: &str) {
         let kind = PaneKind::Messages;
-        // Scroll to the last lines, unless the user reads earlier ones.
+        // The messages pane scrolls to the last lines, unless the user reads earlier ones.
         let cursor = self.panes.scroll(kind).cursor;
         let reads_earlier =
             self.context(kind).is_some_and(|context| cursor + 1 < kind.pane().items(&context));
@@ -362,8 +363,8 @@ impl App {
         }
     }
 
-    /// Returns true if a stored key will end the session. Keys after one that opens the prompt will be typed
-    /// as text, so they don't count.
+    /// Returns true if a stored key will end the session. Keys after a key that opens the prompt don't count,
+    /// because they will be typed as text.
     fn waits_to_quit(&self) -> bool {
         let actions = self.waiting.iter().filter_map(|event| match event {
             InputEvent::Key(key) => self.asked_by(*key),
@@ -531,7 +532,7 @@ impl App {
         self.panes.set_cursor(PaneKind::Timeline, column.unwrap_or(0));
     }
 
-    /// Shows a line in the code pane, with some lines before and after it.
+    /// Shows a source line in the code pane, with some lines before and after it.
     fn show_line(&mut self, line: Line) {
         if self.choices.file != line.file {
             self.choices.file = line.file;

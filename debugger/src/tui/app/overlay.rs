@@ -19,12 +19,12 @@ pub(super) struct Overlay {
     content: OverlayContent,
     /// The first visible row.
     top: usize,
-    /// The row of the last match, unless the user has scrolled since. It isn't always the top row, because
-    /// rows near the end can't be scrolled to the top.
+    /// The row of the last match; `None` if the user has scrolled since. The row of the match may be below the top
+    /// row, because rows near the end can't be scrolled to the top.
     found: Option<usize>,
-    /// Columns and rows of the overlay in the last frame.
+    /// Width of the overlay in columns, and number of its visible rows, in the last frame.
     room: (usize, usize),
-    /// True if the overlay had more rows than fit in the last frame.
+    /// True if some rows of the overlay were hidden in the last frame.
     is_cut: bool,
 }
 
@@ -73,7 +73,8 @@ impl Overlay {
             return OverlayAction::Closes;
         }
         let Some(line) = line else { return OverlayAction::Taken };
-        // `start` and `end` scroll the overlay. If all of its rows are visible, they move in the run instead.
+        // `start` and `end` scroll the overlay. If all rows of the overlay are visible, the two commands travel in
+        // the run instead.
         match line {
             "start" if self.is_cut => return self.move_cursor(CursorMove::Top),
             "end" if self.is_cut => return self.move_cursor(CursorMove::Bottom),
@@ -103,7 +104,7 @@ impl Overlay {
         OverlayAction::Taken
     }
 
-    /// Returns the effect of a key that the overlay doesn't use: it closes the help or a reply.
+    /// Returns the effect of a key that the overlay doesn't use. Such a key closes the overlay.
     fn otherwise(&self) -> OverlayAction {
         match self.content {
             OverlayContent::Help(_) => OverlayAction::Closes,

@@ -19,8 +19,8 @@ pub struct Player {
 /// Largest exponent: about a million steps per second.
 const FASTEST: u32 = 20;
 
-/// Time between two ticks during playback. If a tick is late by more than four times this time, the excess is
-/// ignored.
+/// Time between two ticks during playback. If a tick is later than four times this time, the excess isn't counted
+/// as elapsed time.
 pub const TICK: Duration = Duration::from_millis(33);
 
 impl Player {
@@ -33,7 +33,7 @@ impl Player {
         1 << self.exponent
     }
 
-    /// Starts playback in a direction. If it already plays in that direction, pauses.
+    /// Starts playback in a direction. If playback already runs in that direction, pauses it.
     pub fn toggle(&mut self, travel: Travel) {
         self.is_playing = !(self.is_playing && self.travel == travel);
         self.travel = travel;

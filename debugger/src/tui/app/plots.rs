@@ -24,12 +24,11 @@ pub(super) struct Plotted {
     is_part: bool,
 }
 
-/// Samples are updated when the number of known steps has grown by more than this fraction: one part in
-/// `GROWTH`.
+/// Samples are updated when the number of known steps has grown by more than the fraction 1 / `GROWTH`.
 const GROWTH: i64 = 50;
 
 impl App {
-    /// Updates the list of plotted cells, and stores the samples of a `plot` command.
+    /// Updates the list of plotted cells. If the outcome is that of a `plot` command, also stores its samples.
     pub(super) fn plotted(&mut self, outcome: &Outcome) {
         self.take_plots();
         if let Outcome::Plot(Plot { samples, .. }) = outcome {
@@ -47,7 +46,7 @@ impl App {
         }
     }
 
-    /// Drops the samples if they belong to another branch than the current one.
+    /// Drops the samples if they are of another branch than the current one.
     pub(super) fn forget_samples(&mut self) {
         let branch = self.session().map(|session| session.time_point().branch);
         if self.plotted.known.is_some_and(|(known, _)| Some(known) != branch) {
@@ -62,8 +61,8 @@ impl App {
         if self.choices.plots.cells.is_empty() || first == last {
             return false;
         }
-        // Samples of the whole branch may be slightly out of date; samples of a part must belong to the part
-        // that is shown.
+        // Samples of the whole branch may be slightly out of date. Samples of a part of the branch must be of
+        // exactly the part that is shown.
         let shows_part = self.choices.zoom.is_some() || self.plotted.is_part;
         if shows_part && self.plotted.shown != self.choices.shown(session) {
             return true;

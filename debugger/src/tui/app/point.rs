@@ -1,4 +1,5 @@
-//! Mouse handling: selects panes and tabs, moves cursors, and drags the present along the timeline.
+//! Mouse handling. A click selects a pane or a tab and moves a cursor, and dragging on the timeline bar travels in
+//! time.
 
 use ratatui::layout::{Position, Rect};
 
@@ -64,8 +65,8 @@ impl App {
         None
     }
 
-    /// Travels to the step at the mouse position. While dragging, that position may be outside the timeline;
-    /// then the nearest step is used.
+    /// Travels to the step at the mouse position. If the user drags the mouse outside the timeline, the nearest
+    /// step is used.
     fn scrub(&mut self, place: Position) -> Option<Effect> {
         let context = self.context(PaneKind::Timeline)?;
         let pane = PaneKind::Timeline.pane();

@@ -20,10 +20,11 @@ pub struct Prompt {
     pub input: Input,
     /// Possible completions, shown to the user.
     pub hint: String,
-    /// Candidates for completion, each with the completed line. The candidate that is inserted next is first.
+    /// Candidates for completion, each with the completed line. The first candidate is the one that the next Tab
+    /// inserts.
     round: VecDeque<(String, Input)>,
-    /// The recalled earlier line: its number, counted from the latest line, and the text that was typed before the
-    /// recall. `None` if no line is recalled.
+    /// The recalled earlier line: its index, counted back from the latest line (0), and the text that the user had
+    /// typed before. `None` if no line is recalled.
     recalled: Option<(usize, String)>,
 }
 
@@ -89,8 +90,8 @@ impl Prompt {
         self.input.value().chars().take(self.input.cursor()).collect()
     }
 
-    /// Replaces the word that begins at byte `start` by the longest common beginning of the candidates. If
-    /// the word can't be extended further, each call inserts the next candidate.
+    /// Replaces the word that begins at byte `start` by the longest common beginning of the candidates. If the
+    /// common beginning adds nothing to the word, each call inserts the next candidate.
     pub fn complete(&mut self, start: usize, candidates: &[String]) {
         if let Some((_, input)) = self.round.front() {
             self.input = input.clone();
@@ -102,7 +103,7 @@ impl Prompt {
         let (Some(kept), Some(first)) = (typed.get(..start), candidates.first()) else { return };
         let common = candidates.iter().fold(first.as_str(), |common, other| common_start(common, other));
         let rest: String = self.input.value().chars().skip(self.input.cursor()).collect();
-        // A folder isn't a complete word, because a name in it may follow.
+        // No blank follows the name of a folder, because the user may continue with a name in the folder.
         let is_whole = candidates.len() == 1 && rest.is_empty() && !common.ends_with('/');
         let with = |word: &str, space: &str| {
             let before = format!("{kept}{word}{space}");

@@ -1,5 +1,5 @@
-//! Reports the outcomes of commands: in the list of messages, in the last row, or as an overlay. Also updates
-//! the panes, so that they show the result.
+//! Reports the outcomes of commands in the list of messages, in the last row, or as an overlay. Also updates the
+//! panes, so that they show the result.
 
 use reviver_vm::Cause;
 
@@ -36,7 +36,7 @@ impl App {
             // The plot itself is drawn in the timeline pane.
             Ok(Outcome::Plot(plot)) => (Tone::Reply, format!("plots {}", plot.name)),
             Ok(outcome) => (Tone::Reply, render(&console.session, outcome)),
-            // A movement that is refused because a bound is reached is no error.
+            // If a command is refused because there is nothing further in its direction, that is no error.
             Err(CommandError::Session(error)) if error.is_bound() => (Tone::Note, error.to_string()),
             Err(error) => (Tone::Error, render_error(error)),
         };
@@ -59,7 +59,7 @@ impl App {
                 }
                 None => self.report_reply(tone, text.trim_end(), first, is_asked),
             }
-            // The next key closes an overlay in any case, so it can't be meant to close the answer.
+            // If an overlay is shown, the next key closes it. So the user doesn't use this key to close the answer.
             self.is_answered = is_asked && self.overlay.is_none();
             if let Some(headline) = self.headline(&printed, &text).filter(|_| !is_asked) {
                 self.messages.show(Tone::Reply, headline);
@@ -76,8 +76,8 @@ impl App {
     /// After a trap, selects the cell that caused it.
     fn select_trapped(&mut self) {
         let about = match self.session().and_then(Session::reason) {
-            // If a function has no value for its arguments, its last source is the cause, for example a
-            // divisor of 0.
+            // If a function has no value for its arguments, the last source is taken as the cause, for example the
+            // divisor.
             Some(Reason::Trap(trap)) if matches!(trap.cause, Cause::Fault(_)) => trap.values.last().cloned(),
             Some(Reason::Trap(trap)) => trap.values.first().cloned(),
             _ => None,
@@ -85,9 +85,9 @@ impl App {
         about.iter().for_each(|(name, _)| self.select_named(name));
     }
 
-    /// Returns the last line printed during a movement, followed by the reason for the stop. Includes the
-    /// displayed expressions if the cells pane is hidden. Returns `None` if there is neither output nor a
-    /// displayed expression.
+    /// Returns a line about a movement: the last line that was printed during the movement, and the reason for the
+    /// stop. If the cells pane is hidden, the line includes the displayed expressions. Returns `None` if there is
+    /// neither output nor a displayed expression.
     fn headline(&self, printed: &str, text: &str) -> Option<String> {
         let count = printed.lines().count();
         let displayed: Vec<&str> = match self.panes.is_seen(PaneKind::Cells) {
@@ -125,8 +125,8 @@ impl App {
         }
     }
 
-    /// Adds a reply to the messages. If the user requested the reply and it doesn't fit into the last row, it
-    /// is also shown as an overlay. The overlay isn't needed if the messages pane is visible.
+    /// Adds a reply to the messages. If the user requested the reply (`is_asked`), and the reply doesn't fit into
+    /// the last row, an overlay shows it, too. No overlay is needed if the messages pane is visible.
     fn report_reply(&mut self, tone: Tone, text: &str, first: usize, is_asked: bool) {
         if text.is_empty() {
             return;
@@ -147,12 +147,13 @@ pub(super) fn displayed(console: &Console) -> Vec<String> {
     values.map(|(text, value)| format!("{text} = {}", value.unwrap_or_else(|error| error))).collect()
 }
 
-/// Returns true if the user executed the command for its text. For movements and edits, the panes show the
-/// result, so their text is less important.
+/// Returns true if the user executed the command for its text. The text of a movement or of an edit is less
+/// important, because the panes show the result.
 fn is_asked(outcome: &Outcome) -> bool {
     match outcome {
         Outcome::Motion(_) | Outcome::Edited { .. } => false,
-        // Outcomes of a script have command lines; displayed expressions have an empty one.
+        // In a list of outcomes, those of a script have a command line. The displayed expressions have an empty
+        // command line.
         Outcome::All(outcomes) => outcomes.iter().any(|(command, _)| !command.is_empty()),
         _ => true,
     }

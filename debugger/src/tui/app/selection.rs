@@ -1,5 +1,5 @@
-//! The selected cell. It stays selected while frames open and close, although its row and its name may
-//! change. Even if the cell has no name at present, no other cell is selected instead.
+//! The selected cell. It stays selected while frames open and close, although its row and its name may change. If
+//! the cell has no name in the current frame, it stays selected, and no other cell is selected instead.
 
 use super::App;
 use crate::memory::{Cell, Target};
@@ -10,8 +10,8 @@ use crate::view::cells;
 const KINDS: [PaneKind; 2] = [PaneKind::Cells, PaneKind::Arrays];
 
 impl App {
-    /// Returns the item under a pane's cursor. Returns `None` if the pane's selected cell has no name at
-    /// present.
+    /// Returns the item under a pane's cursor. Returns `None` if the pane's selected cell has no name in the
+    /// current frame.
     pub(super) fn spot(&self, kind: PaneKind) -> Option<PaneSpot> {
         let context = self.context(kind)?;
         let is_lost = self.choices.lost(kind).is_some();
@@ -31,7 +31,7 @@ impl App {
         let lost = self.panes.latest(&KINDS).and_then(|kind| self.choices.lost(kind));
         match (self.selected_cell(), lost) {
             (Some(cell), _) => Ok(cell),
-            (None, Some(name)) => Err(format!("`{name}` is selected, but isn't visible in this frame")),
+            (None, Some(name)) => Err(format!("`{name}` is selected, but has no name in this frame")),
             (None, None) => {
                 Err("no cell is selected: choose one in the cells pane or the arrays pane".to_owned())
             }
@@ -48,8 +48,8 @@ impl App {
         self.choices.selected.extend(selected.map(|selected| (kind, selected)));
     }
 
-    /// If no cell is selected in the pane used last, selects the cell under its cursor, as the target of a
-    /// command.
+    /// If no cell is selected in the pane that was used last, selects the cell under that pane's cursor, as the
+    /// target of a command.
     pub(super) fn select_default(&mut self) {
         if let Some(kind) = self.panes.latest(&KINDS)
             && !self.choices.selected.contains_key(&kind)
@@ -67,9 +67,9 @@ impl App {
         Some(Selected { name, target, has_row: true })
     }
 
-    /// Moves the cursors to the selected cells. A cell may have moved from one pane to the other: an element
-    /// of an array is a scalar in a call to which it was passed as an argument. The selection then moves,
-    /// too.
+    /// Moves the cursors to the selected cells. A selected cell may now be in the other pane: if an element of an
+    /// array was passed as an argument, it is a scalar in the called procedure. Then the selection changes to the
+    /// other pane.
     pub(super) fn keep_selected(&mut self) {
         for kind in KINDS {
             let Some(selected) = self.choices.selected.get(&kind).cloned() else { continue };
@@ -89,7 +89,7 @@ impl App {
         }
     }
 
-    /// Selects the cell that has a name in the selected frame, if a pane shows the cell.
+    /// Selects the cell to which a name refers in the selected frame, if a pane shows the cell.
     pub(super) fn select_named(&mut self, name: &str) {
         let Some(session) = self.session() else { return };
         let Ok(cell) = session.cell(name) else { return };
@@ -121,7 +121,7 @@ impl App {
         true
     }
 
-    /// Shows the array element that the last step wrote or, if it wrote none, the one that it read. Does
+    /// Shows the array element that the last step wrote or, if the step wrote none, the element that it read. Does
     /// nothing if the user has selected an element or focused the arrays pane.
     pub(super) fn follow_elements(&mut self) {
         let kind = PaneKind::Arrays;

@@ -1,5 +1,4 @@
-//! Navigates an answer: its rows are folded and unfolded. When a row with an open question is unfolded, the
-//! question is asked.
+//! Navigation in an answer: folds and unfolds rows. If the unfolded row has an open question, asks the question.
 
 use super::background::Task;
 use super::messages::Tone;
@@ -16,7 +15,7 @@ impl App {
         self.choices.answer = Some(answer);
     }
 
-    /// Closes the answer, and restores the focus from before. Returns false if there was no answer.
+    /// Closes the answer, and focuses the pane that had the focus before. Returns false if there was no answer.
     pub(super) fn close_answer(&mut self) -> bool {
         let was_there = self.choices.answer.take().is_some();
         if was_there {
@@ -55,8 +54,8 @@ impl App {
         }
     }
 
-    /// Replaces a row with a question by the rows of its answer. If these include rows that are inserted
-    /// above, the cursor stays at the same row.
+    /// Replaces a row with a question by the rows that answer the question. If these rows are inserted above the
+    /// cursor, the cursor stays at the same row.
     pub(super) fn answered(&mut self, number: usize, rows: Result<Vec<AnswerRow>, SessionError>) {
         let rows = match rows {
             Ok(rows) => rows,

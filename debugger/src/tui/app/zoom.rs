@@ -49,8 +49,8 @@ impl App {
         }
     }
 
-    /// If the present isn't visible, moves the shown part so that the present is in its middle. The size of
-    /// the part stays the same.
+    /// If the shown part doesn't contain the present, moves the part so that the present is in its middle. The part
+    /// keeps its length.
     pub(super) fn follow_in_time(&mut self) {
         let Some(session) = self.session() else { return };
         let (whole, here) = (session.timeline().span().steps(), session.step_number());
@@ -63,7 +63,7 @@ impl App {
     }
 }
 
-/// Moves a range so that it is within `whole`, if possible without changing its length.
+/// Moves a range into `whole`. The range keeps its length unless it is longer than `whole`.
 fn within(whole: (i64, i64), (from, to): (i64, i64)) -> (i64, i64) {
     let width = to.saturating_sub(from);
     let start = from.clamp(whole.0, whole.1.saturating_sub(width).max(whole.0));

@@ -46,8 +46,9 @@ pub fn usual_path() -> Option<PathBuf> {
     Some(folders.config_dir().join("reviver").join("keys.toml"))
 }
 
-/// Loads the key map from a file. If `path` is `None`, uses the file at the default path if it exists,
-/// otherwise the default preset. `preset` replaces the preset of the file. The file is registered in `files`.
+/// Loads the key map from a file. If `path` is `None`, uses the file at the default path if it exists, otherwise
+/// the default preset. `preset` overrides the preset that the file names. The file is registered in `files`, so
+/// that the session never overwrites it.
 ///
 /// # Errors
 /// The file can't be read or parsed.
@@ -102,15 +103,15 @@ fn string<'a>(value: &'a Spanned<DeValue<'_>>) -> Result<&'a str, Mistake> {
     text.ok_or_else(|| (value.span().start, "write a text in quotes".to_owned()))
 }
 
-/// Applies the bindings of a file to a key map. Binding one key twice, even in different spellings such as
-/// `S` and `Shift-s`, is an error.
+/// Applies the bindings of a file to a key map. If a key is bound twice, also with different names such as `S` and
+/// `Shift-s`, that is an error.
 fn change(map: &mut KeyMap, keys: &DeTable<'_>) -> Result<(), Mistake> {
     let mut seen: BTreeMap<Key, usize> = BTreeMap::new();
     for (name, value) in keys {
         let at = name.span().start;
         let key: Key = name.get_ref().parse().map_err(|error| (at, format!("{error}")))?;
         if let Some(first) = seen.insert(key, at) {
-            return Err((at.max(first), format!("{key} is bound twice")));
+            return Err((at.max(first), format!("{key} is bound twice: delete one of the two lines")));
         }
         match string(value)? {
             "none" => map.unbind(key),

@@ -85,8 +85,8 @@ fn summary(row: &Command, line: &str) -> String {
     }
 }
 
-/// Returns the lines that are bound in any of some key maps, each once. They are in the order of the table of
-/// commands; lines of one command are in the order of their keys.
+/// Returns the command lines that any of the key maps binds, each line once. The lines are in the order of the
+/// command table, and lines of the same command in the order of their keys.
 fn bound_lines<const N: usize>(maps: [&KeyMap; N]) -> Vec<(&'static Command, String)> {
     let mut lines: Vec<(usize, &'static Command, String)> = Vec::new();
     for line in maps.into_iter().flat_map(KeyMap::bound).map(|(_, line)| line) {

@@ -1,5 +1,5 @@
-//! Keys and their names. This module doesn't depend on the terminal library, but rejects keys that a terminal
-//! can't distinguish from others.
+//! Keys and their names. Keys that a terminal can't distinguish from others are rejected. This module doesn't
+//! depend on the terminal library.
 
 use std::fmt;
 use std::str::FromStr;
@@ -39,7 +39,7 @@ pub struct Key {
     pub ctrl: bool,
     /// True if Alt is held.
     pub alt: bool,
-    /// True if Shift is held; always false for characters, which are different with Shift.
+    /// True if Shift is held. Always false for characters, because Shift with a character gives another character.
     pub shift: bool,
 }
 
@@ -97,8 +97,8 @@ impl Key {
         Key::new(BareKey::Char(c), true, false, false)
     }
 
-    /// Returns the reason why the key can't be bound, or `None` if it can. The reason is that a terminal
-    /// can't distinguish it from another key, or that its meaning is fixed.
+    /// Returns the reason why the key can't be bound: a terminal can't distinguish the key from another one, or the
+    /// key has a fixed meaning. Returns `None` if the key can be bound.
     pub fn reserved(self) -> Option<&'static str> {
         match self.code {
             BareKey::Char('c') if self.ctrl => Some("it always interrupts"),

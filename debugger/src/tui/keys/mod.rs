@@ -30,12 +30,12 @@ impl KeyMap {
         self.bindings.get(&key).map(Cow::as_ref)
     }
 
-    /// Binds a key to a line, in place of its earlier line.
+    /// Binds a key to a line, which replaces the key's earlier line.
     pub fn bind(&mut self, key: Key, line: String) {
         self.bindings.insert(key, Cow::Owned(line));
     }
 
-    /// Removes the line of a key, if it has one.
+    /// Removes the binding of a key, if the key has one.
     pub fn unbind(&mut self, key: Key) {
         self.bindings.remove(&key);
     }
@@ -45,7 +45,8 @@ impl KeyMap {
         self.bindings.iter().filter(move |(_, bound)| bound.as_ref() == line).map(|(key, _)| *key)
     }
 
-    /// Returns how the user can enter a line: its first key, or else the line as a command at the prompt.
+    /// Returns the user's input that executes a line: the line's first key or, if it has no key, the line as a
+    /// command at the prompt.
     pub fn input_for(&self, line: &str) -> String {
         self.keys(line).next().map_or_else(|| format!(":{line}"), |key| key.to_string())
     }

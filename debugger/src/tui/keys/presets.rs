@@ -133,7 +133,7 @@ const SHARED: PresetKeys = &[
     (on(BareKey::Esc), "close"),
 ];
 
-/// Letters that no preset uses otherwise.
+/// Bindings of letters, for the presets that don't use these letters otherwise.
 const LETTERS: PresetKeys = &[
     (ch('s'), "step"),
     (ch('S'), "reverse-step"),

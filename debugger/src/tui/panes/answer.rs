@@ -21,7 +21,7 @@ impl Pane for AnswerWidget {
     }
 
     fn draw(&self, context: &Context<'_>, buffer: &mut Buffer) {
-        let Some(answer) = answer(context) else { return remark(context, "nothing was asked yet", buffer) };
+        let Some(answer) = answer(context) else { return remark(context, "no answer yet", buffer) };
         if let (Some(heading), Some(row)) = (&answer.heading, context.area.rows().next()) {
             Pen::new(row, buffer).skip(2).write(heading, context.theme.heading);
         }
@@ -43,7 +43,7 @@ impl Pane for AnswerWidget {
         answer(context).map_or(0, |answer| answer.seen().count())
     }
 
-    /// Returns the area without the heading of a table, which doesn't scroll.
+    /// Returns the area without the heading of a table; the heading doesn't scroll.
     fn scrolled(&self, context: &Context<'_>) -> Rect {
         let has_heading = answer(context).is_some_and(|answer| answer.heading.is_some());
         let above = u16::from(has_heading).min(context.area.height);
@@ -54,8 +54,8 @@ impl Pane for AnswerWidget {
         let answer = answer(context)?;
         match answer.row(item)?.1.leads.as_ref()? {
             AnswerLead::Line(line) => Some(PaneSpot::Leads(line.clone())),
-            // A row leads to a step of the answer's branch. On another branch, the session first switches to
-            // that branch.
+            // A row leads to a step of the answer's branch. If the session is on another branch, it first switches
+            // to the answer's branch.
             AnswerLead::Step(_) if answer.branch != context.session.time_point().branch => {
                 Some(PaneSpot::Leads(format!("timeline {}", answer.branch)))
             }
@@ -106,8 +106,8 @@ fn draw_row(context: &Context<'_>, answer: &Answer, row: &AnswerRow, area: Rect,
 /// Minimum width of a value, in columns.
 const LEAST_FOR_VALUE: usize = 9;
 
-/// Returns the value of a row, shortened to leave room for the instruction, which is more important than the
-/// value's last digits.
+/// Returns the value of a row. A long value is shortened to leave room for the instruction, because the instruction
+/// is more important than the value's last digits.
 fn value_in(row: &AnswerRow, room: usize) -> Cow<'_, str> {
     let others = width(&row.name) + width(&row.text) + 4;
     match row.value.contains(' ') {

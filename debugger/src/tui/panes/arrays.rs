@@ -1,4 +1,4 @@
-//! The arrays pane. If there is room, it shows several arrays below each other, otherwise a part of one
+//! The arrays pane. If there is room, the pane shows several arrays below each other, otherwise a part of one
 //! array. A row has as many elements as fit. The items of the pane are the elements of the chosen array.
 
 use ratatui::buffer::Buffer;
@@ -66,8 +66,8 @@ impl Pane for ArraysWidget {
         Grid::new(context).map_or(1, |grid| grid.columns)
     }
 
-    /// Returns the area without the heading of the adjoints, which is present if a single array is shown with
-    /// adjoints.
+    /// Returns the area without the heading of the adjoints. Only a single array that is shown with adjoints has
+    /// such a heading.
     fn scrolled(&self, context: &Context<'_>) -> Rect {
         let has_heading = context.area.height > 1 && stacked(context).is_none();
         match Grid::new(context).filter(|grid| has_heading && grid.adjoint > 0) {
@@ -125,7 +125,7 @@ fn declared(facts: &ArrayFacts) -> String {
 /// `None` if only one array fits.
 fn stacked(context: &Context<'_>) -> Option<Vec<Grid>> {
     let (_, number, count) = chosen(context)?;
-    // Start with the first array if the chosen one is then visible, too; otherwise start with the chosen one.
+    // If all arrays up to the chosen one fit, start with the first array; otherwise start with the chosen one.
     let mut starts = [0, number - 1].into_iter().filter(|_| count > 1);
     starts.find_map(|start| {
         let grids = fitting(context, start);
@@ -133,8 +133,8 @@ fn stacked(context: &Context<'_>) -> Option<Vec<Grid>> {
     })
 }
 
-/// Returns the layouts of as many arrays as fit, beginning with array number `start`. Each array has its name
-/// above it.
+/// Returns the layouts of as many arrays as fit, beginning with the array of index `start`. Above each array is its
+/// name.
 fn fitting(context: &Context<'_>, start: usize) -> Vec<Grid> {
     let mut left = usize::from(context.area.height);
     let mut grids = Vec::new();
@@ -188,7 +188,7 @@ struct Grid {
     /// value, and a blank to its right.
     label: usize,
     value: usize,
-    /// Width of the adjoint after the value; 0 if adjoints aren't shown.
+    /// Width of the adjoint after the value, in columns; 0 if adjoints aren't shown.
     adjoint: usize,
     /// Number of elements in a row.
     columns: usize,
@@ -312,8 +312,8 @@ fn row_label(shape: Shape, first: u64) -> String {
 /// Maximum number of elements from which the column width is determined.
 const SAMPLES: u64 = 256;
 
-/// Returns a width that is sufficient for most values of an array. It is determined from elements of the
-/// whole array: if it depended on the visible ones, scrolling would change the layout.
+/// Returns a width, in columns, that is sufficient for most values of an array. The width is determined from
+/// elements of the whole array. If it depended on the visible elements, scrolling would change the layout.
 fn widest(context: &Context<'_>, storage: Storage, shown: impl Fn(Cell) -> Option<Cell>) -> usize {
     let (memory, state) = (context.session.memory(), context.session.state());
     let stride = (storage.cells() / SAMPLES).max(1) as usize;

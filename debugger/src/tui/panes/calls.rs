@@ -1,5 +1,5 @@
-//! The calls pane: the open procedures, innermost first. The selected one is marked, and a sign shows the
-//! direction in which each runs.
+//! The calls pane: the open procedures, innermost first. The selected procedure is marked. A sign shows for each
+//! procedure the direction in which it runs.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -24,7 +24,7 @@ impl OneSheet for CardWidget {
         }
     }
 
-    /// Returns the whole card if the pane is focused, because the user can scroll it then. Otherwise returns
+    /// If the pane is focused, returns the whole card, because the user can then scroll the card. Otherwise returns
     /// as much detail as fits.
     fn sheet(&self, context: &Context<'_>) -> Sheet {
         let room = usize::from(context.area.height);
@@ -42,7 +42,8 @@ enum Length {
     Formulas,
     /// Only the formulas for the direction of travel.
     OneWay,
-    /// Values in place of formulas, where values are known. The data kept by the history are omitted.
+    /// Values instead of formulas, where the values are known. The line about the data that the history keeps is
+    /// omitted.
     Numbers,
 }
 
@@ -117,7 +118,8 @@ fn fitting(card: &CardView, room: usize) -> Vec<(Topic, CardLine)> {
             }
         }
     }
-    // If a line is wrapped even with the shortest numbers, more digits are shown.
+    // If a line doesn't fit into one row even with the shortest numbers, it is wrapped, and its numbers get more
+    // digits.
     let readable = card.lines(&|number| shortened(number, READABLE).into_owned());
     for ((_, line), (_, readable)) in lines.iter_mut().zip(readable) {
         if line.numbers.as_ref().is_some_and(|numbers| width(numbers) > room) {

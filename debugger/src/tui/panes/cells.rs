@@ -24,7 +24,7 @@ impl Pane for CellsWidget {
         let context = &listed(context, Some(buffer));
         let items = items(context);
         if items.is_empty() {
-            return remark(context, "no scalars here; see the arrays", buffer);
+            return remark(context, "no scalars here: see the arrays pane", buffer);
         }
         let columns = CellColumns::new(&items, context.area.width.into());
         for (row, area) in rows(context, &items).into_iter().zip(context.area.rows()) {
@@ -88,8 +88,8 @@ impl Pane for CellsWidget {
     }
 }
 
-/// Returns the item of a cell. If several items show the cell, prefers the one under the cursor, then the
-/// first one. Items that commands can't name are ignored.
+/// Returns the index of the item that shows a cell. If several items show the cell, prefers the item under the
+/// cursor, then the first item. Items that commands can't name are ignored.
 pub fn item_of(context: &Context<'_>, cell: Cell) -> Option<usize> {
     let items = items(context);
     let is_it = |item: &Item| item.cell.cell == cell && !item.is_hidden;
@@ -97,8 +97,9 @@ pub fn item_of(context: &Context<'_>, cell: Cell) -> Option<usize> {
     if stays { Some(context.scroll.cursor) } else { items.iter().position(is_it) }
 }
 
-/// Returns the context with a smaller area, which is left for the items. Displayed expressions are above it.
-/// A notice is below it if the selected cell has no name at present. Draws both if there is a buffer.
+/// Returns the context with the area that is left for the items. The displayed expressions are above this area. If
+/// the selected cell has no name in the current frame, a notice is below the area. If there is a buffer, draws the
+/// expressions and the notice.
 fn listed<'a>(context: &Context<'a>, mut buffer: Option<&mut Buffer>) -> Context<'a> {
     let context = without_missing_cell(context, PaneKind::Cells, buffer.as_deref_mut());
     let displayed = &context.choices.displayed;
@@ -118,8 +119,8 @@ fn listed<'a>(context: &Context<'a>, mut buffer: Option<&mut Buffer>) -> Context
     Context { area, ..context }
 }
 
-/// Returns the context with a smaller area, which is left for the items. If the selected cell has no name at
-/// present, a notice says so below that area. Draws the notice if there is a buffer.
+/// Returns the context with the area that is left for the items. If the selected cell has no name in the current
+/// frame, a notice below this area says so. If there is a buffer, draws the notice.
 pub(super) fn without_missing_cell<'a>(
     context: &Context<'a>,
     kind: PaneKind,
@@ -128,7 +129,7 @@ pub(super) fn without_missing_cell<'a>(
     let Some(name) = context.choices.lost(kind).filter(|_| context.area.height > 1) else { return *context };
     let [area, last] = Layout::vertical([Constraint::Fill(1), Constraint::Length(1)]).areas(context.area);
     if let Some(buffer) = buffer {
-        Pen::new(last, buffer).write(&format!("{name} is selected, not here"), context.theme.warning);
+        Pen::new(last, buffer).write(&format!("{name}: not in this frame"), context.theme.warning);
     }
     Context { area, ..*context }
 }
@@ -146,7 +147,7 @@ pub(super) fn chosen(context: &Context<'_>, cell: CellView) -> String {
 struct Item {
     section: String,
     cell: CellView,
-    /// True if the name doesn't refer to this global, because the frame has a cell of the same name.
+    /// True for a global whose name doesn't refer to it, because the frame has a cell of the same name.
     is_hidden: bool,
 }
 
@@ -172,12 +173,12 @@ fn items(context: &Context<'_>) -> Vec<Item> {
 /// The content of a row.
 enum CellRow<'a> {
     Heading(&'a str),
-    /// An item and its number.
+    /// The index of an item, and the item.
     Item(usize, &'a Item),
 }
 
-/// Returns the visible rows. The scroll position counts items without headings, so the cursor might be below
-/// the last visible row. In that case, the first visible item is moved down.
+/// Returns the visible rows. The scroll position counts items without headings, so the cursor might be below the
+/// last visible row. In that case, the first rows are omitted until the cursor is visible.
 fn rows<'a>(context: &Context<'_>, items: &'a [Item]) -> Vec<CellRow<'a>> {
     let height = usize::from(context.area.height);
     let mut first = context.scroll.top;
@@ -230,7 +231,7 @@ impl CellColumns {
         CellColumns { name, value, adjoint }
     }
 
-    /// Returns the column at which values begin.
+    /// Returns the column at which the values begin, counted from the left edge of the pane.
     fn values_at(&self) -> usize {
         SIGN + self.name + 1
     }
@@ -261,8 +262,8 @@ fn mark_item(context: &Context<'_>, columns: &CellColumns, item: &Item, row: Rec
 /// Width of the column that shows the effect of the last step.
 const SIGN: usize = 2;
 
-/// Divides `room` between two columns with the wanted widths `left` and `right`. If there is too little room,
-/// they are cut as little as possible.
+/// Divides `room` between two columns with the wanted widths `left` and `right`. If there is too little room, cuts
+/// the two widths as little as possible.
 pub(super) fn shared(left: usize, right: usize, room: usize) -> (usize, usize) {
     if right == 0 || left + right <= room {
         return (left, right);
@@ -307,7 +308,7 @@ fn draw_item(context: &Context<'_>, columns: &CellColumns, item: &Item, row: Rec
         (Some(value), Some(adjoint)) => pen.write(&format!("was {value}, adjoint {adjoint}"), theme.dim),
         (Some(value), None) => pen.write(&format!("was {value}"), theme.dim),
         (None, Some(adjoint)) => pen.write(&format!("adjoint was {adjoint}"), theme.dim),
-        (None, None) if item.is_hidden => pen.write("hidden here", theme.dim),
+        (None, None) if item.is_hidden => pen.write("shadowed", theme.dim),
         (None, None) => &mut pen,
     };
 }
@@ -329,15 +330,15 @@ pub(super) fn signed(value: &str) -> String {
     if value.starts_with('-') { value.to_owned() } else { format!(" {value}") }
 }
 
-/// Returns a sign and a style that show the effect of the last step on a cell: changed it, wrote the same
-/// value, or read it.
+/// Returns a sign and a style for the effect of the last step on a cell. The step has changed the cell, written the
+/// same value, or read the cell.
 pub(super) fn touch(context: &Context<'_>, cell: &CellView) -> (&'static str, Style) {
     let theme = context.theme;
     match cell {
         CellView { changed: true, .. } => ("*", theme.changed),
         CellView { written: true, .. } => ("=", theme.written),
         CellView { read: true, .. } => ("›", theme.read),
-        // A cell that is 0 is dimmed.
+        // A cell whose value is 0 is dimmed.
         CellView { value, .. } if is_zero(value) => ("", theme.dim),
         _ => ("", theme.text),
     }

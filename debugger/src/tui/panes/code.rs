@@ -78,8 +78,8 @@ struct Gutter {
     columns: usize,
     /// The line of the instruction that has trapped, if the session is at a trap.
     trap: Option<Line>,
-    /// The first line of the selected frame's procedure, and the call of the frame with its arguments. `None`
-    /// in main.
+    /// The first line of the selected frame's procedure, and the text of the frame's call with its arguments.
+    /// `None` if main's frame is selected.
     call: Option<(Line, String)>,
 }
 
@@ -148,9 +148,9 @@ fn draw_line(context: &Context<'_>, gutter: &Gutter, line: &CodeLine, row: Rect,
     }
 }
 
-/// Draws details of the next instruction at the right end of its line: the arguments of a call, or the
-/// instruction itself. If there is too little room after the statement, draws only the number of the
-/// instruction within the line.
+/// Draws details of the next instruction at the right end of its line: the arguments of a call, or the instruction
+/// itself. If there is too little room after the statement, draws only the number of the instruction within its
+/// line, such as `2/5`.
 fn draw_detail(context: &Context<'_>, gutter: &Gutter, line: &CodeLine, pen: &mut Pen<'_>) {
     let statement = line.text.split(';').next().unwrap_or_default().replace('\t', "    ");
     let least = gutter.columns + 3 + width(statement.trim_end());
@@ -171,13 +171,13 @@ fn draw_detail(context: &Context<'_>, gutter: &Gutter, line: &CodeLine, pen: &mu
     };
 }
 
-/// Draws the brackets of a line from left to right, outermost first. At the target of a taken branch, an
-/// arrow leads to the text.
+/// Draws the brackets of a line from left to right, outermost first. If the next step takes a branch to this line,
+/// an arrow leads from the bracket to the text.
 fn draw_brackets(context: &Context<'_>, line: &CodeLine, columns: usize, pen: &mut Pen<'_>) {
     if columns == 0 {
         return;
     }
-    // The bracket from which a horizontal line leads to the text: one that begins or ends on this line.
+    // A bracket that begins or ends on this line. A horizontal line leads from this bracket to the text.
     let mut horizontal: Option<&Bracket> = None;
     for column in (0..columns).rev() {
         let bracket = line.brackets.iter().find(|bracket| bracket.column == column);
@@ -220,7 +220,7 @@ fn draw_text(context: &Context<'_>, line: &CodeLine, pen: &mut Pen<'_>) {
     let (statement, comment) = text.split_at(text.find(';').unwrap_or(text.len()));
     let (label, statement) = statement.split_at(label_length(statement));
     pen.write(label, theme.label);
-    // Blanks at the end are dropped; otherwise an ellipsis would show that they are cut.
+    // Blanks at the end are dropped; otherwise an ellipsis could show that blanks are cut.
     let statement = if comment.is_empty() { statement.trim_end() } else { statement };
     pen.write(statement, statement_style).write(comment, theme.dim);
 }

@@ -1,4 +1,4 @@
-//! The failure pane: the explanation of a trap, which tells why the machine can't execute the next step.
+//! The failure pane: the explanation of a trap. It gives the reason why the machine can't execute the next step.
 
 use super::Context;
 use super::sheet::{OneSheet, Sheet};

@@ -1,5 +1,5 @@
-//! The messages pane: the commands of this session and their outcomes, latest last. The items are rows. A
-//! message that is wider than the pane has several rows.
+//! The messages pane: the commands of this session and their outcomes, latest last. Each row is an item of the
+//! pane. A message that is wider than the pane has several rows.
 
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;

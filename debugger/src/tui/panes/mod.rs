@@ -70,7 +70,7 @@ pub struct Choices {
     pub plots: Plots,
     /// The selected cell of each pane that shows cells.
     pub selected: BTreeMap<PaneKind, Selected>,
-    /// True if commands for the selected cell act on its adjoint instead of its value.
+    /// True if commands for the selected cell act on the cell's adjoint instead of its value.
     pub adjoint: bool,
     /// The last answer that can be navigated.
     pub answer: Option<Answer>,
@@ -78,7 +78,7 @@ pub struct Choices {
     pub displayed: Vec<String>,
     /// The last search text, in lower case. Its occurrences are highlighted.
     pub search: Option<String>,
-    /// The part of the branch shown by the timeline bar; `None` for all of it.
+    /// The first and the last step that the timeline bar shows; `None` if it shows the whole branch.
     pub zoom: Option<(i64, i64)>,
 }
 
@@ -90,7 +90,8 @@ impl Choices {
         part.filter(|(from, to)| from < to).unwrap_or(whole)
     }
 
-    /// Returns the last known name of a pane's selected cell, if the cell has no name at present.
+    /// If a pane's selected cell has no name in the current frame, returns the name with which it was selected.
+    /// Otherwise returns `None`.
     pub fn lost(&self, kind: PaneKind) -> Option<&str> {
         let selected = self.selected.get(&kind).filter(|selected| !selected.has_row)?;
         Some(&selected.name)
@@ -104,7 +105,8 @@ pub struct Selected {
     pub name: String,
     /// The cell itself, in the frame in which it was selected.
     pub target: Target,
-    /// True if the cell has a name in the frame that is selected now. Only then the pane has an item for it.
+    /// True if the cell has a name in the frame that is selected now. Otherwise, no item of the pane shows the
+    /// cell.
     pub has_row: bool,
 }
 
@@ -114,8 +116,7 @@ pub struct Plots {
     /// The names and targets of the cells, at most [`MOST_PLOTS`]. In another call, the same name may refer
     /// to another cell.
     pub cells: Vec<(String, Target)>,
-    /// Samples, each with a value for every plotted cell. Before the cells have been sampled, there are no
-    /// columns.
+    /// The samples, with the values of every plotted cell. Before the cells are sampled, there are no columns.
     pub samples: Samples,
 }
 
@@ -194,13 +195,13 @@ pub trait Pane {
         (above, rows.saturating_sub(above + usize::from(self.scrolled(context).height)))
     }
 
-    /// Returns the object to which commands for an item refer.
+    /// Returns the object that commands for an item act on.
     fn spot(&self, context: &Context<'_>, item: usize) -> Option<PaneSpot> {
         let _ = (context, item);
         None
     }
 
-    /// Returns the line that is executed when an item is opened, unless the item leads to a destination.
+    /// Returns the command line that opens an item. It isn't used for items that lead to a destination.
     fn opens(&self) -> Option<&'static str> {
         None
     }
@@ -280,8 +281,8 @@ macro_rules! panes {
     };
 }
 
-// A row for each pane, in the order in which the focus moves: its long and short names, and its
-// implementation.
+// One row for each pane, in the order in which the focus moves. A row has the long and the short name of the pane,
+// and its implementation.
 panes! {
     Code "code" "code" => code::CodeWidget;
     Inverse "inverse" "inv" => inverse::InverseWidget;

@@ -1,5 +1,5 @@
-//! A row of parts, each with several wordings from long to short. The longest wordings that fit into the row
-//! are chosen. If even the shortest don't fit, the least important parts are dropped.
+//! A row of parts. Each part has several wordings, from long to short. The longest wordings that fit into the row
+//! are chosen. If even the shortest wordings don't fit, the least important parts are dropped.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -19,7 +19,7 @@ pub struct RowPart {
     chosen: usize,
     /// Rank for shortening: parts with a higher rank are shortened first.
     shortens: u8,
-    /// Rank for dropping. Parts are dropped after all have been shortened, those with a higher rank first.
+    /// Rank for dropping. After all parts have been shortened, parts are dropped, those with a higher rank first.
     /// The part with the lowest rank is never dropped.
     leaves: u8,
     style: Style,

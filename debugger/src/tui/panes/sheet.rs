@@ -42,7 +42,7 @@ impl<P: OneSheet> Pane for P {
     }
 }
 
-/// A row of a sheet: a label, and the part of a text that is in this row.
+/// A row of a sheet: a label, and the piece of the text that is in this row.
 pub struct SheetRow {
     label: &'static str,
     text: String,

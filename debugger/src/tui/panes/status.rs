@@ -18,7 +18,7 @@ use crate::timeline::{SpanEnd, StepSpan};
 use crate::tui::theme::Theme;
 use crate::view::status::{self, Status as Facts};
 
-/// The status line of a session that no background task owns.
+/// The status line of a session, drawn while no background task owns the session.
 pub struct StatusWidget;
 
 impl Pane for StatusWidget {
@@ -133,7 +133,7 @@ fn history(count: usize) -> RowPart {
     RowPart::new([format!("history {count}"), format!("hist {count}")], (1, 0), Style::new())
 }
 
-/// Renders the number of the last step, with a mark if the end of the branch isn't known exactly.
+/// Renders the number of the last step. The number has a mark, `~` or `+`, if the end of the branch isn't known.
 fn last(span: StepSpan) -> String {
     match span.end {
         SpanEnd::Known => span.last.to_string(),

@@ -1,5 +1,5 @@
-//! The tapes pane: both tapes and both stacks. Each begins with the value nearest to the end at which values
-//! are added and removed.
+//! The tapes pane: both tapes and both stacks. The values of each begin with the one at the end where instructions
+//! add and remove values.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -10,7 +10,7 @@ use crate::columns::{width, wrapped};
 use crate::outcome::ValueRow;
 use crate::view::stack::rows;
 
-/// The tapes pane: the nearest values of both stacks and both tapes.
+/// The tapes pane: both stacks and both tapes, with the values that instructions can access next.
 pub struct TapesWidget;
 
 impl Pane for TapesWidget {

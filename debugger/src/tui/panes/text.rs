@@ -1,4 +1,4 @@
-//! Writes rows of text. A text that is cut ends with an ellipsis, so that the reader sees that it is cut.
+//! Writes rows of text. If a text is cut, it ends with an ellipsis, so that the user sees that text is missing.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use reviver_escape as escape;
 use super::Context;
 use crate::columns::{width, wrapped};
 
-/// Returns the text. If it has more than `most` columns, cuts it and adds an ellipsis.
+/// Returns the text, in at most `most` columns. A longer text is cut and ends with an ellipsis.
 pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
     if width(text) <= most {
         return Cow::Borrowed(text);
@@ -27,7 +27,7 @@ pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
     Cow::Owned(kept + "…")
 }
 
-/// Returns a number, cut to `most` columns. The exponent isn't cut.
+/// Returns a number in at most `most` columns. A longer number loses digits, but keeps its exponent.
 pub fn cut_number(text: &str, most: usize) -> Cow<'_, str> {
     match text.split_once('e') {
         Some((digits, exponent)) if width(text) > most => {
@@ -92,7 +92,7 @@ impl Pen<'_> {
         if columns > 0 && usize::from(columns) + least <= self.room() {
             let x = self.left.right() - columns;
             Span::styled(text, style).render(Rect { x, width: columns, ..self.left }, self.buffer);
-            // One blank separates the text from what is written to its left.
+            // One blank separates this text from the text to its left.
             self.left.width = self.left.width.saturating_sub(columns + 1);
         }
         self

@@ -1,5 +1,5 @@
-//! The timeline pane: a bar over the whole branch with its events, and below the bar the plotted cells over
-//! the same steps. The items of the pane are the bar's columns.
+//! The timeline pane: a bar over the steps of the branch, with the branch's events. Below the bar are plots of
+//! cells over the same steps. The items of the pane are the bar's columns.
 
 mod events;
 mod plots;
@@ -28,7 +28,7 @@ impl Pane for TimelineWidget {
             line => format!("timeline, branch {line}"),
         };
         let line = line + &part(&pane);
-        // If plots are missing, a notice about them takes the place of the legend.
+        // If some plots can't be shown, a notice about these plots replaces the legend.
         let used = Rows::new(context.area.height, has_events(&pane.columns)).axis + 1;
         let used = used + u16::from(pane.forks.len() > 1);
         let missing = plots::missing(context, context.area.height.saturating_sub(used));
@@ -136,7 +136,7 @@ fn shown(context: &Context<'_>, bar: Rect) -> TimelinePane {
     timeline::timeline(context.session, context.choices.shown(context.session), bar.width.into())
 }
 
-/// Returns the shown range of steps as text. It is empty if the whole branch is shown.
+/// Returns the shown range of steps as text. The text is empty if the whole branch is shown.
 fn part(pane: &TimelinePane) -> String {
     let ((from, to), (first, last)) = (pane.shown, pane.span.steps());
     if pane.shown == pane.span.steps() { String::new() } else { format!(" {from}..{to} of {first}..{last}") }
@@ -162,14 +162,14 @@ fn draw_bar(context: &Context<'_>, pane: &TimelinePane, label: Rect, bar: Rect, 
     }
 }
 
-/// Returns the character for the present in the timeline bar. It has a crossbar if calls were entered or left
-/// there.
+/// Returns the character for the present in the timeline bar. The character has a crossbar if calls were entered or
+/// left in this column.
 fn here_sign(column: &Column) -> &'static str {
     if column.calls.none() { "┃" } else { "╂" }
 }
 
-/// Returns the character of the bar for a column before the present. A call that was entered is an opening
-/// bracket, and one that was left a closing bracket.
+/// Returns the character of the bar for a column before the present. A column in which calls were entered is an
+/// opening bracket; a column in which calls were left is a closing bracket.
 fn past_sign(column: &Column) -> &'static str {
     match (column.calls.entered, column.calls.left) {
         _ if !column.is_reached => "╍",
@@ -242,7 +242,8 @@ fn draw_forks(context: &Context<'_>, forks: &[Fork], area: Rect, buffer: &mut Bu
     let areas = Areas::new(area);
     let (label, row) = areas.row(area.y);
     Pen::new(label, buffer).write("branches", context.theme.dim);
-    // The current branch is first. The others are described only if there is room for all descriptions.
+    // The description of the current branch is first. The other branches are described only if all descriptions
+    // fit.
     let (current, others): (Vec<&Fork>, Vec<&Fork>) = forks.iter().partition(|fork| fork.is_current);
     let columns: usize = forks.iter().map(|fork| width(&story(fork)) + 3).sum();
     let is_roomy = columns <= usize::from(row.width) + 3;

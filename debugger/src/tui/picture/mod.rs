@@ -1,9 +1,9 @@
 //! Renders a frame as SVG, cell by cell: a picture of the terminal. This module depends only on buffers and
 //! colours, not on the debugger.
 //!
-//! All positions are on a grid, because the font of the picture's viewer is unknown. A run of text is
-//! stretched to the width of its cells. Lines and bars are drawn as rectangles, so that they touch each other
-//! in any font.
+//! The font of the program that shows the picture is unknown. So all positions are on a grid, and each piece of
+//! text is stretched to the width of its cells. Lines and bars are drawn as rectangles, so that they touch each
+//! other with any font.
 
 mod shapes;
 
@@ -31,7 +31,7 @@ pub const LEAST: Size = Size { width: 20, height: 6 };
 /// The maximum size of a picture, in cells.
 pub const MOST: Size = Size { width: 400, height: 200 };
 
-/// Renders a frame as SVG. `paper` are the default colours; `title` is read by screen readers.
+/// Renders a frame as SVG. `paper` has the default colours. Screen readers read the `title` aloud.
 pub fn svg(buffer: &Buffer, paper: Paper, title: &str) -> String {
     let area = buffer.area;
     let (width, height) = (pixels(area.width, CELL.width), pixels(area.height, CELL.height));
@@ -57,7 +57,7 @@ pub fn svg(buffer: &Buffer, paper: Paper, title: &str) -> String {
     out + "</g>\n</svg>\n"
 }
 
-/// Returns the size of `cells` cells of `each` pixels, including margins, in pixels.
+/// Returns the total size of `cells` cells of `each` pixels and of both margins, in pixels.
 fn pixels(cells: u16, each: u16) -> u32 {
     u32::from(cells) * u32::from(each) + 2 * u32::from(MARGIN)
 }
@@ -159,7 +159,7 @@ impl<'a> PictureRow<'a> {
         joined(pieces).iter().for_each(|piece| piece.write(out));
     }
 
-    /// Writes the characters that are text. Consecutive characters of the same look form one SVG element.
+    /// Writes the characters that are drawn as text. Consecutive characters of the same look are one SVG element.
     fn texts(&self, out: &mut String) {
         let mut left = self.glyphs.as_slice();
         while let Some(first) = left.iter().position(Glyph::is_text) {
@@ -186,9 +186,9 @@ impl Glyph<'_> {
     }
 }
 
-/// Returns the number of leading glyphs that one SVG element can contain. They have the same look, and there
-/// are only single blanks between them. Non-ASCII characters may be from another font, and wide characters
-/// have wider cells, so neither is combined with other characters.
+/// Returns the number of glyphs at the beginning that one SVG element can contain. These glyphs have the same look,
+/// and there are only single blanks between them. A non-ASCII character or a wide character is an element by
+/// itself: the former may be from another font, and the latter has a wider cell.
 fn run_length(glyphs: &[Glyph<'_>]) -> usize {
     let Some(first) = glyphs.first() else { return 0 };
     let goes_on = |pair: &[Glyph<'_>]| match pair {

@@ -1,5 +1,5 @@
-//! Rectangles that represent line and bar characters in a cell. Only the characters used by the panes and
-//! some similar ones have shapes; all others are drawn as text.
+//! Rectangles that represent line and bar characters in a cell. Only the line and bar characters of the panes, and
+//! some similar ones, have shapes. All other characters are drawn as text.
 
 use ratatui::layout::Size;
 
@@ -77,7 +77,7 @@ fn arms(c: char) -> Option<[u16; 4]> {
 
 fn lines([left, right, up, down]: [u16; 4]) -> Vec<CellRectangle> {
     let (width, height) = (CELL.width, CELL.height);
-    // Each line extends beyond the middle, to the far edge of the thickest line that crosses it.
+    // Each line extends beyond the middle of the cell, up to the far edge of the thickest line that crosses it.
     let (across, along) = (up.max(down), left.max(right));
     let middle = |size: u16, weight: u16| (size - weight) / 2;
     let mut shapes = Vec::new();

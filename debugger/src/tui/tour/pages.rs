@@ -1,5 +1,5 @@
-//! The pages of the tour as data. A page has words, and the commands with which the user tries the page out. It
-//! may also require a feature of the program. Command lines in braces are shown as the keys to which they are
+//! The pages of the tour as data. A page has a text, and the commands with which the user tries out the page. A
+//! page may require a feature of the program. Command lines in braces are shown as the keys to which they are
 //! bound.
 
 use reviver_isa::instruction::Link;
@@ -17,7 +17,8 @@ pub struct TourPage {
     /// Names of commands. When one of them is executed, the page is marked as tried. Empty if the page has
     /// nothing to try.
     pub tried_by: &'static [&'static str],
-    /// A feature that the program must have; otherwise the page is omitted.
+    /// A feature that the page is about; the page is omitted if the program doesn't have the feature. `None` if the
+    /// page suits every program.
     pub needs: Option<TourNeed>,
 }
 
@@ -61,7 +62,7 @@ const fn page_of(
     TourPage { title, words, tried_by, needs: Some(need) }
 }
 
-/// All pages except the last. With any key map, each page fits into three rows of 80 columns.
+/// All pages except the last. With any preset of keys, each page fits into three rows of 80 columns.
 pub const PAGES: &[TourPage] = &[
     page(
         "the screen",

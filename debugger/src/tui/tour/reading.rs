@@ -1,5 +1,5 @@
-//! The user's position in the tour: the pages for a program, the current page, a flag if the user has tried this
-//! page, and the description of the last step.
+//! The user's position in the tour: the pages for a program, the current page, a flag that is true if the user has
+//! tried out this page, and the description of the last step.
 
 use reviver_vm::Program;
 
@@ -62,7 +62,7 @@ impl Tour {
         format!("tour {} of {}: {}{tried}", self.at + 1, self.pages.len() + 1, self.page().title)
     }
 
-    /// Returns the words of the current page, in which command lines are replaced by their keys.
+    /// Returns the text of the current page, in which command lines are replaced by their keys.
     pub fn words(&self, keys: &KeyMap) -> KeyedWords {
         let words = KeyedWords::of(self.page().words, keys);
         if self.at < self.pages.len() || self.lacking.is_empty() {

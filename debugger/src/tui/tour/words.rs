@@ -1,10 +1,10 @@
-//! Words that contain keys, wrapped into rows. The keys are looked up in the key map, so that a page is right
-//! for every preset and for the user's own keys.
+//! Texts that contain keys, as words that are wrapped into rows. The keys are looked up in the key map, so that a
+//! page names the keys of the chosen preset and the user's own keys.
 
 use crate::columns::width;
 use crate::tui::keys::KeyMap;
 
-/// A part of a word, with a flag that is true for a key.
+/// A part of a word. The flag is true if the part is a key.
 type WordPart = (String, bool);
 
 /// Words, each as a list of parts. For example, a key and the comma after it are two parts of one word.
@@ -62,7 +62,7 @@ fn braced(text: &str) -> Option<(&str, &str, &str)> {
     Some((before, line, after))
 }
 
-/// Appends a text to words. The part before its first blank continues the last word.
+/// Appends a text to words. The part of the text before its first blank is added to the last word.
 fn add(words: &mut Vec<Vec<WordPart>>, text: &str) {
     for (n, part) in text.split(' ').enumerate() {
         if n > 0 {

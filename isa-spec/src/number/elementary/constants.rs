@@ -2,9 +2,9 @@
 //! `tests/elementary/constants` derives the numbers and writes their files. Tables contain bit patterns, and
 //! their length is a power of two.
 //!
-//! Polynomials interpolate at the zeros of a Chebyshev polynomial, which is within a few percent of the best
-//! approximation. A polynomial that is multiplied by a power of the argument uses the zeros of the next
-//! Chebyshev polynomial, without the zero where the product is small.
+//! Each polynomial interpolates its function at the zeros of a Chebyshev polynomial. Its greatest error is
+//! within a few percent of that of the best approximation. A polynomial that is multiplied by a power of the
+//! argument uses the zeros of the next Chebyshev polynomial, without the zero where the product is small.
 
 // The numbers are written with all computed digits, and some are close to well-known constants.
 #![allow(clippy::approx_constant, clippy::excessive_precision, clippy::unreadable_literal)]
@@ -41,14 +41,15 @@ pub struct ExpConstants {
     pub rest: &'static [f64],
     /// The lower limit of arguments of e^x - 1: the result is -1 below it.
     pub least_m1: f64,
-    /// The bound of |x| below which e^x - 1 is computed from `near_rest`: (e^x - 1 - x - x²/2)/x³ as a
-    /// polynomial of x.
+    /// The bound of |x| below which e^x - 1 is computed from `near_rest`.
     pub near: f64,
+    /// (e^x - 1 - x - x²/2)/x³ as a polynomial of x.
     pub near_rest: &'static [f64],
     /// (sinh x - x)/x³ as a polynomial of x², for x up to 1.
     pub sinh: &'static [f64],
-    /// The bound of x below which tanh x is computed from `tanh`: (tanh x - x)/x³ as a polynomial of x².
+    /// The bound of x below which tanh x is computed from `tanh`.
     pub tanh_near: f64,
+    /// (tanh x - x)/x³ as a polynomial of x².
     pub tanh: &'static [f64],
     /// Twice the argument above which the hyperbolic tangent is 1.
     pub greatest_tanh: f64,
@@ -97,8 +98,9 @@ pub struct RootsConstants {
 pub struct SpecialConstants {
     /// log₂ of the length of a row.
     pub row_bits: i64,
-    /// The bound of x below which erf x is computed from `erf_rest`: erf x/x - 1 as a polynomial of x².
+    /// The bound of x below which erf x is computed from `erf_rest`.
     pub erf_near: f64,
+    /// erf x/x - 1 as a polynomial of x².
     pub erf_rest: &'static [f64],
     /// The argument from which erf is 1.
     pub erf_greatest: f64,
@@ -135,36 +137,42 @@ pub struct TrigConstants {
     pub half_pi: [f64; 2],
     /// The bits of 2/π, after a word of zeros.
     pub inverse: &'static [i64],
-    /// (sin r - r)/r³ as a polynomial of r², where |r| is at most π/4. `cosine` is (cos r - 1 + r²/2)/r⁴.
+    /// (sin r - r)/r³ as a polynomial of r², where |r| is at most π/4.
     pub sine: &'static [f64],
+    /// (cos r - 1 + r²/2)/r⁴ as a polynomial of r², where |r| is at most π/4.
     pub cosine: &'static [f64],
-    /// The same polynomials as `sine` and `cosine`, but accurate to somewhat more than half of the digits.
+    /// The same function as `sine`, accurate to somewhat more than half of the digits.
     pub sine_about: &'static [f64],
+    /// The same function as `cosine`, accurate to somewhat more than half of the digits.
     pub cosine_about: &'static [f64],
-    /// The bound of |x| below which tan x is computed from `tangent`: (tan x - x)/x³ as a polynomial of x².
+    /// The bound of |x| below which tan x is computed from `tangent`.
     pub tangent_near: f64,
+    /// (tan x - x)/x³ as a polynomial of x².
     pub tangent: &'static [f64],
 }
 
 /// Constants of `inverse_trig.rs`: atan q = atan c + atan t.
 pub struct InverseTrigConstants {
-    /// The first coefficients of (asin x - x)/x³ as a polynomial of x², for x² up to 1/4. `arcsine_beyond`
-    /// has the following coefficients.
+    /// The first coefficients of (asin x - x)/x³ as a polynomial of x², for x² up to 1/4.
     pub arcsine: &'static [f64],
+    /// The coefficients that follow those in `arcsine`.
     pub arcsine_beyond: &'static [f64],
     /// The bits of the least quotient for which c isn't 0.
     pub least: i64,
     /// The number of low bits of a quotient that don't affect its c.
     pub index_shift: i64,
-    /// The quotient from which c is infinite. `beyond` is the table index for such quotients.
+    /// The quotient from which c is infinite.
     pub greatest: f64,
+    /// The table index for quotients from `greatest` on.
     pub beyond: i64,
     /// The bits of 1, minus a correction: subtracting the bits of two numbers estimates their quotient, and
     /// the estimate is too great.
     pub unit: i64,
-    /// The values of c, which have few digits. `arcs` and `arcs_low` are the two parts of atan c.
+    /// The values of c, which have few digits.
     pub centers: &'static [i64],
+    /// The first part of atan c.
     pub arcs: &'static [i64],
+    /// The second part of atan c.
     pub arcs_low: &'static [i64],
     /// (atan t - t)/t³ as a polynomial of t².
     pub arctangent: &'static [f64],

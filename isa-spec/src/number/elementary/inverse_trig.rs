@@ -104,9 +104,10 @@ fn departure<S: FloatOps>(s: &S, t: S::Float) -> S::Float {
     s.mul(s.mul(t, square), s.polynomial(square, S::Format::INVERSE_TRIG.arctangent))
 }
 
-/// Returns the difference between the exact quotient and a rounded quotient of at most 1. The remainder that
-/// it is computed from is exact except for its last digits. The correction of a small quotient is 0, because
-/// its arctangent is the quotient itself, and parts of its remainder might be subnormal.
+/// Returns the difference between the exact quotient and a rounded quotient of at most 1. The difference is
+/// computed from the remainder of the division, which is exact except for its last digits. The correction of a
+/// small quotient is 0, because its arctangent is the quotient itself, and parts of its remainder might be
+/// subnormal.
 #[inline(always)]
 fn rest_of_quotient<S: FloatOps>(
     s: &S,

@@ -28,8 +28,8 @@ fn reduce<S: FloatOps>(s: &S, x: S::Float) -> NearCenter<S> {
     let k = s.word_sar(above, exponent);
     let index = s.word_shr(above, s.word(S::Format::DIGITS - 1 - c.index_bits));
     let z = s.word_sub(bits, s.word_shl(k, exponent));
-    // The upper part of z is rounded to nearest. So the lower part of r is the smaller one; for x around 1 it
-    // may be the only one.
+    // The upper part of z is rounded to nearest. So the lower part of r is the smaller part. For x around 1,
+    // the other part may be 0.
     let half_unit = s.word(-(c.upper / 2));
     let upper = s.of_bits(s.word_and(s.word_add(z, half_unit), s.word(c.upper)));
     let lower = s.sub(s.of_bits(z), upper);

@@ -8,11 +8,11 @@
 //! `tests/elementary/constants` derives again. This module is independent of rows, number systems and
 //! engines.
 //!
-//! A family file has a module doc that names the algorithm and its source. Its functions are generic over `S:
-//! FloatOps`, take `&S`, and read constants of `S::Format`. There is no `if` on a value: [`FloatOps::select`]
-//! is used where both sides are cheap, and [`FloatOps::pick`] where one side is expensive. Functions return
-//! an infinity on overflow and at poles, and NaN outside their domain. For an infinite argument the result is
-//! a limit or NaN. f32 functions use nothing wider than f32.
+//! A family file has a module doc that names the algorithm and its source. The functions of a family are
+//! generic over `S: FloatOps`, take `&S`, and read constants of `S::Format`. No function has an `if` on a
+//! value. Functions use [`FloatOps::select`] where both sides are cheap, and [`FloatOps::pick`] where one side
+//! is expensive. Functions return an infinity on overflow and at poles, and NaN outside their domain. For an
+//! infinite argument the result is a limit or NaN. f32 functions use nothing wider than f32.
 
 mod constants;
 pub mod exp;

@@ -62,12 +62,12 @@ pub trait FloatOps {
     /// Shifts right arithmetically, by an amount from 0 to width - 1.
     fn word_sar(&self, a: Self::Word, amount: Self::Word) -> Self::Word;
 
-    /// Returns the flag a < b of two floats. It is clear if one of them is NaN.
+    /// Returns the flag a < b of two floats. The flag is clear if one of the floats is NaN.
     fn lt(&self, a: Self::Float, b: Self::Float) -> Self::Flag;
-    /// Returns the flag a ≤ b of two floats. It is clear if one of them is NaN.
+    /// Returns the flag a ≤ b of two floats. The flag is clear if one of the floats is NaN.
     fn le(&self, a: Self::Float, b: Self::Float) -> Self::Flag;
-    /// Returns the flag a = b of two floats. It is set for zeros of different signs, and clear if one of them
-    /// is NaN.
+    /// Returns the flag a = b of two floats. The flag is set for zeros of different signs, and clear if one of
+    /// the floats is NaN.
     fn eq(&self, a: Self::Float, b: Self::Float) -> Self::Flag;
     /// Returns the flag a < b of two words as signed integers.
     fn word_lt(&self, a: Self::Word, b: Self::Word) -> Self::Flag;

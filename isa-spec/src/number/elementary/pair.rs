@@ -52,7 +52,7 @@ pub fn product<S: FloatOps>(s: &S, a: Twofold<S>, b: Twofold<S>) -> Twofold<S> {
     quick_two_sum(s, high, s.add(low, cross))
 }
 
-/// a / b in two parts. It is rounded once, except for the last few digits of the low part.
+/// a / b in two parts. The quotient is rounded once, except for the last few digits of the low part.
 #[inline(always)]
 pub fn quotient<S: FloatOps>(s: &S, a: Twofold<S>, b: Twofold<S>) -> Twofold<S> {
     let quotient = s.div(a.0, b.0);

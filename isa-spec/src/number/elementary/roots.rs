@@ -1,8 +1,9 @@
 //! The cube root and the length of a vector.
 //!
 //! The cube root of x starts from a polynomial approximation, rounded to so few digits that its cube is exact
-//! (an idea of W. Kahan and K. C. Ng). It is multiplied by the cube root of the quotient of x and that cube,
-//! by a series around 1. The length is the square root of a sum that is rounded once.
+//! (an idea of W. Kahan and K. C. Ng). The approximation is multiplied by the cube root of the quotient of x
+//! and that cube. The quotient is close to 1, so its cube root is a short series. The length is the square root
+//! of a sum that is rounded once.
 
 use super::format::Format;
 use super::ops::FloatOps;

@@ -1,7 +1,7 @@
 //! The error function, the logarithm of the gamma function, and its derivative. For small arguments,
 //! polynomials around evenly spaced centers are used, with coefficients in a table. For larger arguments of
 //! log Γ and its derivative, Stirling's series is used (Whittaker and Watson, "A Course of Modern Analysis",
-//! chapter 12), as a polynomial that was fitted to its limit.
+//! chapter 12), as a polynomial that was fitted to the limit of the series.
 
 use super::exp::exp_of_pair;
 use super::format::Format;

@@ -15,9 +15,9 @@ use super::pair::{Twofold, product, quick_two_sum};
 /// An angle x reduced by n·π/2, the nearest multiple of π/2: x - n·π/2. Only the lowest two bits of n matter.
 struct ReducedAngle<S: FloatOps> {
     n: S::Word,
-    /// The reduced angle as one float, available before `angle`. `off` is approximately the difference
-    /// between the angle and `near`; `None` if there is no difference.
+    /// The reduced angle as one float, available before `angle`.
     near: S::Float,
+    /// The difference between `angle` and `near`, approximately; `None` if there is no difference.
     off: Option<S::Float>,
     /// The reduced angle in two parts.
     angle: Twofold<S>,

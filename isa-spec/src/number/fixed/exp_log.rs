@@ -21,7 +21,7 @@ pub fn exp<S: WideOps>(s: &S, x: S::Word, frac: u32) -> FixedOutcome<S::Word> {
 
 /// e^x - 1. Less than 0.51 ulp off; Overflow if the result is out of range.
 ///
-/// Method: the same as [`exp`]; 1 is a whole number of ulps.
+/// Method: the same as [`exp`]. Subtracting 1 is exact, because 1 is a whole number of ulps.
 #[inline(always)]
 pub fn exp_m1<S: WideOps>(s: &S, x: S::Word, frac: u32) -> FixedOutcome<S::Word> {
     let ((w, fits), one) = (exponent(s, x, frac), s.word(1 << frac));

@@ -11,8 +11,8 @@ const TANH_LIMIT: u128 = 32 << ANGLE_BITS;
 
 /// (e^x - e^-x) / 2. Less than 0.51 ulp off; Overflow if the result is out of range. Exactly odd.
 ///
-/// Method: the reduction of the exponential. Its series is split into the even and the odd part; their
-/// difference is e^-x at no extra cost.
+/// Method: the reduction of the exponential. The series of the exponential is split into the even and the odd
+/// part. The sum of both parts is e^x, and their difference is e^-x.
 #[inline(always)]
 pub fn sinh<S: WideOps>(s: &S, x: S::Word, frac: u32) -> FixedOutcome<S::Word> {
     let is_negative = s.is_negative(x);

@@ -1,8 +1,8 @@
 //! Fixed-point numbers and their elementary functions, in integer arithmetic only.
 //!
 //! A number is a raw `i64` that denotes `raw * 2^-frac`. The number of fraction bits is a parameter of every
-//! function and must be in [`MIN_FRAC`]`..=`[`MAX_FRAC`]; code that reads it from outside checks it once. One
-//! *ulp* is `2^-frac`.
+//! function and must be in [`MIN_FRAC`]`..=`[`MAX_FRAC`]; the code that reads this number from a program checks
+//! it once. One *ulp* is `2^-frac`.
 //!
 //! Guarantees of every function:
 //! - The result is less than 1 ulp off the real value, usually hardly more than 0.5 ulp; each function states its
@@ -12,9 +12,9 @@
 //! - Functions that can't fail return a plain `i64`.
 //!
 //! The elementary functions are written once, over a trait of few operations on 128-bit words ([`WideOps`]),
-//! which an engine implements: by the processor's words (`machine.rs`), or by program text in another
-//! language. They branch only by [`WideOps::pick`] and [`WideOps::select`]. A function that may fail returns
-//! the number of its fault in a second word.
+//! which each engine implements. The interpreter uses the processor's words (`machine.rs`); other engines
+//! generate program text in another language. The functions branch only by [`WideOps::pick`] and
+//! [`WideOps::select`]. A function that may fail returns the number of its fault in a second word.
 //!
 //! These functions are independent of the program's number system, of operands, and of undoing. Only [`rot`]
 //! and [`irot`] are exact inverses of each other.

@@ -157,7 +157,7 @@ fn number_of(fault: Fault) -> u128 {
     }
 }
 
-/// Returns the fault with a number; `None` for 0.
+/// Returns the fault that a number denotes; `None` for 0, which denotes no fault.
 #[inline(always)]
 pub(super) fn fault_of(number: u128) -> Option<Fault> {
     match number {

@@ -8,9 +8,9 @@ use super::ops::{FixedOutcome, WideOps};
 use super::wide::Scaled;
 use crate::fault::Fault;
 
-/// The limit at which repeated squaring stops, as a binary logarithm: at a value above 2^200 or below 2^-200.
-/// Every further step would lead further away from the range of fixed point, so the result is an overflow or
-/// 0 anyway.
+/// The limit at which repeated squaring stops, as the magnitude of a binary logarithm: squaring stops at a
+/// value above 2^200 or below 2^-200. Every further step would lead further away from the range of fixed point,
+/// so the result is an overflow or 0 anyway.
 const MAGNITUDE_LIMIT: u128 = 200;
 
 /// a^b. Less than 0.63 ulp off.
@@ -18,8 +18,8 @@ const MAGNITUDE_LIMIT: u128 = 200;
 /// A whole b gives [`powi`]. Otherwise: a > 0 gives e^(b ln a); 0^b is 0 for b > 0 and DivisionByZero for b <
 /// 0; a < 0 is a Domain fault. Overflow if the result is out of range.
 ///
-/// Method: the logarithm has enough bits for the largest b. Its error is below 2^-116, and |b| < 2^47 where
-/// the most integer bits are in use.
+/// Method: the logarithm has enough bits for the largest b. The error of the logarithm is below 2^-116, and |b|
+/// < 2^47 with the smallest number of fraction bits.
 #[inline(always)]
 pub fn pow<S: WideOps>(s: &S, a: S::Word, b: S::Word, frac: u32) -> FixedOutcome<S::Word> {
     let is_whole = s.not(s.has(b, (1 << frac) - 1));

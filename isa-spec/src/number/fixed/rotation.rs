@@ -8,12 +8,12 @@
 //! ```
 //!
 //! A shear adds to one coordinate a rounded number computed from the other coordinate, which is unchanged. So
-//! it is undone bit for bit, regardless of rounding. (Paeth, "A fast algorithm for general raster rotation",
-//! Graphics Interface 1986; as lifting: Daubechies and Sweldens, "Factoring wavelet transforms into lifting
-//! steps", 1998.)
+//! the inverse shear subtracts the same number, and restores the point bit for bit, regardless of rounding.
+//! (Paeth, "A fast algorithm for general raster rotation", Graphics Interface 1986; as lifting: Daubechies and
+//! Sweldens, "Factoring wavelet transforms into lifting steps", 1998.)
 //!
-//! Undoing computes the same intermediate values in reverse order. All of them were in range before, so
-//! undoing a successful rotation never traps. This module is independent of the meaning of the coordinates,
+//! Undoing computes the same intermediate values in reverse order. These values were in range in the rotation,
+//! so undoing a successful rotation never traps. This module is independent of the meaning of the coordinates,
 //! and of operands.
 
 use super::ops::WideOps;
@@ -81,7 +81,7 @@ impl<W: Copy> Shears<W> {
     }
 }
 
-/// factor * v, to nearest. It is in range, because the factor's magnitude is below 1.
+/// factor * v, to nearest. The product is in range, because the factor's magnitude is below 1.
 #[inline(always)]
 fn scaled<S: WideOps>(s: &S, factor: S::Word, v: S::Word) -> S::Word {
     round_product(s, s.mul(factor, v), FACTOR_BITS)

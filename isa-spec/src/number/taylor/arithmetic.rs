@@ -1,4 +1,4 @@
-//! The arithmetic of coefficients: what series need of the numbers that they consist of.
+//! The arithmetic of coefficients: the operations that functions of series apply to single coefficients.
 
 use crate::arith::Elementary;
 use crate::fault::Eval;
@@ -33,8 +33,8 @@ pub trait CoefficientArithmetic: Copy {
     fn pow(&self, a: Self::Cell, b: Self::Cell) -> Eval<Self::Cell>;
     /// Raises `a` to an integer power.
     fn powi(&self, a: Self::Cell, n: Self::Exponent) -> Eval<Self::Cell>;
-    /// Returns the power with the exponent n - m. `power` is the power with the exponent n. For a negative n it is
-    /// divided by `a` m times, because n - m might wrap.
+    /// Returns the power with the exponent n - m. `power` is the power with the exponent n. For a negative n,
+    /// `power` is divided by `a` m times, because n - m might wrap.
     fn lower_power(&self, a: Self::Cell, power: Self::Cell, n: Self::Exponent, m: usize) -> Eval<Self::Cell>;
     /// Returns the real nearest to an exponent.
     fn of_exponent(&self, n: Self::Exponent) -> Eval<Self::Cell>;
@@ -47,7 +47,8 @@ pub trait CoefficientArithmetic: Copy {
     /// Rotates the point (x, y) by the negated angle.
     fn rotate_back(&self, x: Self::Cell, y: Self::Cell, angle: Self::Cell) -> Eval<[Self::Cell; 2]>;
 
-    /// Returns the result of `less` if a < b, otherwise that of `other`. If that isn't known yet, evaluates both.
+    /// Returns the result of `less` if a < b, otherwise that of `other`. If the result of the comparison isn't
+    /// known yet, evaluates both.
     fn if_less<const K: usize>(
         &self,
         a: Self::Cell,

@@ -2,8 +2,8 @@
 //! from the preceding ones (Griewank and Walther, table 13.2). Powers are elsewhere.
 //!
 //! The equations relate *rates*: t·u'(t), whose coefficients are k·u_k. Unlike u', the rate keeps every
-//! coefficient at its index. In a product with a rate, the other factor's last coefficient is never needed.
-//! It isn't computed, because it might overflow.
+//! coefficient at its index. In a product with a rate, the other factor's last coefficient is never needed, and
+//! isn't computed, because it might overflow.
 
 use super::TaylorReals;
 use super::arithmetic::CoefficientArithmetic;
@@ -93,7 +93,7 @@ impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
         })
     }
 
-    /// A sine or a cosine, given its primal and its partner's: v' = ±w·u' and w' = ±v·u'.
+    /// A sine or a cosine v, given its primal and the primal of its partner w: v' = ±w·u' and w' = ±v·u'.
     fn wave(&self, [sign, other]: Signs, [v, w]: [R::Cell; 2], u: &Jet<R, N>) -> Eval<Jet<R, N>> {
         let rates = self.rates(u)?;
         let (mut v, mut w) = (Coefficients::constant(v), Coefficients::constant(w));

@@ -3,13 +3,13 @@
 //!
 //! Coefficient k of a series is the k-th derivative along the direction, divided by k!. Coefficient 0, the
 //! *primal*, is computed by the plain system's own operation. The primal alone determines comparisons,
-//! conversions and texts, so a run over them takes the same branches as the plain run and has the same bits.
-//! The other coefficients follow the textbook (Griewank and Walther, "Evaluating Derivatives", 2nd edition,
-//! SIAM 2008, chapter 13).
+//! conversions and texts. So a run with Taylor numbers takes the same branches as a run with plain numbers, and
+//! its primals have the same bits. The other coefficients follow the textbook (Griewank and Walther,
+//! "Evaluating Derivatives", 2nd edition, SIAM 2008, chapter 13).
 //!
 //! A series is a constant if all coefficients except the primal are 0, and a function of constants is a
-//! constant. Its derivatives aren't computed, so derivatives that aren't needed never fault. Each coefficient
-//! is rounded like in the plain system. This module knows no row and no machine.
+//! constant. The derivatives of such a function aren't computed, so derivatives that aren't needed never fault.
+//! Each coefficient is rounded like in the plain system. This module is independent of rows and of the machine.
 
 mod arithmetic;
 mod elementary;

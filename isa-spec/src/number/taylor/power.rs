@@ -64,8 +64,8 @@ impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
         Ok(sum.with_primal(primal))
     }
 
-    /// b·(b-1)·…·(b-m+1) / m! · a^(b-m), the m-th Taylor coefficient of the power at a. It is 0 if a factor
-    /// is 0, even if a^(b-m) doesn't exist.
+    /// b·(b-1)·…·(b-m+1) / m! · a^(b-m), the m-th Taylor coefficient of the power at a. The coefficient is 0 if
+    /// a factor is 0, even if a^(b-m) doesn't exist.
     fn power_coefficient(
         &self,
         exponent: R::Cell,

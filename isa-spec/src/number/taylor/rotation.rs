@@ -1,5 +1,6 @@
 //! Rotation of points of series, as a bijection of their coefficients. If the plain system's rotation is
-//! exactly invertible, so is this one. Uses no functions except sine and cosine.
+//! exactly invertible, the rotation of series is exactly invertible, too. The only functions of series that
+//! this module uses are sine and cosine.
 //!
 //! Every coefficient of the point is rotated by the angle's primal. The rest of the angle then adds to each
 //! coefficient a number computed from lower coefficients. Forward rotation proceeds from the highest

@@ -1,4 +1,4 @@
-//! Truncated Taylor series and the four basic operations on them. Knows no functions of series.
+//! Truncated Taylor series and the four basic operations on them. Other modules define functions of series.
 
 use std::cmp::Ordering;
 use std::ops::Range;

@@ -1,6 +1,7 @@
-//! The error function and the logarithm of the gamma function of series. Their derivatives are series again:
-//! that of the error function is an exponential, the other is Stirling's series, evaluated with series as
-//! numbers. Uses no other functions of series than logarithms and exponentials.
+//! The error function and the logarithm of the gamma function of series. Their derivatives are functions of
+//! series, too. The derivative of the error function is an exponential. The derivative of log Γ is computed by
+//! Stirling's series, with series as numbers. The only other functions of series that this module uses are
+//! logarithms and exponentials.
 
 use super::TaylorReals;
 use super::arithmetic::CoefficientArithmetic;

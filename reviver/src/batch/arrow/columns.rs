@@ -1,5 +1,5 @@
-//! Conversion of record-batch columns to the numbers of cells. This module knows the column types and the program's
-//! number system; the lane plan decides which cells the program has.
+//! Conversion of record-batch columns to the numbers of cells. This module depends on the column types and the
+//! program's number system. The lane plan checks that the program has the cells.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ use reviver_vm::values::element_name;
 use super::refused::ArrowRefused;
 use crate::numbers::put_reals;
 
-/// Columns of an Arrow schema. Each gives numbers to one cell, or to all cells of an array.
+/// Columns of an Arrow schema. Each column has the numbers of one cell, or of all cells of an array.
 #[derive(Clone, Debug)]
 pub struct ArrowColumns(Vec<ShapedColumn>);
 
@@ -28,7 +28,7 @@ pub struct ArrowColumns(Vec<ShapedColumn>);
 struct ShapedColumn {
     name: String,
     shape: Shape,
-    /// Count of numbers that the column has in each lane.
+    /// Number of values that the column has in each lane.
     parts: usize,
 }
 
@@ -98,9 +98,9 @@ impl ShapedColumn {
     /// Returns the numbers of all lanes without the nesting of lists, lane by lane. Returns an error if a number is
     /// null.
     fn values(&self, column: &ArrayRef) -> Result<ArrayRef, ArrowRefused> {
-        // Count of elements of `array` that belong to one lane.
+        // Number of elements of `array` that belong to one lane.
         let (mut array, mut in_lane) = (column.clone(), 1);
-        // The first lane with a null, and the index of the null number in the lane.
+        // The first lane with a null, and the index of the null among the numbers of this lane.
         let mut null: Option<(usize, usize)> = None;
         loop {
             if let Some(at) = first_null(&array) {
@@ -234,7 +234,7 @@ impl ArrowValues {
     }
 }
 
-/// Converts integers to reals of exactly the same value, as for NumPy arrays.
+/// Converts integers to reals with exactly the same value, as the conversion of NumPy arrays does.
 fn put_as_reals<I: Copy + Into<i128>>(
     program: &Program,
     values: &[I],

@@ -46,9 +46,10 @@ use super::given::GivenNumbers;
 use super::lanes::{LaneInputs, LaneResults};
 use crate::error::Error;
 
-/// Each row is a lane. Columns are named after cells (`x`, `A[3]`) or arrays. An array column has fixed-size lists, a
-/// matrix column lists of the matrix rows. Elements are integers of 8 to 64 bits, floats of 16 to 64 bits, or
-/// booleans; unsigned integers are bit patterns. Nothing is copied before the batch runs.
+/// Converts a record batch to inputs. Each row is a lane. Columns are named after cells (`x`, `A[3]`) or arrays. The
+/// column of a vector has fixed-size lists. The column of a matrix has a list of rows in each lane, and each row is a
+/// list. Elements are integers of 8 to 64 bits, floats of 16 to 64 bits, or booleans; unsigned integers are bit
+/// patterns. Nothing is copied before the batch runs.
 ///
 /// # Errors
 /// [`Error::Arrow`] if a column has another type, or a number is null. A mismatch between columns and the program's
@@ -65,10 +66,10 @@ impl TryFrom<&RecordBatch> for LaneInputs<'_> {
 }
 
 impl LaneResults {
-    /// Returns the results as a record batch with a row for each lane. Integer columns have the width of the
-    /// program's word; real columns are `f64` or `f32`. If all cells of an array are results, the array is one column
-    /// of fixed-size lists. If the batch continues after failures, failed lanes are null. A column `status` then has
-    /// 0 for each successful lane, otherwise [`LaneFailure::status`].
+    /// Returns the results as a record batch with a row for each lane. Integer columns have the width of the program's
+    /// word; real columns are `f64` or `f32`. If all cells of an array are results, the array is one column of
+    /// fixed-size lists. If the batch continues after failures, failed lanes are null. In that case, a column `status`
+    /// has 0 for each successful lane, and [`LaneFailure::status`] for each failed lane.
     ///
     /// # Errors
     /// [`Error::Arrow`] if a fixed-point real has no exact `f64`.

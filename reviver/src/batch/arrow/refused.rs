@@ -1,4 +1,4 @@
-//! Errors of conversions between Arrow columns and lanes. This module only words the messages.
+//! Errors of conversions between Arrow columns and lanes. This module only formats the messages.
 
 use arrow_schema::{ArrowError, DataType};
 use thiserror::Error;
@@ -10,7 +10,7 @@ use thiserror::Error;
 pub enum ArrowRefused {
     #[error("the column `{name}` has the type {found}, which no cell has: {}", cure(found))]
     Type { name: String, found: Box<DataType> },
-    /// Lists nested deeper than two levels; arrays of a program have one or two dimensions.
+    /// Lists that are nested more than two levels deep, although arrays of a program have one or two dimensions.
     #[error(
         "the column `{name}` has lists in lists in lists: write a vector as one list in each lane, a matrix as a list of its rows"
     )]
@@ -27,7 +27,7 @@ pub enum ArrowRefused {
     Array(#[from] ArrowError),
 }
 
-/// Returns advice for a column whose type lanes can't have.
+/// Returns advice for a column whose type can't be converted to lanes.
 fn cure(found: &DataType) -> &'static str {
     match found {
         DataType::List(_) | DataType::LargeList(_) | DataType::ListView(_) | DataType::LargeListView(_) => {

@@ -1,4 +1,4 @@
-//! Lane results as record batches. This module knows the lane plan; it executes nothing.
+//! Lane results as record batches. This module reads the lane plan, and executes nothing.
 
 use std::sync::Arc;
 
@@ -146,13 +146,13 @@ fn number_type(class: Class, word: Word, real: RealSystem) -> DataType {
 }
 
 fn list_of(element: DataType, length: &u64) -> DataType {
-    // Arrays of a program are far shorter than 2³¹. If this one isn't, constructing the list array reports the wrong
-    // length.
+    // Arrays of a program are far shorter than 2³¹. If an array is longer, the construction of the list array reports a
+    // wrong length.
     let length = i32::try_from(*length).unwrap_or(i32::MAX);
     DataType::FixedSizeList(Arc::new(Field::new("item", element, false)), length)
 }
 
-/// Interleaves columns: the numbers of lane 0 in all columns, then those of lane 1, and so on.
+/// Interleaves columns: the result has the numbers of lane 0 in all columns, then the numbers of lane 1, and so on.
 fn one_after_the_other(lanes: usize, columns: &[&[u64]]) -> Vec<u64> {
     if let [column] = columns {
         return column.to_vec();

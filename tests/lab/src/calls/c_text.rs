@@ -117,8 +117,8 @@ impl CTextReady<'_> {
     }
 }
 
-/// Statuses of C functions, as the header of the C text defines them. This one means that a cell isn't cleared at the
-/// end.
+/// The status that a C function returns if a cell isn't cleared at the end. The header of the C text defines this
+/// number.
 const NOT_CLEAR: i64 = 10;
 const UNVERIFIED_FIRST: i64 = 11;
 const UNVERIFIED_LAST: i64 = 15;

@@ -213,7 +213,7 @@ fn inverted_twice(subject: &CallSubject) -> Option<CallSubject> {
     is_reversible.then(|| CallSubject::new(&inverse(&inverse(&subject.text).ok()?).ok()?).ok())?
 }
 
-/// Law: calls of the second program give the same results.
+/// Law: calls of the second program give the same results as calls of the first one.
 fn same_runs(case: &CallCase) -> Result<Compared, String> {
     let Some((other, ready)) = case.other else { return Ok(Compared::default()) };
     let Some(own) = asked(case.ready, CallKind::Forward, case.lanes)? else { return Ok(Compared::default()) };

@@ -31,14 +31,15 @@ pub enum CallOutcome {
     StepLimit,
     /// The call completed, but cells, stacks or tapes have leftovers.
     Leftovers,
-    /// The call has no derivative: it doesn't exist, or the engine can't verify it.
+    /// The call gives no derivative, because the derivative doesn't exist, or because the engine can't verify it.
     NoDerivative,
 }
 
 /// Result of a completed call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallResult {
-    /// Bits of the results, as a state stores them: of the cells [`CallSubject::found`], or of losses and derivatives.
+    /// Bits of the results, as a state stores them. The results are the values of the cells [`CallSubject::found`], or
+    /// the losses and derivatives.
     pub words: LaneWords,
     /// Number of steps, if the engine reports it.
     pub steps: Option<u64>,

@@ -27,9 +27,9 @@ pub enum CallKind {
     Forward,
     /// Run from results to inputs.
     Backward,
-    /// Computes the first loss, and its derivatives by each real input.
+    /// Computes the first loss, and its derivative with respect to each real input.
     Gradient,
-    /// Computes all losses, and the derivatives of each by each real input.
+    /// Computes all losses, and the derivative of each loss with respect to each real input.
     Jacobian,
 }
 
@@ -151,9 +151,9 @@ impl CallSubject {
             && !self.program.reads_mode()
     }
 
-    /// Returns the inputs of lanes for forward calls. Families of eight lanes have equal integers, so that most of
-    /// them take the same path. The first lane has the program's own numbers. Other lanes have nearby reals, and few
-    /// other integers, because most would trap.
+    /// Returns the inputs of lanes for forward calls. Families of eight lanes have equal integers, so that most of them
+    /// take the same path. The first lane has the program's own numbers. Other lanes have reals near these numbers.
+    /// Only a few lanes have other integers, because most other integers would cause a trap.
     pub fn lanes(&self, count: usize) -> Vec<LaneWords> {
         let (mut rng, start) = (Rng::new(11), self.own_start(CallKind::Forward));
         let (unused, system) = (64 - self.program.module().word.bits(), self.program.module().real);

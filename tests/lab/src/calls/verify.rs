@@ -1,5 +1,5 @@
-//! Checks random programs against the laws of calls on one engine. For the first violation it reports a shrunk
-//! program. It counts comparisons, so that a law that not a comparison is noticed.
+//! Checks random programs against the laws of calls on one engine. For the first violation it reports a shrunk program.
+//! It counts the comparisons of each law. So the tests notice a law that compares nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

@@ -16,7 +16,7 @@ struct Rounds {
 }
 
 impl Writer<'_> {
-    /// Writes `if c … else … fi c`, with or without `else`.
+    /// Writes `if c … fi c`, with or without `else`.
     pub fn branch(&mut self) -> bool {
         let simple = self.rng.chance(40);
         let (entry, exit, uses) = if simple {

@@ -28,7 +28,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes named constants, which every procedure sees.
+    /// Writes named constants, which are visible in every procedure.
     pub fn constants(&mut self) {
         let (name, value) = (self.name("K"), self.rng.within(0..=5));
         let text = *self.rng.pick(&["{}", "{} + 1 - 1", "({} << 1) / 2", "0x0{}"]);

@@ -9,7 +9,7 @@ use super::procedure::{Macro, Procedure};
 use super::scope::{Extent, Scope, Variable};
 use crate::rng::Rng;
 
-/// Place of a statement, which restricts the statements that are possible.
+/// Kind of place in the program. It restricts the kinds of statements that the generator may write at the place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Place {
     /// In main, executed exactly once in every run, so the contents of stacks and tapes are known.

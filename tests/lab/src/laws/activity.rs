@@ -7,8 +7,9 @@ use super::second_order::cells;
 use crate::run::{LONGEST, trace};
 use crate::subject::Subject;
 
-/// Number of losses to try. `NUMBERS` is the number of inputs to differentiate by.
+/// Maximum number of losses that are tried.
 const LOSSES: usize = 3;
+/// Maximum number of inputs of a confined gradient.
 const NUMBERS: usize = 2;
 
 /// Law: a gradient with respect to a few inputs has the same bits as these components of the full gradient.

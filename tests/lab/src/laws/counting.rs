@@ -22,8 +22,8 @@ fn shows(machine: &mut Machine, direction: Travel) -> Vec<(u32, u64)> {
     shown
 }
 
-/// Law: each execution of a `show` in the first forward run shows a value, in single steps as in one run. Backward
-/// and repeated forward runs show nothing.
+/// Law: in the first forward run, each execution of a `show` prints a value, whether the machine runs in single steps
+/// or at once. Backward runs and repeated forward runs print nothing.
 pub fn shown_once(subject: &Subject) -> Result<(), String> {
     let mut machine = subject.machine(true);
     let first = shows(&mut machine, Travel::Forward);

@@ -40,7 +40,8 @@ pub fn turning_point(subject: &Subject) -> Result<(), String> {
     let late = Differentiated { whole: true, ..late };
     let cells = reals(&late);
     losses(&cells).take(LOSSES).try_for_each(|loss| {
-        // A run that traps after the last change has no end to turn at.
+        // A run that traps after the last change of the loss doesn't reach its end, so its gradient can't turn at the
+        // end.
         let Ok(expected) = gradient(&late, loss) else { return Ok(()) };
         let found = gradient(&early, loss).map_err(|error| format!("turning early: {error}"))?;
         let components = |gradient: &Gradient| late.components(&gradient.adjoints, 0, &cells).unwrap();

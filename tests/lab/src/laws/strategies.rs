@@ -24,8 +24,8 @@ fn strategies(leaves: &[u64]) -> impl Iterator<Item = Retention> + '_ {
     all.map(|(strategy, memory)| Retention { strategy, memory })
 }
 
-/// Parts of a gradient that don't depend on the strategy: loss, adjoints, drops, steps of the reverse sweep, and
-/// losses.
+/// Parts of a gradient that don't depend on the strategy: the bits of the loss, adjoints, number of drops, number of
+/// steps of the reverse sweep, and reports of lost derivatives.
 type Outcome = (u64, Vec<Vec<u64>>, u64, u64, Vec<(u32, Loss, Tally)>);
 
 fn outcome(gradient: Gradient) -> Outcome {

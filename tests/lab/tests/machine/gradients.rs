@@ -70,7 +70,7 @@ fn vectors_exist_for_most_functions_of_reals() {
 
 const SYSTEMS: [&str; 3] = ["f64", "f32", "fixed 43"];
 
-/// Values at the edges of functions' domains.
+/// Arguments at the edges of the functions' domains.
 const CORNERS: [f64; 10] = [-2.0, -1.0, -0.5, -0.0, 0.0, 0.25, 1.0, 2.0, 1e-6, 3.7];
 
 /// One-line program, run at many values of its reals and integers.
@@ -215,8 +215,8 @@ fn read_cells_keep_their_adjoints() {
         "; tape: 2.5, 7\n.inout x: real = 0, n, y: real\nread x\nread n\nadd.square y, x\nwrite x\nwrite n\n";
     let mut line = Line::on(REFERENCE, text);
     line.try_at(&[0.0, 1.0], &[0]);
-    // Five backward steps are compared. The forward steps that are compared end where an adjoint of a vacant cell is
-    // dropped.
+    // The comparison includes five backward steps. In the forward direction it ends at the first step that drops an
+    // adjoint of a vacant cell.
     assert!(line.compared >= 5, "{}", line.compared);
     assert_eq!(line.subject.tape, [TapeEntry::Int(7), TapeEntry::Real(2.5f64.to_bits())]);
 }
@@ -281,8 +281,8 @@ fn cells_overwritten_before_a_rule_are_restored() {
     assert!(is_close(x, 0.7 * by_a) && is_close(y, 0.1 * by_a), "{x} {y}");
 }
 
-/// Adjoints as operands in place of cells, and the mode in place of an integer: the text is refused, or the program
-/// runs and is undone.
+/// An adjoint is written as an operand instead of a cell, or the mode instead of an integer. Either the assembler
+/// refuses the text, or the program runs and is undone.
 #[test]
 fn adjoints_and_the_mode_are_allowed_in_some_operands() {
     let may = [

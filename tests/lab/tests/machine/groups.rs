@@ -34,12 +34,13 @@ struct InputCell {
     cell: usize,
 }
 
-/// Program with the group call of those losses that share a turning point.
+/// Program, with its losses that have the same turning point, and the group call that computes their gradients.
 struct Trial {
     start: RunStart,
     given: Vec<InputCell>,
     losses: Vec<usize>,
-    /// Compiled function for each loss, in a single lane. The list is shorter if a loss needs a machine.
+    /// For each loss, the compiled function that computes its gradient in a single lane. Losses whose gradient needs a
+    /// machine have no entry.
     alone: Vec<CompiledCall>,
     group: Option<GroupCall>,
     /// True if the group may be abandoned even though each of its lanes would complete alone.

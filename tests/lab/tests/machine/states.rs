@@ -152,11 +152,14 @@ fn reals_have_the_bits_of_their_system() {
 fn constants_and_the_mode_match_the_program() {
     let Middle { program, .. } = middle();
     let (int, real) = (program.constants(Class::Int).start, program.constants(Class::Real).start);
-    assert_eq!(refusal(|s| s.ints[int] ^= 1), "the constants are not the program's");
-    assert_eq!(refusal(|s| s.reals[real] ^= 1), "the constants are not the program's");
+    assert_eq!(refusal(|s| s.ints[int] ^= 1), "the constants differ from those of the program");
+    assert_eq!(refusal(|s| s.reals[real] ^= 1), "the constants differ from those of the program");
     assert_eq!(refusal(|s| s.ints[MODE] = 2), "gradient mode is neither on nor off");
     assert_eq!(refusal(|s| s.ints[MODE] = 1), "gradient mode is on, and there are no adjoints");
-    assert_eq!(refusal(|s| s.adjoints_mut().stack.clear()), "the adjoints don't match the values");
+    assert_eq!(
+        refusal(|s| s.adjoints_mut().stack.clear()),
+        "the number of adjoints differs from the number of values"
+    );
 }
 
 #[test]
@@ -209,7 +212,7 @@ fn call_records_are_consecutive() {
     assert_eq!(refusal(|s| s.inverted = true), innermost);
     assert_eq!(refusal(|s| s.frame.reals += 1), innermost);
     assert_eq!(refusal(|s| s.references.clear()), innermost);
-    let record = "a call record does not continue the one before";
+    let record = "a call record does not continue the previous record";
     assert_eq!(refusal(|s| s.calls[0].inverted = true), record);
     assert_eq!(refusal(|s| s.calls[0].frame.ints = 1), record);
     assert_eq!(refusal(|s| s.calls[0].site = 1), "a call record names no call of its procedure");
@@ -236,7 +239,7 @@ fn only_calls_with_a_rule_have_parts() {
     assert!(decode(&subject.program, &encode(&subject.program, &state, None).unwrap()).is_ok());
     state.ints[MODE] = 1;
     let why = refused(&subject.program, &state, None);
-    assert_eq!(why, "two calls with a rule are open, or one is open in gradient mode");
+    assert_eq!(why, "two calls with a rule are open, or such a call is open in gradient mode");
 }
 
 /// The cells that call records claim are counted before memory is allocated for them.
@@ -325,11 +328,12 @@ fn records_have_valid_numbers_and_costs() {
         Cost { drops: 2, ..NO_COST },
     ] {
         let why = refused_records(vec![(0, Kept { cost, ..KEPT })], Vec::new());
-        assert_eq!(why, "a record of the history costs more than a cell has bits");
+        assert_eq!(why, "a record of the history counts more lost bits than a cell has");
     }
 }
 
-/// Data of a suspended gradient, as a file may contain them: losses, data for verification, and the turning point.
+/// Data of a suspended gradient, as a file may contain them: counts of lost derivatives, data for verification, and the
+/// turning point.
 type ExplanationText = (BTreeMap<(u32, Loss), Tally>, Option<Watched>, Option<Turned>);
 type Watched = (u64, Option<(u32, f64)>, Option<(u32, f64)>, f64);
 /// Data of a turning point: step, position and largest number; seeded cells; values of these cells.
@@ -365,7 +369,7 @@ fn a_saved_gradient_belongs_to_its_program() {
         (BTreeMap::new(), None, turned(at + 1, 0)),
         (BTreeMap::new(), None, Some(((0, 1, 0.0), vec![(0, 0)], Vec::new()))),
     ] {
-        assert_eq!(reported(wrong), Err("its data about a gradient belong to another program"));
+        assert_eq!(reported(wrong), Err("the data of its unfinished gradient belong to another program"));
     }
 }
 

@@ -1,6 +1,5 @@
-//! The buffers that a shader's bindings refer to, for one block of lanes at a time: sending inputs, submitting
-//! dispatches, reading results. This module is independent of the choice of the next dispatch, and of the block's
-//! position in the batch.
+//! The buffers of a shader's bindings, for one block of lanes at a time. This module sends inputs, submits dispatches
+//! and reads results. It is independent of the choice of the next dispatch, and of the block's position in the batch.
 
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -15,12 +14,14 @@ use crate::device::{BatchDevice, WaitLimit};
 use crate::error::BatchError;
 use crate::shader::{Parameters, WORKGROUP, status};
 
-/// Buffers for a number of lanes. A block uses them from the time its inputs are sent until its results are read.
+/// Buffers for a number of lanes. A block uses the buffers from the time when its inputs are sent until its results are
+/// read.
 #[derive(Debug)]
 pub(super) struct Buffers {
     capacity: usize,
     shape: WordShape,
-    /// The parameters of a block's first dispatch, and at offset [`OF_NEXT`] those of its other dispatches.
+    /// The parameters of a block's first dispatch. At offset [`OF_NEXT`], the parameters of the block's other
+    /// dispatches.
     parameters: wgpu::Buffer,
     /// Staging buffer for inputs from the CPU. It is mapped while no block uses the buffers.
     send: wgpu::Buffer,
@@ -28,8 +29,8 @@ pub(super) struct Buffers {
     outputs: wgpu::Buffer,
     statuses: wgpu::Buffer,
     steps: wgpu::Buffer,
-    /// Staging buffer for results. It holds the number of unfinished lanes and the device's clock, and after them
-    /// output words, steps and statuses.
+    /// Staging buffer for results: the number of unfinished lanes, the device's clock, output words, steps and
+    /// statuses, in this order.
     read_back: wgpu::Buffer,
     clock: Option<DeviceClock>,
     of_first: wgpu::BindGroup,
@@ -56,7 +57,7 @@ pub(super) struct DispatchRequest {
     pub with_results: bool,
 }
 
-/// A submission whose results the CPU hasn't read yet.
+/// A submission whose results the CPU has not yet read.
 #[derive(Debug)]
 pub(super) struct Pending {
     pub begun: Instant,
@@ -73,14 +74,16 @@ struct PendingMapping {
     mapped: Receiver<Result<(), wgpu::BufferAsyncError>>,
 }
 
-/// Offset of the parameters of a block's later dispatches, in bytes. No device requires a larger alignment.
+/// Offset, in bytes, of the parameters of a block's later dispatches. No device requires a larger alignment of
+/// parameters.
 const OF_NEXT: usize = 256;
-/// The buffer of statuses is cleared to 0, so 0 must be the status of a lane that begins.
+/// The buffer of statuses is cleared to 0 before a block's first dispatch, so 0 must be the status of a lane that
+/// begins.
 const _: () = assert!(status::BEGINS == 0);
 
 impl LaneSpan {
-    /// Returns the distance between consecutive words of a lane, in words. It is the number of lanes, rounded up to
-    /// whole workgroups.
+    /// Returns the distance between consecutive words of a lane, in words: the number of lanes, rounded up to whole
+    /// workgroups.
     fn stride(self) -> usize {
         self.lanes.next_multiple_of(WORKGROUP as usize)
     }
@@ -164,7 +167,7 @@ impl Buffers {
         self.capacity
     }
 
-    /// Writes the inputs of a block's lanes to the staging buffer: those in `range` of each column.
+    /// Writes the inputs of a block's lanes to the staging buffer. The block has the lanes `range` of each column.
     pub fn send(
         &mut self,
         device: &BatchDevice,
@@ -190,7 +193,7 @@ impl Buffers {
         Ok(())
     }
 
-    /// Submits work on a block, after its inputs were sent.
+    /// Submits work on a block whose inputs were sent.
     pub fn submit(
         &mut self,
         device: &BatchDevice,
@@ -229,7 +232,7 @@ impl Buffers {
         Ok(Pending { begun, with_results: request.with_results, has_dispatches, answer })
     }
 
-    /// Waits for a submission. Returns the number of lanes that haven't ended after its last dispatch.
+    /// Waits for a submission. Returns the number of lanes that have not ended after the submission's last dispatch.
     pub fn left(&self, device: &BatchDevice, pending: &Pending, limit: WaitLimit) -> Result<u32, BatchError> {
         device.wait(&pending.answer.submission, &pending.answer.mapped, limit)?;
         let bytes = self.back_bytes(device, 0..STATUS)?;
@@ -237,7 +240,7 @@ impl Buffers {
         count
             .first()
             .copied()
-            .ok_or_else(|| BatchError::Device("it returned no number of unfinished lanes".to_owned()))
+            .ok_or_else(|| BatchError::Device("a result has no number of unfinished lanes".to_owned()))
     }
 
     /// Returns the time that the device worked on a finished submission; `None` if the device has no clock, or the
@@ -351,8 +354,8 @@ impl Buffers {
     }
 }
 
-/// Requests a mapping of the first `bytes` bytes of a buffer. The request completes when the device no longer uses the
-/// buffer; then the returned channel receives the result.
+/// Requests a mapping of the first `bytes` bytes of a buffer. When the device no longer uses the buffer, the request
+/// completes, and the returned channel receives its result.
 fn map(buffer: &wgpu::Buffer, mode: MapMode, bytes: usize) -> Receiver<Result<(), wgpu::BufferAsyncError>> {
     let (sender, receiver) = sync_channel(1);
     buffer.map_async(mode, 0..bytes as u64, move |result| {
@@ -362,7 +365,7 @@ fn map(buffer: &wgpu::Buffer, mode: MapMode, bytes: usize) -> Receiver<Result<()
     receiver
 }
 
-/// Returns the error for a column with `are` lanes that should have `should` lanes.
+/// Returns the error for a column with `are` lanes, although `should` lanes were expected.
 pub(super) fn count(are: usize, should: usize) -> BatchError {
     BatchError::Count { what: "lanes in a column".to_owned(), are, should }
 }

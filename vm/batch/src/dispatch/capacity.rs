@@ -38,8 +38,8 @@ impl WordShape {
         (self.outputs + self.steps) * WORD + STATUS
     }
 
-    /// Returns the maximum number of lanes of one dispatch, a multiple of [`WORKGROUP`]. With this number, every
-    /// buffer fits its binding and every word index fits `u32`. Returns 0 if not even one workgroup fits.
+    /// Returns the maximum number of lanes of one dispatch: the largest multiple of [`WORKGROUP`] for which every
+    /// buffer fits into its binding and every word index fits into `u32`. Returns 0 if not even one workgroup fits.
     pub fn most_lanes(&self, limits: &wgpu::Limits) -> usize {
         let of_buffer = usize::try_from(limits.max_buffer_size).unwrap_or(usize::MAX);
         let of_binding = usize::try_from(limits.max_storage_buffer_binding_size).unwrap_or(usize::MAX);
@@ -58,8 +58,8 @@ impl WordShape {
     }
 }
 
-/// Returns the two dimensions of a dispatch that covers at least `lanes` lanes; the first has at most `per_dimension`
-/// workgroups.
+/// Returns the two dimensions, in workgroups, of a dispatch for at least `lanes` lanes. The first dimension is at most
+/// `per_dimension`.
 pub(super) fn groups(lanes: usize, per_dimension: u32) -> (u32, u32) {
     let all = u32::try_from(lanes.div_ceil(WORKGROUP as usize)).unwrap_or(u32::MAX).max(1);
     let rows = all.div_ceil(per_dimension.max(1));

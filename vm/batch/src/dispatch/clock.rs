@@ -1,10 +1,11 @@
-//! Measures how long a device works on a submission, by the device's own clock. This module is independent of lanes.
+//! Measures the time that a device works on a submission, by the device's own clock. This module is independent of
+//! lanes.
 
 use std::time::Duration;
 
 use crate::device::BatchDevice;
 
-/// Timestamp queries: the beginning of a submission's first dispatch, and the end of its last one.
+/// Timestamp queries: for the beginning of a submission's first dispatch, and for the end of its last dispatch.
 #[derive(Debug)]
 pub(super) struct DeviceClock {
     noted: wgpu::QuerySet,
@@ -13,7 +14,7 @@ pub(super) struct DeviceClock {
     nanoseconds_of_a_tick: f64,
 }
 
-/// The number of timestamps: begin and end.
+/// The number of timestamps of a submission: the beginning and the end.
 const NOTES: u32 = 2;
 /// Size of the timestamps, in bytes.
 pub(super) const CLOCK_BYTES: usize = 16;

@@ -1,5 +1,5 @@
-//! The kernels of a shader on a device. Lanes begin with the non-resumable kernel if the shader has one. The
-//! resumable kernel is then compiled when a lane first needs it.
+//! The kernels of a shader on a device. If the shader has a non-resumable kernel, lanes begin with it, and the
+//! resumable kernel is compiled when a lane first needs it.
 
 use std::sync::{Arc, OnceLock};
 
@@ -18,7 +18,7 @@ pub(super) struct Kernels {
     shape: WordShape,
     single: Option<Pipeline>,
     resumable: OnceLock<Pipeline>,
-    /// The code of the resumable kernel, which may be compiled later.
+    /// The source of the resumable kernel, which may be compiled later.
     source: Arc<ShaderSource>,
     most_iterations: u32,
 }
@@ -57,8 +57,8 @@ impl Kernels {
         self.single.is_some()
     }
 
-    /// Returns the kernel of a kind, and compiles it first if needed. A shader without a non-resumable kernel uses
-    /// the resumable one instead.
+    /// Returns the kernel of a kind. Compiles the kernel if it isn't compiled yet. Returns the resumable kernel if the
+    /// shader has no non-resumable kernel.
     ///
     /// # Errors
     ///
@@ -80,8 +80,8 @@ impl Kernels {
 /// Input column of the lane with which a kernel is warmed up. The results of this lane are dropped.
 const NOTHING: [u64; 1] = [0];
 
-/// Compiles a kernel completely. Some drivers do part or all of the work at the first dispatch. So the kernel is
-/// dispatched once, for a lane that executes no steps, and the results of that lane are discarded.
+/// Compiles a kernel completely. Some drivers compile, or finish compiling, only at the first dispatch. So this
+/// function dispatches the kernel once, for a lane that executes no steps, and discards the results of this lane.
 fn compiled(
     device: &BatchDevice,
     source: &Arc<ShaderSource>,

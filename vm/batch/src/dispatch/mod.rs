@@ -1,14 +1,14 @@
-//! Execution of lanes on a device: a shader with its memory, and batches in blocks that fit it. This module is
-//! independent of SSA functions and programs.
+//! Execution of lanes on a device: a shader with its buffers, and batches in blocks that fit into the buffers. This
+//! module is independent of SSA functions and programs.
 //!
 //! | module | contents |
 //! |---|---|
-//! | `capacity` | how many lanes fit |
+//! | `capacity` | the number of lanes that fit on a device |
 //! | `kernels` | choice of the kernels that lanes begin and continue with |
 //! | `pipeline` | a compiled kernel |
 //! | `buffers` | memory for one block of lanes |
-//! | `pace` | how much work is submitted at once |
-//! | `clock` | how long the device works on it |
+//! | `pace` | the amount of work in one submission |
+//! | `clock` | the time that a device works on a submission |
 
 mod buffers;
 mod capacity;
@@ -40,7 +40,7 @@ use crate::valid::names_wide_floats;
 pub enum LaneStatus {
     /// The lane has reached the end of its run, and its outputs are valid.
     Finished,
-    /// A check failed, or the device can't decide: the CPU has to execute the lane.
+    /// A check failed, or the device can't decide the outcome. The CPU must execute the lane.
     Failed,
     /// The lane exceeded its step limit.
     OutOfSteps,
@@ -52,15 +52,17 @@ pub enum LaneStatus {
 pub struct LanesRun {
     /// The outcome of each lane.
     pub statuses: Vec<LaneStatus>,
-    /// The number of steps of each lane; empty if the request doesn't ask for it. Undefined for a failed lane.
+    /// The number of steps of each lane. Empty if the request doesn't ask for step counts. The number is undefined for
+    /// a failed lane.
     pub steps: Vec<u64>,
     /// Compile time of the resumable kernel, if this batch was the first one that needed the kernel.
     pub compile: Duration,
-    /// Time for laying out words for the device and sending them. Meanwhile the device may execute other lanes.
+    /// Time for laying out input words for the device and sending them. During this time, the device may execute other
+    /// lanes.
     pub upload: Duration,
     /// Time for fetching results from the device, and for laying them out in columns.
     pub download: Duration,
-    /// Time that the device worked on the lanes, by its own clock; `None` if it has no clock.
+    /// Time that the device worked on the lanes, by the device's own clock; `None` if the device has no clock.
     pub worked: Option<Duration>,
 }
 
@@ -76,12 +78,12 @@ pub(crate) struct DeviceShader {
     pace: Mutex<Pace>,
 }
 
-/// Maximum number of lanes of a block, even if more lanes would fit. With several blocks, the next one is sent while
-/// the device executes the previous one. But blocks must not be too small.
+/// Maximum number of lanes of a block, even if more lanes would fit. If a batch has several blocks, the CPU sends the
+/// next block while the device executes the previous one. But small blocks would leave a device partly idle.
 const LANES_OF_A_BLOCK: usize = 1 << 18;
 /// Maximum number of blocks on the device at the same time: the one being executed, and the next one.
 const BLOCKS_AT_A_TIME: usize = 2;
-/// Maximum number of block buffers kept for later batches: those of two concurrent batches.
+/// Maximum number of buffers that are kept for later batches: enough for two concurrent batches.
 const MOST_IDLE: usize = 2 * BLOCKS_AT_A_TIME;
 /// Results of at most this many bytes are copied back with every submission. Larger results are copied back when all
 /// lanes have ended.
@@ -164,7 +166,7 @@ impl DeviceShader {
         lengths.find(|length| *length != lanes).map_or(Ok(()), |length| Err(buffers::count(length, lanes)))
     }
 
-    /// Returns idle or new buffers for a block of `wanted` lanes. If buffers for that many lanes don't fit on the
+    /// Returns idle or new buffers for a block of `wanted` lanes. If buffers for `wanted` lanes don't fit on the
     /// device, returns buffers for fewer lanes.
     fn buffers(&self, wanted: usize) -> Result<Buffers, BatchError> {
         if let Some(buffers) = self.idle_buffers(wanted) {
@@ -194,7 +196,7 @@ impl DeviceShader {
         Buffers::new(&self.device, self.passes.bindings(), self.shape, lanes)
     }
 
-    /// Limits the iterations of each lane in one dispatch. Only tests use this.
+    /// Limits the iterations of each lane in one dispatch; used in tests.
     #[cfg(test)]
     pub fn limit_iterations(&self, iterations: u32) {
         *lock(&self.pace) =
@@ -218,9 +220,10 @@ struct Batch<'a, 'b> {
     pace: Pace,
     /// Buffers that no block uses.
     free: Vec<Buffers>,
-    /// The time at which the device last finished a submission.
+    /// The time at which the CPU last noticed that a submission was finished.
     heard: Instant,
-    /// Results of the batch. Until all lanes have ended, their statuses are in `statuses`, as the device's words.
+    /// Results of the batch, without the statuses. Until all lanes have ended, `statuses` has the statuses as the
+    /// device's words.
     ran: LanesRun,
     statuses: Vec<u32>,
 }
@@ -270,7 +273,8 @@ impl<'a> Batch<'a, '_> {
         if of_a_block < lanes {
             match self.shader.buffers(of_a_block) {
                 Ok(second) if second.capacity() >= of_a_block => self.free.push(second),
-                // With buffers for one block only, the next block is sent after the previous one was executed.
+                // If there are buffers for only one block, the CPU sends each block after the previous one was
+                // executed.
                 Ok(_) | Err(BatchError::Memory { .. }) => (),
                 Err(error) => return Err(error),
             }
@@ -278,8 +282,8 @@ impl<'a> Batch<'a, '_> {
         Ok(of_a_block)
     }
 
-    /// Sends the inputs of the next block, and submits its first dispatch. `begin` is the block's first lane, and
-    /// becomes the first lane of the following block.
+    /// Sends the inputs of the next block, and submits the block's first dispatch. `begin` is the block's first lane;
+    /// this function advances it to the first lane of the following block.
     fn submit(&mut self, begin: &mut usize, of_a_block: usize) -> Result<Submission, BatchError> {
         self.is_wanted()?;
         let range = *begin..(*begin + of_a_block).min(self.statuses.len());
@@ -299,7 +303,7 @@ impl<'a> Batch<'a, '_> {
         Ok(Submission { buffers, range, block, pass, iterations, pending })
     }
 
-    /// Submits dispatches of a block until all of its lanes have ended, and reads their results.
+    /// Submits dispatches of a block until all of its lanes have ended, and reads the results of the lanes.
     fn finish(&mut self, submission: Submission) -> Result<Buffers, BatchError> {
         let Submission { mut buffers, range, block, mut pass, mut iterations, mut pending } = submission;
         let device = &self.shader.device;
@@ -335,7 +339,7 @@ impl<'a> Batch<'a, '_> {
         Ok(buffers)
     }
 
-    /// Returns the kernel of a kind, and counts the time that its compilation takes.
+    /// Returns the kernel of a kind, and adds the time of its compilation to the results.
     fn pipeline(&mut self, pass: KernelKind) -> Result<&'a Pipeline, BatchError> {
         let DeviceShader { device, passes, .. } = self.shader;
         let begun = Instant::now();
@@ -395,7 +399,7 @@ impl<'a> Batch<'a, '_> {
     }
 }
 
-/// Translates the statuses of lanes that have ended. Returns an error if a lane hasn't.
+/// Translates the status words of lanes that have ended. Returns an error if a lane has not ended.
 fn ended(statuses: &[u32]) -> Result<Vec<LaneStatus>, BatchError> {
     // Fast path for the common case.
     if statuses.iter().all(|status| *status == status::FINISHED) {
@@ -413,7 +417,8 @@ fn ended(statuses: &[u32]) -> Result<Vec<LaneStatus>, BatchError> {
     statuses.iter().enumerate().map(ended).collect()
 }
 
-/// Locks a mutex, even if a thread panicked while it held the lock. The content is consistent at any time.
+/// Locks a mutex, even if another thread panicked while it held the lock. This is safe, because the content of these
+/// mutexes is always consistent.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,18 +1,20 @@
-//! Chooses how many iterations and dispatches are submitted at once, so that a device answers about ten times a second.
-//! This module is independent of devices.
+//! Chooses the number of iterations and dispatches of a submission, so that a device finishes about ten submissions a
+//! second. This module is independent of devices.
 
 use std::time::Duration;
 
 use crate::shader::KernelKind;
 
-/// Maximum target for the time of one submission. Driver watchdogs and interrupts can't act until a submission ends.
+/// Maximum target for the time of one submission. Longer submissions would delay interrupts, and might trigger the
+/// driver's watchdog.
 const LONG: Duration = Duration::from_millis(100);
-/// Minimum target for the time of one submission. After a faster submission, the next one contains more work.
+/// Minimum target for the time of one submission. If a submission takes less time, the next submission contains more
+/// work.
 const SHORT: Duration = Duration::from_millis(20);
-/// Maximum number of iterations of a lane in its first dispatch. At that time, the length of the lane's run is unknown.
+/// Maximum number of iterations of a lane in its first dispatch, when the length of the lane's run is unknown.
 const ITERATIONS_AT_FIRST: u32 = 256;
-/// Maximum growth factor of the iterations in the next non-resumable dispatch, which repeats the work of the previous
-/// one.
+/// Maximum factor by which the number of iterations grows from one non-resumable dispatch to the next, which repeats
+/// the work of the first.
 const MOST_GROWTH: u32 = 16;
 /// Maximum number of dispatches of one submission. More dispatches save no measurable time.
 const MOST_DISPATCHES: u32 = 64;
@@ -29,8 +31,8 @@ pub(super) struct Pace {
     most_iterations: u32,
     /// The number of lanes in the batches from which this pace was learned.
     lanes: usize,
-    /// Maximum number of iterations of each lane in a dispatch of the non-resumable kernel; `None` if blocks begin
-    /// with the resumable kernel.
+    /// Maximum number of iterations of each lane in a block's first dispatch, by the non-resumable kernel; `None` if
+    /// blocks begin with the resumable kernel.
     single: Option<u32>,
     has_non_resumable: bool,
 }
@@ -54,9 +56,9 @@ impl Pace {
         }
     }
 
-    /// Returns the maximum number of iterations with the non-resumable kernel; `None` if the maximum is 0. It is one
-    /// less than with the resumable kernel, because a lane that exhausts its iterations still executes the code after
-    /// its loops.
+    /// Returns the maximum number of iterations with the non-resumable kernel; `None` if the maximum is 0. The maximum
+    /// is one less than with the resumable kernel, because a lane that exhausts its iterations still executes the code
+    /// after its loops.
     fn most_non_resumable(most_iterations: u32) -> Option<u32> {
         most_iterations.checked_sub(1).filter(|&most| most > 0)
     }
@@ -78,19 +80,19 @@ impl Pace {
         let growth = u32::try_from(growth).unwrap_or(MOST_GROWTH).min(MOST_GROWTH);
         if growth >= 2 && iterations < most {
             let more = iterations.saturating_mul(growth).min(most);
-            // Another block in flight may have reached an even larger number.
+            // Another submission in flight may have set an even larger number.
             self.single = self.single.map(|single| single.max(more));
             return Some(more);
         }
-        // Repeating the work of short lanes costs little in comparison with long lanes. If most lanes are long, the
-        // non-resumable kernel gains nothing for later blocks.
+        // Repeating the work of short lanes costs little in comparison with the work of long lanes. If most lanes are
+        // long, later blocks gain nothing from the non-resumable kernel.
         if left > lanes / 2 {
             self.single = None;
         }
         None
     }
 
-    /// Adapts the pace to a batch of `lanes` lanes. Times that were measured for few lanes don't hold for many.
+    /// Adapts the pace to a batch of `lanes` lanes. Times that were measured with few lanes don't apply to many lanes.
     pub fn for_lanes(self, lanes: usize) -> Self {
         if lanes > self.lanes.saturating_mul(2) {
             let new = Self::new(self.most_iterations, self.has_non_resumable);

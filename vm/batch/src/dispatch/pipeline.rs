@@ -27,7 +27,7 @@ const READ_ONLY: [u32; 3] = [0, 1, 2];
 const BINDINGS: u32 = 7;
 
 impl Pipeline {
-    /// Creates the pipeline of a kernel. Some drivers compile it only before the first dispatch.
+    /// Creates the pipeline of a kernel. Some drivers compile a pipeline only before its first dispatch.
     ///
     /// # Errors
     ///
@@ -90,8 +90,8 @@ impl ShaderBindings {
         })
     }
 
-    /// Binds a shader to its parameters and to five other buffers: those from inputs to steps. The parameters begin at
-    /// offset `at` of their buffer.
+    /// Binds a shader to its parameters, which begin at offset `at` of their buffer, and to five other buffers: inputs,
+    /// outputs, kept words, statuses and steps.
     pub fn bind(
         &self,
         device: &BatchDevice,

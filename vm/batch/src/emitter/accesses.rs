@@ -1,5 +1,5 @@
-//! Accesses to words of a lane's memory: cells at literal or computed addresses, and runs of words. This module is
-//! independent of other operations.
+//! Accesses to words of a lane's memory: accesses to cells at literal or computed addresses, and accesses to runs of
+//! words. This module is independent of other operations.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -23,7 +23,7 @@ pub(super) enum WordPlace {
     Variable(u32),
     /// The word is in memory, at the index that this expression computes.
     Memory(String),
-    /// The word is a start value, which this call of a helper function returns.
+    /// The word is a start value. The text is the call of a helper function that returns the word.
     Start(String),
 }
 
@@ -115,9 +115,9 @@ impl Writer<'_> {
         });
     }
 
-    /// Returns the location of the cell that an operation loads or stores; `None` if there is no such cell, so that a
-    /// check has already failed. After a failed check the address may be arbitrary. The emitted code replaces an
-    /// address outside of its derived range.
+    /// Returns the location of the cell that an operation loads or stores. Returns `None` if no address in the
+    /// operation's range has a cell; a check has then failed earlier. After a failed check, an address may be
+    /// arbitrary, so the emitted code replaces an address outside of its derived range.
     pub(super) fn accessed(&mut self, value: SsaValue, space: Space, op: &SsaOp) -> Option<WordPlace> {
         let function = &self.text.lane_run.function;
         let known = literal(function, op).and_then(|address| self.text.memory.word((space, address)));
@@ -136,8 +136,8 @@ impl Writer<'_> {
         Some(WordPlace::Memory(format!("{}u + {at}", self.memory_at() + run.word)))
     }
 
-    /// Emits the distance of an address from the first of some cells, and returns the distance's name. An address
-    /// outside of these cells is replaced by that of the first cell.
+    /// Emits the distance of an address from the first of the cells `cells`, and returns the distance's name. The
+    /// emitted code replaces an address outside of these cells by the address of the first cell.
     fn offset(&mut self, value: SsaValue, address: SsaValue, cells: Range<u32>) -> String {
         let (name, address) = (format!("at{}", value.0), self.value(address));
         let from = match cells.start {
@@ -161,10 +161,10 @@ impl Writer<'_> {
         text
     }
 
-    /// Emits code that processes `count` words of a source one after the other. Each word is processed together with
-    /// the words of memory at the same offset from each start in `places`. `each` emits the lines for one word; its
-    /// arguments are the source word and the offset. The lines should be short, because the compile time of a shader
-    /// grows with the square of the size of a function.
+    /// Emits code that processes `count` words of a source one after another. Each word is processed together with the
+    /// words of memory at the same offset from each start in `places`. The function `each` emits the lines for one
+    /// word; its arguments are the source word and the offset. These lines should be short, because the compile time of
+    /// a shader grows with the square of the size of a function.
     pub(super) fn through(
         &mut self,
         (source, count): (WordSource, u32),
@@ -191,7 +191,7 @@ impl Writer<'_> {
                 }
                 self.close();
             }
-            // If there is a word at `end`, it is in a variable. It is processed here, too.
+            // The word at `end`, if there is one, is in a variable. The code after the loop processes this word.
             let behind = (end + 1).min(count);
             for n in begin + whole..behind {
                 each(self, &source(WordOffset::Known(n)), WordOffset::Known(n));

@@ -99,8 +99,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Emits the start of a loop iteration. In a resumable kernel, a lane that has failed ends here, and a lane that
-    /// has exhausted its iterations is suspended. In a non-resumable kernel both kinds of lanes leave the loop.
+    /// Emits the start of a loop iteration. At this point of a resumable kernel, a failed lane ends, and a lane that
+    /// has exhausted its iterations is suspended. In a non-resumable kernel, both kinds of lanes leave the loop.
     fn iteration(&mut self, head: u32, label: u32) {
         self.region = self.region_of(head);
         let is_back = self.leads_back();
@@ -118,7 +118,7 @@ impl Writer<'_> {
     }
 
     /// Emits code that suspends a lane at a loop head, or ends the lane if it has failed. A suspended lane resumes at
-    /// that loop head.
+    /// the same loop head.
     fn keep(&mut self, head: u32, label: u32, is_back: bool) {
         self.line(format!("lead = {label}u;"));
         let kept = self.kept.get(&head).cloned().unwrap_or_default();
@@ -152,8 +152,8 @@ impl Writer<'_> {
         self.text.lane_run.region(*entry.unwrap_or(&head))
     }
 
-    /// Returns true in the reverse sweep of a gradient and after that sweep. In this region, the step counter counts
-    /// down.
+    /// Returns true if the emitted code belongs to the reverse sweep of a gradient, or follows this sweep. In these
+    /// regions, the step counter counts down.
     pub(super) fn leads_back(&self) -> bool {
         match self.region {
             Region::Reverse | Region::Verification => true,
@@ -168,8 +168,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Emits the assignment of a jump's arguments to the target's parameters. Each argument is read before a parameter
-    /// to which it refers is assigned. Switches have no parameters.
+    /// Emits the assignment of a jump's arguments to the target's parameters. Each parameter is assigned after all
+    /// arguments that refer to it are read. Switches have no parameters.
     fn pass_arguments(&mut self, from: u32, arm: usize) {
         let function = &self.text.lane_run.function;
         let Some(block) = function.blocks.get(from as usize) else { return };

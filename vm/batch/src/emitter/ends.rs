@@ -1,6 +1,6 @@
 //! Emits the turning point of a gradient, and the end of a lane with its outputs and checks. The checks ensure that the
 //! CPU would accept the results without a warning or recomputation. `reviver_vm::differentiate::divergence` and
-//! `reviver_vm::watch` explain the bounds. In doubt, a check fails the lane.
+//! `reviver_vm::watch` explain the bounds. If the shader can't decide this, a check fails the lane.
 
 use reviver_compile::op::SsaOp;
 use reviver_isa::instruction::Class;
@@ -16,8 +16,8 @@ use crate::shader::KernelKind;
 use crate::words::WordSource;
 
 impl Writer<'_> {
-    /// Returns an expression for the content of a cell of class `class`. `home` is the value or memory word that
-    /// holds it.
+    /// Returns an expression for the content of a cell of class `class`. `home` is the value or memory word that holds
+    /// the content.
     fn at_home(&self, class: Class, home: CellHome) -> String {
         match home {
             CellHome::Value(value) => self.value(value),
@@ -59,8 +59,9 @@ impl Writer<'_> {
         if seed == 1.0 { number.to_owned() } else { format!("{} * {number}", self.near(seed, false)) }
     }
 
-    /// Emits the end of the reverse sweep. A check fails if the branches taken differ from those of the primal sweep.
-    /// `most` is the largest difference that rounding explains; it is computed from the largest number.
+    /// Emits the end of the reverse sweep, with a check that fails if the reverse sweep took other branches than the
+    /// primal sweep. Also emits `most`, the largest difference that rounding explains, which is computed from the
+    /// largest number.
     pub(super) fn arrived(&mut self) {
         let Some(gradient) = self.text.gradient.as_ref().filter(|_| self.text.is_watched()) else { return };
         for &(first, count) in &gradient.inputs {
@@ -90,9 +91,9 @@ impl Writer<'_> {
         }
     }
 
-    /// Emits the bookkeeping for a number that was freed although its adjoint may not be 0. The number times the
-    /// adjoint is added to the error of a row. If `row` is `None`, that is row 0, and the size of the number is
-    /// recorded, too. Otherwise it is row `row`.
+    /// Emits the record of a freed number whose adjoint may not be 0. The code adds the number times the adjoint to the
+    /// error of row `row`. If `row` is `None`, the code adds the product to the error of row 0, and also records the
+    /// magnitude of the number.
     pub(super) fn freed(&mut self, freed: &str, adjoint: &str, row: Option<u32>) {
         if row.is_none() {
             self.line(format!("freed = larger(freed, {freed});"));
@@ -164,8 +165,9 @@ impl Writer<'_> {
         }
     }
 
-    /// Emits the end of a lane. A lane whose iterations are exhausted isn't ended: it starts anew in another dispatch.
-    /// `is_over` is the condition that the step limit is exceeded, and `otherwise` is the status if it isn't.
+    /// Emits the end of a lane. A lane whose iterations are exhausted doesn't end, but starts again in another
+    /// dispatch. `is_over` is the condition that the step limit is exceeded, and `otherwise` is the status of a lane
+    /// within the step limit.
     pub(super) fn end_lane(&mut self, is_over: &str, otherwise: &str) {
         let is_spent = match self.pass {
             KernelKind::NonResumable if self.has_iterations() => "rounds > most_rounds",
@@ -193,7 +195,7 @@ impl Writer<'_> {
         let few = self.weighted("few", seed.copied().unwrap_or(1.0));
         let is_zero = format!("(max(error{row}, loss{row}) <= {few})");
         self.fail(&format!("!(error{row} <= {part} * loss{row}) & !{is_zero}"), None);
-        // The CPU distinguishes freed numbers with few digits. The shader doesn't.
+        // The CPU handles freed numbers with few digits separately. The shader doesn't.
         let exceeds = |size: &str| {
             format!(
                 "!(error{row} <= {of_loss} * {size}) | (!(freed <= few) & !(error{row} <= {of_freed} * {size}))"
@@ -263,8 +265,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns the functions that verify floats. They compute with less precision than the CPU, so they fail some
-    /// correct lanes, but accept no wrong lane.
+    /// Returns the functions that verify floats. These functions compute with less precision than the CPU. So they fail
+    /// some correct lanes, but accept no wrong lane.
     pub(super) fn verifying(&self) -> String {
         if !self.has_reals {
             return String::new();

@@ -11,15 +11,15 @@ use crate::statements::StatementLabel;
 use crate::words::WordRun;
 
 impl Writer<'_> {
-    /// Returns the parts of the text, without the helper functions of operations. The helper functions are known only
-    /// after all operations are emitted.
+    /// Returns the parts of the text, without the helper functions of operations, which are known only after all
+    /// operations are emitted.
     pub(super) fn parts(&mut self) -> ShaderParts {
         self.begin();
         let statements = self.statements;
         self.statements(&statements.all);
         if statements.is_open {
-            // Control reaches this point only in a lane that has left a loop early: its iterations are exhausted, or
-            // a check has failed.
+            // Control reaches this point only in a lane that has left a loop early, because its iterations are
+            // exhausted or a check has failed.
             self.end_lane("false", "FAILED");
         }
         let body = std::mem::take(&mut self.lines).join("\n");
@@ -77,7 +77,8 @@ impl Writer<'_> {
         );
         if self.has_iterations() {
             let extra = self.other_iterations();
-            // Loops over the lane's memory count for the device's limit, too, so their iterations are subtracted.
+            // The device's limit on iterations includes loops over the lane's memory, so their iterations are
+            // subtracted.
             self.line(format!("let most_rounds = max(parameters.rounds, {}u) - {extra}u;", extra + 1));
         }
         self.declare();
@@ -110,7 +111,7 @@ impl Writer<'_> {
         // Each output word is copied from at most one memory word.
         let outputs = self.text.outputs / 16;
         let lane_ends = self.text.lane_ends.values().map(|lane_end| sum(&mut lane_end.runs())).max();
-        // Each input word is read once for the largest number, and once more for the size of each loss.
+        // Each input word is read once for the largest number, and once for the size of each loss.
         let times = 1 + u32::try_from(self.text.rows().len()).unwrap_or(u32::MAX - 1);
         let inputs = self.text.gradient.as_ref().map_or(0, |_| (self.text.inputs / 16).saturating_mul(times));
         [first, lane_ends.unwrap_or(0), outputs, inputs].into_iter().fold(1, u32::saturating_add)

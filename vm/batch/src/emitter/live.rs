@@ -1,5 +1,5 @@
-//! Liveness at loop heads, and the choice of values that must be variables, because they are used outside the scope of
-//! their declaration. This module is independent of the meaning of operations.
+//! Liveness at loop heads, and the choice of values that must be variables of the whole function. This module is
+//! independent of the meaning of operations.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -23,8 +23,8 @@ pub(crate) struct BlockValues {
 }
 
 impl BlockValues {
-    /// Collects the values of an SSA function. `others` are pairs of a block and an additional value that it uses.
-    /// Values for which `is_named` is false have no name: the text repeats their expression at each use.
+    /// Collects the values of an SSA function. `others` are pairs of a block and an additional value that the block
+    /// uses. Values for which `is_named` is false have no name: the text repeats their expression at each use.
     pub fn of(
         function: &SsaFunction,
         plan: &EmitPlan,
@@ -155,7 +155,7 @@ struct ValueScopes<'v> {
     values: &'v BlockValues,
     /// The parent scope of each scope.
     above: Vec<usize>,
-    /// The scope in which each block's declarations are.
+    /// The scope that contains the declarations of each block.
     homes: HashMap<u32, usize>,
     /// Each use of a value: the value, and the scope of the use.
     used: Vec<(SsaValue, usize)>,

@@ -58,19 +58,19 @@ pub(crate) struct LaneText {
 #[derive(Debug)]
 pub(crate) struct EmittedShader {
     pub shader: LaneShader,
-    /// The number of loops with several entries. Each of them begins with a switch.
+    /// The number of loops with several entries. In the shader, each such loop begins with a switch.
     pub irreducible_loops: u32,
     /// True if lanes compute, store or return reals; see [`LaneText::has_reals`].
     pub has_reals: bool,
 }
 
-/// Maximum number of words of a lane's memory. Loops initialize and compare the words, and their iterations count for
-/// the device's limit.
+/// Maximum number of words of a lane's memory. The bound exists because loops over these words initialize and compare
+/// them, and the device limits the iterations of all loops.
 pub(crate) const MOST_WORDS: u64 = 1 << 18;
 
 /// Exclusive upper bound on the number of cells of each space in a lane. Because of this bound, addresses fit in 32
-/// bits, and a bounds check needs only 32 bits. If the unsigned 32-bit sum of an index and an offset is less than an
-/// array's length, so is the 64-bit sum, provided that the offset is below this bound.
+/// bits, and a bounds check needs only 32 bits. For an offset below this bound, if the unsigned 32-bit sum of an index
+/// and the offset is less than an array's length, the 64-bit sum is also less.
 const MOST_CELLS: u64 = 1 << 30;
 
 impl LaneText {
@@ -127,12 +127,12 @@ impl LaneText {
         })
     }
 
-    /// Returns true if a real is computed, stored or returned. If none is, the shader contains no float types in any
-    /// number system of the program. So devices without these types can execute it.
+    /// Returns true if lanes compute, store or return a real. If they don't, the shader contains no float types, so
+    /// devices without float types can execute it.
     fn has_reals(&self) -> bool {
         let function = &self.lane_run.function;
         let is_real = |value: SsaValue| function.class(value) == Some(Class::Real);
-        // A literal is an expression at its use, so it isn't a computation.
+        // A literal is written as an expression at each use, so it isn't a computation.
         let computes = |value: &SsaValue| {
             function.op(*value).is_some_and(|op| {
                 op.kind.facts().operands.contains(&Class::Real)
@@ -241,7 +241,7 @@ struct ControlWord {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ControlType {
     Label,
-    /// A number of steps: signed 64 bits, for any width of the program's words.
+    /// A number of steps, as a signed 64-bit integer for any width of the program's words.
     Steps,
     Mark,
     Real,
@@ -281,8 +281,8 @@ impl LaneText {
         0..self.lane_run.adjoints.losses.len()
     }
 
-    /// Returns the names of the variables that verify the reverse sweep of a gradient: the largest number, the largest
-    /// freed number, and the largest difference that rounding explains. For each row, the loss and its error follow.
+    /// Returns the names of the variables that verify the reverse sweep of a gradient. They are the largest number, the
+    /// largest freed number, the largest difference that rounding explains, and for each row the loss and its error.
     fn evidence(&self) -> impl Iterator<Item = String> {
         let of_rows = self.rows().flat_map(|row| [format!("loss{row}"), format!("error{row}")]);
         ["largest", "freed", "most"].map(str::to_owned).into_iter().chain(of_rows)
@@ -390,8 +390,8 @@ impl Writer<'_> {
         self.operations.type_of(Class::Real)
     }
 
-    /// Returns the literal of a real near `value`. The literal is at most `value` if `is_most` is true, otherwise at
-    /// least `value`.
+    /// Returns the literal of the real that is nearest to `value` on one side: at most `value` if `is_most` is true,
+    /// otherwise at least `value`.
     fn near(&self, value: f64, is_most: bool) -> String {
         let bits = match self.numbers.system {
             RealSystem::F64 => value.to_bits(),

@@ -1,5 +1,5 @@
-//! Emits each operation. Operations on values are written by [`crate::operations`]; this module adds those on memory,
-//! on the step counter, and for verification.
+//! Emits each operation. [`crate::operations`] writes the operations on values. This module writes the operations on
+//! memory, on the step counter, and for verification.
 
 use reviver_compile::op::{OpKind, Space, SsaOp, SsaValue};
 use reviver_isa::instruction::Class;
@@ -115,7 +115,7 @@ impl Writer<'_> {
             }
             OpKind::Jumped => {
                 // The step counter already includes the step that jumped. So the step's number is `clock - 1` in a
-                // forward sweep. In a reverse sweep, where the counter counts down, the number is `clock`.
+                // forward sweep. In a reverse sweep, the counter counts down, and the step's number is `clock`.
                 self.line(match self.leads_back() {
                     false => "path = path + mark_of(bitcast<u64>(clock - 1li));",
                     true => "path = path - mark_of(bitcast<u64>(clock));",
@@ -129,8 +129,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Adds a number that must be finite to a running sum, which takes one operation. The sum is finite only if all
-    /// terms are finite. It is checked at the start of each iteration and at the end of the lane.
+    /// Emits the addition of a number that must be finite to a running sum. The sum is finite only if all terms are
+    /// finite. The code checks the sum at the start of each iteration and at the end of the lane.
     fn require_admitted(&mut self, op: &SsaOp, operands: &[&str]) {
         let &[number] = operands else { return };
         if self.operations.fails(OpKind::RequireAdmitted, operands).is_none() {
@@ -143,7 +143,7 @@ impl Writer<'_> {
         self.line(format!("admitted = admitted + {counted};"));
     }
 
-    /// Returns the expressions of an operation's operands. If all of them are literals, they are given names. Without
+    /// Returns the expressions of an operation's operands. If all operands are literals, gives them names. Without
     /// names, the driver's compiler would evaluate some kinds of operations, with results that differ from the CPU's.
     fn operands(&mut self, value: SsaValue, op: &SsaOp) -> Vec<String> {
         let function = &self.text.lane_run.function;

@@ -9,11 +9,11 @@ use reviver_compile::op::{OpKind, SsaOp, SsaValue};
 
 use crate::no_shader::NoShader;
 
-/// Returns the values that are numbers of steps: those read from the step counter, those computed from them, and
-/// parameters that receive them.
+/// Returns the values that are numbers of steps: values read from the step counter, values computed from numbers of
+/// steps, and parameters that receive numbers of steps.
 ///
 /// # Errors
-/// Returns [`NoShader::Steps`] if an operation other than `Place` uses them.
+/// Returns [`NoShader::Steps`] if an operation other than `Place` uses such a value.
 pub(super) fn numbers_of_steps(
     function: &SsaFunction,
     plan: &EmitPlan,

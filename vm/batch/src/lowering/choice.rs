@@ -1,5 +1,5 @@
-//! The choice of a lowering: the replacements for 64-bit integers, for results of floats, and for operations on
-//! 32-bit floats.
+//! The choice of a lowering: the implementations of 64-bit integers, of results of float arithmetic, and of operations
+//! on 32-bit floats.
 
 use super::singles::LoweredSingles;
 use crate::float_controls::FloatControls;
@@ -17,10 +17,10 @@ pub(crate) enum LoweredIntegers {
 /// The protection of float arithmetic against rearrangement by the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LoweredResults {
-    /// The device accepts SPIR-V unchanged. In it, each result has a decoration that forbids rearrangement.
+    /// Each result has a decoration in SPIR-V that forbids rearrangement. The device must accept SPIR-V unchanged.
     Decorated,
-    /// The bits of each result pass through an exclusive or with a word that is 0. The driver doesn't know that value
-    /// at compile time.
+    /// The bits of each result are combined, by an exclusive or, with a word that is 0. The word's value is unknown to
+    /// the driver at compile time.
     Opaque,
 }
 
@@ -63,9 +63,9 @@ impl Lowering {
         all.into_iter().flat_map(both).flat_map(move |(integers, results)| with(integers, results))
     }
 
-    /// Returns this lowering with other implementations of 32-bit floats, the fastest first. They are for a device with
-    /// inexact operations. If results must be opaque, implementations with multiply-adds are left out: their
-    /// intermediate results would have to be opaque, too.
+    /// Returns this lowering with each other implementation of 32-bit floats, the fastest first, for a device with
+    /// inexact operations. If results must be opaque, omits implementations with multiply-adds, because their
+    /// intermediate results would also have to be opaque.
     pub fn with_other_singles(self) -> impl Iterator<Item = Lowering> {
         let is_opaque = self.results == LoweredResults::Opaque;
         let fits = move |singles: &LoweredSingles| match singles {
@@ -83,7 +83,7 @@ impl Lowering {
             && self.singles == LoweredSingles::Native
     }
 
-    /// Describes the lowering as questions and answers, in words for the user.
+    /// Describes the lowering for the user, each property as a name and a value.
     pub fn answers(self) -> [(&'static str, &'static str); 4] {
         let integers = match self.integers {
             LoweredIntegers::Native => "i64",

@@ -1,8 +1,8 @@
 //! Rewrites the expressions of a function. This module is independent of statements.
 //!
 //! Each expression is assigned to a name at the place where naga evaluates it. So a load that precedes a store can't
-//! move after the store. Only a pointer has no name: its text is repeated at each use, and the expressions in it have
-//! names. Literals have names, too, because naga would otherwise fold them.
+//! move after the store. Only a pointer has no name: its text is repeated at each use, and the expressions in this text
+//! have names. Literals also have names, because naga would otherwise fold them.
 
 use std::collections::HashMap;
 
@@ -85,7 +85,7 @@ impl<'a> Expressions<'a> {
             constant @ (Expression::Literal(_) | Expression::Constant(_) | Expression::ZeroValue(_)) => {
                 self.types.constant_of(constant)
             }
-            // naga emits no statement for these expressions if they consist only of literals, so they have no name.
+            // If these expressions consist only of literals, naga emits no statement for them, so they have no name.
             Expression::Compose { .. } | Expression::Splat { .. } => self.made(handle),
             other => Err(refused(&format!("{other:?}, used before it is evaluated,"))),
         }
@@ -153,7 +153,7 @@ impl<'a> Expressions<'a> {
         matches!(self.inner(handle), TypeInner::Vector { .. })
     }
 
-    /// Returns the text of a structure's member, an array's element or a vector's component.
+    /// Returns the text of a member of a structure, an element of an array or a component of a vector.
     fn part(&self, base: Handle<Expression>, index: u32) -> Result<String, BatchError> {
         let text = self.text(base)?;
         let inner = match *self.inner(base) {
@@ -241,7 +241,7 @@ impl<'a> Expressions<'a> {
             };
         }
         let (a, b) = (self.operand(left, a), self.operand(right, b));
-        // A driver that assumes that NaN never occurs may fold an operation of a number with itself, such as `a == a`.
+        // A driver may assume that NaN never occurs, and fold an operation of a number with itself, such as `a == a`.
         let b = if left == right { self.hidden(right, b) } else { b };
         if self.is_single(left) {
             let singles = self.types.lowering.singles;

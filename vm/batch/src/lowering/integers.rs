@@ -42,7 +42,7 @@ pub(super) fn binary(
     })
 }
 
-/// Returns the expression of a bitwise operation. It is the same for one word and for a pair.
+/// Returns the expression of a bitwise operation. The expression is the same for one word and for a pair.
 pub(super) fn bitwise(operator: BinaryOperator, a: &str, b: &str) -> Result<String, BatchError> {
     match operator {
         BinaryOperator::And => Ok(format!("{a} & {b}")),

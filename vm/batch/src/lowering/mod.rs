@@ -1,15 +1,16 @@
 //! Rewrites a shader for a device without 64-bit integers, or for a driver that may rearrange sums. The emitter writes
-//! each shader once, with `i64` and `u64`; only this module deals with devices that lack these types. It traverses the
-//! module that naga parsed, and writes WGSL again, which naga parses again. This module is independent of devices and
-//! of what a shader computes.
+//! each shader with `i64` and `u64`; only this module handles devices without these types. It traverses the module that
+//! naga has parsed, and writes new WGSL, which naga parses again. This module is independent of devices and of the
+//! computations in shaders.
 //!
 //! - 64-bit integers become `vec2<u32>`, the low word first, so that buffers have the same bytes. Operations on them
 //!   become calls.
-//! - Results that a driver may rearrange become opaque: their bits pass through an exclusive or with a word of a
-//!   buffer. That word is 0, but no driver knows its value.
+//! - Results that a driver may rearrange become opaque: their bits are combined, by an exclusive or, with a word of a
+//!   buffer. The word is 0, but its value is unknown to drivers.
 //! - Quotients, square roots and comparisons of 32-bit floats become calls if the device's own operations are inexact.
 //!
-//! Only constructs that shaders of this crate use have a lowering. For all others, an error describes the construct.
+//! Only constructs that shaders of this crate use have a lowering. For any other construct, the rewriting fails with an
+//! error that describes the construct.
 //!
 //! | module | contents |
 //! |---|---|

@@ -1,7 +1,7 @@
 //! Helper functions of rewritten shaders: arithmetic on 64-bit integers as pairs of words, low word first, and opaque
 //! results. These functions have no loops and use no float arithmetic. This module is independent of shaders.
 
-/// The name of the variable that is 0. No driver knows its value at compile time.
+/// The name of the variable that is 0. Its value is unknown to drivers at compile time.
 pub(super) const OPAQUE_ZERO: &str = "opaque_zero";
 
 /// The name and the text of each function.

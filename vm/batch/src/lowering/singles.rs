@@ -1,19 +1,19 @@
-//! Quotients, square roots and comparisons of 32-bit floats, for devices with inexact operations. Vulkan permits
-//! quotients to be 2.5 units in the last place (ulp) off, and subnormal numbers to be flushed to 0. This module is
-//! independent of shaders.
+//! Quotients, square roots and comparisons of 32-bit floats, for devices with inexact operations. Vulkan permits an
+//! error of 2.5 units in the last place (ulp) in quotients, and permits devices to flush subnormal numbers to 0. This
+//! module is independent of shaders.
 //!
-//! Comparisons check the bits of a difference, which is 0 only if both operands are equal. So no comparison takes a
-//! subnormal operand for 0. With a normal literal, the device's own comparison is used: it is right even if the
-//! device flushes a subnormal operand to 0. The probe tests these comparisons.
+//! Comparisons check the bits of a difference, which is 0 only if both operands are equal. So no comparison treats a
+//! subnormal operand as 0. A comparison with a normal literal uses the device's own comparison, which is right even if
+//! the device flushes the other operand to 0. The probe tests these comparisons.
 //!
-//! There are two methods for correctly rounded quotients and roots. The first is integer arithmetic, digit by digit,
-//! which is exact on every device. The second is an approximation refined with fused multiply-adds; it is used if no
-//! exponent is near an end of the range.
+//! There are two methods for correctly rounded quotients and roots. The first method computes digit by digit in integer
+//! arithmetic, which is exact on every device. The second method refines an approximation with fused multiply-adds; it
+//! is used only if no exponent is near an end of the range.
 //!
 //! Source: P. Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", IBM J. Res. Dev.
-//! 34 (1990). Let `y` be the float nearest to 1/b, and `q` at most one ulp off a/b. Then the float nearest to `q + (a -
-//! b·q)·y` is the one nearest to a/b. An approximation of 1/b that is one ulp off is refined to the nearest float,
-//! unless all fraction bits of b are set.
+//! 34 (1990). Let `y` be the float nearest to 1/b, and let `q` differ from a/b by at most one ulp. Then the float
+//! nearest to `q + (a - b·q)·y` is the float nearest to a/b. If an approximation of 1/b has an error of one ulp, a
+//! refinement step gives the nearest float, unless all fraction bits of b are 1.
 
 use naga::BinaryOperator;
 
@@ -22,7 +22,7 @@ use naga::BinaryOperator;
 pub(crate) enum LoweredSingles {
     /// The device's own operations.
     Native,
-    /// Native division, and native comparison with normal literals. Square roots use fused multiply-adds. Other
+    /// Division is native, and so are comparisons with normal literals. Square roots use fused multiply-adds. All other
     /// comparisons check the bits of differences.
     Compared,
     /// The same as `Compared`, but quotients use fused multiply-adds.
@@ -48,8 +48,8 @@ impl LoweredSingles {
         }
     }
 
-    /// Returns a call that compares two floats, given by their names. `literal` is the value of an operand if it is a
-    /// literal. Returns `None` if the device's own comparison is used.
+    /// Returns a call that compares two floats, given by their names. If one operand is a literal, `literal` is its
+    /// value. Returns `None` if the device's own comparison is used.
     pub(super) fn comparison(
         self,
         operator: BinaryOperator,

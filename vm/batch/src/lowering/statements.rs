@@ -1,4 +1,4 @@
-//! Rewrites the statements of a function, in their order. This module is independent of operations.
+//! Rewrites the statements of a function in order. This module is independent of operations.
 
 use naga::valid::FunctionInfo;
 use naga::{AtomicFunction, Block, Expression, Function, Handle, Statement, SwitchCase, SwitchValue};

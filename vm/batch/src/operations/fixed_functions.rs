@@ -1,6 +1,6 @@
-//! Elementary functions of fixed point as WGSL functions, selected by name and number of fraction bits, such as
-//! `rv_exp_fixed40`. They are generated from the interpreter's own source by symbolic evaluation: the source is
-//! executed on terms instead of numbers.
+//! Elementary functions of fixed point as WGSL functions. A name such as `rv_exp_fixed40` selects the function and the
+//! number of fraction bits. The functions are generated from the interpreter's own source by symbolic evaluation: the
+//! source is executed on terms instead of numbers.
 
 use reviver_compile::op::Coordinate;
 use reviver_isa::arith::Elementary;
@@ -23,8 +23,8 @@ pub(super) fn text(name: &str, tables: &Tables) -> Option<String> {
     function_text(function, name, frac, tables)
 }
 
-/// Returns an upper bound on the iterations of each loop of a function. The bound matters, because drivers may permit a
-/// lane only few iterations.
+/// Returns an upper bound on the iterations of each loop of a function. Callers need the bound, because drivers may
+/// permit a lane only few iterations.
 pub(super) fn iterations(function: RealFunction) -> u32 {
     match function {
         // The loop sums a series. Term n is at most (2·6.2²)^n/(1·3·…·(2n + 1)).
@@ -82,7 +82,7 @@ fn function_text(function: RealFunction, name: &str, frac: u32, tables: &Tables)
     ))
 }
 
-/// Returns the results of a function that never fails: its value, and the fault 0.
+/// Returns the results of a function that never fails: the value, and the failure flag 0.
 fn surely(s: &ShaderWords, value: ShaderTerm) -> [ShaderTerm; 2] {
     [value, s.argument(&super::wide::literal(0))]
 }

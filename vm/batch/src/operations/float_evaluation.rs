@@ -160,8 +160,8 @@ impl<F: Format> FloatOps for ShaderFloats<'_, F> {
     ) -> [ShaderTerm; N] {
         self.written.picked(self.float.name, flag, yes, no)
     }
-    /// Emits only the usual branch. A lane that needs the other branch fails, so the CPU executes it. Otherwise the
-    /// other branch would cost run time and compile time for all lanes.
+    /// Emits only the usual branch, because the other branch would cost all lanes run time and compile time. A lane
+    /// that needs the other branch fails, so the CPU executes the lane.
     fn pick_usual<const N: usize>(
         &self,
         is_usual: ShaderTerm,

@@ -1,5 +1,6 @@
-//! Elementary functions of floats as WGSL functions, selected by name, such as `rv_exp_f64`. They are generated from
-//! the interpreter's own source by symbolic evaluation: the source is executed on terms instead of numbers.
+//! Elementary functions of floats as WGSL functions, selected by a name such as `rv_exp_f64`. The functions are
+//! generated from the interpreter's own source by symbolic evaluation: the source is executed on terms instead of
+//! numbers.
 
 use reviver_compile::op::Coordinate;
 use reviver_isa::arith::Elementary;
@@ -97,8 +98,8 @@ fn powi_of_parts<F: Format>(float: FloatType, tables: &Tables) -> String {
     format!("fn rv_powi_of_parts_{of}(a: {of}, n: {of}, rest: {of}, is_odd: bool) -> {of} {{\n{body}}}\n")
 }
 
-/// Writes a power with an integer exponent. The exponent is passed as its nearest float, which may be 2⁶³, and the
-/// remaining difference.
+/// Writes a power with an integer exponent. The caller passes the exponent as the nearest float, which may be 2⁶³, and
+/// the remaining difference.
 fn powi(float: FloatType) -> String {
     let (of, end) = (float.name, float.float(9_223_372_036_854_775_808.0));
     format!(

@@ -5,8 +5,8 @@ use super::number_types::{DOUBLE, FloatType, SINGLE};
 /// 2⁶³, the first float beyond the 64-bit integers.
 const INT_END: f64 = 9_223_372_036_854_775_808.0;
 
-/// Returns the text of the helper function with this name; `None` if there is none. Signs and range limits are
-/// checked by bits, because drivers optimize float comparisons unsafely.
+/// Returns the text of the helper function with this name; `None` if there is none. The functions check signs and range
+/// limits by bits, because drivers optimize float comparisons unsafely.
 pub(super) fn text(name: &str) -> Option<String> {
     let float = [DOUBLE, SINGLE].into_iter().find(|float| name.ends_with(float.name))?;
     let FloatType { name: of, word, signed, .. } = float;

@@ -18,7 +18,8 @@ pub(super) enum RealFunction {
     },
 }
 
-/// Lists all functions of one operand. Its `match` makes the compiler report a function that is missing here.
+/// Lists all functions of one operand. The macro's `match` makes the compiler report a function that is missing in the
+/// list.
 macro_rules! all_elementary {
     ($($Name:ident)+) => {
         const ELEMENTARY: &[Elementary] = &[$(Elementary::$Name),+];

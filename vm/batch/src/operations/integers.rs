@@ -180,7 +180,7 @@ impl IntegerFunction<'_> {
         self.with_body(&format!("    return select({zero}, {made}, is_within);\n"))
     }
 
-    /// Writes a rotation. Only the amount modulo the word size counts.
+    /// Writes a rotation by an amount modulo the word size.
     fn rotated(&self, made: &str) -> String {
         let most = self.texts.word.bits() - 1;
         self.function(&format!(

@@ -1,5 +1,5 @@
-//! The helper functions of a shader: those that operations call, and those that these functions call. Maps the name
-//! of a function to the module that writes the function.
+//! The helper functions of a shader: the functions that operations call, directly or indirectly. This module finds the
+//! module that writes a function by the function's name.
 
 use std::collections::BTreeMap;
 

@@ -2,10 +2,10 @@
 //! blocks, of memory, and of the consequences of a failed check.
 //!
 //! Integers are `i64`, or `i32` if words have at most 32 bits. Floats are `f64` or `f32`, as in the program. Fixed
-//! point is `i64`. So programs of `f32` and of fixed point need no `f64`. The texts use two names that the shader
-//! must declare:
+//! point is `i64`. So programs with `f32` or fixed point need no `f64`. The texts use two names that the shader must
+//! declare:
 //!
-//! - `zero`, a private variable of the type of reals that is 0 at run time; only if reals are floats.
+//! - `zero`, a private variable of the type of reals that is 0 at run time. It is needed only if reals are floats.
 //! - `constants`, the buffer that contains [`Operations::tables`].
 
 mod fixed;
@@ -38,7 +38,7 @@ pub(crate) use self::number_types::{FloatType, IntegerType, ZERO};
 pub(crate) use self::operation_text::OperationText;
 use self::reals::RealTexts;
 
-/// Writer of a shader's operations on values. It collects the helper functions that they need.
+/// Writer of a shader's operations on values. The writer collects the helper functions that these operations call.
 #[derive(Debug)]
 pub(crate) struct Operations {
     numbers: NumberKinds,

@@ -4,10 +4,11 @@
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Word};
 
-/// The name of the variable that holds the float 0. Shaders load its value, so that drivers don't know it.
+/// The name of the variable that holds the float 0. Shaders load the value at run time, so that drivers can't fold
+/// operations with it.
 pub(crate) const ZERO: &str = "zero";
 
-/// A float format in WGSL, with the integer types of the same width. Words are unsigned.
+/// A float format in WGSL, with the integer types of the same width. `word` is the unsigned one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FloatType {
     pub name: &'static str,
@@ -20,7 +21,7 @@ pub(super) const DOUBLE: FloatType = FloatType { name: "f64", word: "u64", signe
 pub(super) const SINGLE: FloatType = FloatType { name: "f32", word: "u32", signed: "i32", width: 32 };
 
 impl FloatType {
-    /// Returns the format of a number system, or None for fixed point.
+    /// Returns the format of a number system; `None` for fixed point.
     pub fn of(system: RealSystem) -> Option<FloatType> {
         match system {
             RealSystem::F64 => Some(DOUBLE),
@@ -64,8 +65,8 @@ impl FloatType {
         }
     }
 
-    /// Returns the literal of the float with these bits. A zero is loaded from a variable instead. Drivers fold sums
-    /// with a literal zero, although -0 + 0 is 0.
+    /// Returns the literal of the float with these bits. For a zero, returns a variable instead, because drivers fold
+    /// sums with a literal zero, although -0 + 0 is 0 and not -0.
     pub fn literal(self, bits: u64) -> String {
         let (name, bits) = (self.name, if self.width == 32 { u64::from(bits as u32) } else { bits });
         let (is_finite, magnitude) = (bits & self.exponent() != self.exponent(), bits & !self.sign());
@@ -85,8 +86,8 @@ impl FloatType {
     }
 }
 
-/// The WGSL type of a program's integers (words) and of addresses. `Narrow` is for words of at most 32 bits; devices
-/// compute several times faster with it. Such words are never computed in `Wide`, because of a fault in llvmpipe 22.3:
+/// The WGSL type of a program's integers (words) and of addresses. `Narrow` is for words of at most 32 bits, with which
+/// devices compute several times faster. These words are never computed in `Wide`, because of a fault in llvmpipe 22.3:
 /// if a loop counter is narrowed and widened again, a loop with known bounds executes only one iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IntegerType {

@@ -1,5 +1,5 @@
-//! Operations on reals, in floats or in fixed point. Selects the helper function of each operation; independent of
-//! the functions' implementation.
+//! Operations on reals, in floats or in fixed point. This module selects the helper function of each operation, and is
+//! independent of the functions' implementation.
 
 use reviver_compile::function::NumberKinds;
 use reviver_compile::op::OpKind;
@@ -142,8 +142,8 @@ impl RealTexts {
         Some(outcome(call, name, fixed_functions::iterations(function)))
     }
 
-    /// Returns a condition that is true if a real must not be stored in a cell. Returns `None` in fixed point, where
-    /// every number may be stored.
+    /// Returns a condition that is true if a real must not be stored in a cell. Returns `None` in fixed point, because
+    /// every fixed-point number may be stored.
     pub fn not_admitted(&self, a: &str) -> Option<String> {
         FloatType::of(self.numbers.system).map(|float| format!("(!rv_is_finite_{}({a}))", float.name))
     }

@@ -1,5 +1,5 @@
-//! A WGSL function that is being generated: terms, the lines that define them, and elimination of unused lines. This
-//! module is independent of operations and number systems.
+//! A WGSL function that is being generated: its terms, the lines that define the terms, and the elimination of unused
+//! lines. This module is independent of operations and number systems.
 
 use std::cell::RefCell;
 
@@ -10,7 +10,7 @@ pub(super) struct ShaderTerm(usize);
 /// The text that denotes a term.
 #[derive(Clone, Debug)]
 enum ShaderTermText {
-    /// An expression. The number is its value if it is a literal integer.
+    /// An expression. If the expression is a literal integer, the number is its value.
     Verbatim(String, Option<u64>),
     /// The variable whose name contains the number of this term.
     Variable,
@@ -52,7 +52,8 @@ struct ShaderFunctionState {
     lines: Vec<ShaderLine>,
 }
 
-/// A function that is being generated. Values share it, and their operations add lines to it.
+/// A function that is being generated. All values of a symbolic evaluation share the function, and their operations add
+/// lines to it.
 #[derive(Debug, Default)]
 pub(super) struct ShaderFunction(RefCell<ShaderFunctionState>);
 
@@ -94,7 +95,7 @@ impl ShaderFunction {
         term
     }
 
-    /// Adds a branch on the condition `flag`. Each arm returns the results, which become variables of type `of`.
+    /// Adds a branch on the condition `flag`. Each arm computes the results, which become variables of type `of`.
     pub fn picked<const N: usize>(
         &self,
         of: &'static str,
@@ -155,8 +156,8 @@ fn text_of(terms: &[ShaderTermText], term: ShaderTerm) -> String {
     }
 }
 
-/// Returns the lines on which needed terms depend, and marks further needed terms. Lines are visited from last to
-/// first.
+/// Returns the lines that define needed terms, and marks the terms that these lines use as needed. Visits the lines
+/// from last to first.
 fn alive(lines: &[ShaderLine], needed: &mut [bool]) -> Vec<ShaderLine> {
     let mut kept = Vec::new();
     for line in lines.iter().rev() {

@@ -1,5 +1,4 @@
-//! Lookup tables of helper functions, one after the other in a buffer. If they were constant arrays, drivers would
-//! copy them for each lane.
+//! Lookup tables of helper functions, one after another in a buffer. Drivers would copy a constant array for each lane.
 
 use std::cell::RefCell;
 

@@ -1,5 +1,5 @@
-//! Arithmetic on unsigned 128-bit words. A word is a vector of two 64-bit words, the low one first. The functions have
-//! no loops. This module is independent of fixed point.
+//! Arithmetic on unsigned 128-bit words. A 128-bit word is a vector of two 64-bit words, the low word first. The
+//! functions have no loops. This module is independent of fixed point.
 
 /// The WGSL type of a 128-bit word.
 pub(super) const WORD: &str = "vec2<u64>";
@@ -9,7 +9,7 @@ pub(super) fn literal(value: u128) -> String {
     format!("{WORD}(0x{:x}lu, 0x{:x}lu)", value as u64, (value >> 64) as u64)
 }
 
-/// Returns the expression of a left shift by a constant amount below 128. `{}` is the place of the operand.
+/// Returns the expression of a left shift by a constant amount less than 128. `{}` is a placeholder for the operand.
 pub(super) fn shl(amount: u32) -> String {
     match amount {
         0 => "{}".to_owned(),
@@ -19,7 +19,7 @@ pub(super) fn shl(amount: u32) -> String {
     }
 }
 
-/// Returns the expression of a logical right shift by a constant amount. `{}` is the place of the operand.
+/// Returns the expression of a logical right shift by a constant amount. `{}` is a placeholder for the operand.
 pub(super) fn shr(amount: u32) -> String {
     match amount {
         0 => "{}".to_owned(),
@@ -29,7 +29,7 @@ pub(super) fn shr(amount: u32) -> String {
     }
 }
 
-/// Returns the expression of an arithmetic right shift by a constant amount. `{}` is the place of the operand.
+/// Returns the expression of an arithmetic right shift by a constant amount. `{}` is a placeholder for the operand.
 pub(super) fn sar(amount: u32) -> String {
     let sign = "u64(i64({}.y) >> 63u)";
     match amount {

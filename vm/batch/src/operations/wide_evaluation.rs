@@ -1,5 +1,5 @@
-//! Symbolic evaluation of the fixed-point functions: the interpreter's own source is executed on WGSL variables instead
-//! of words. This module is independent of the individual functions.
+//! Symbolic evaluation of the fixed-point functions. The interpreter's own source is executed on WGSL variables instead
+//! of words, and each executed operation adds a line of WGSL. This module is independent of the individual functions.
 
 use reviver_isa::number::fixed::{WideOps, wide};
 
@@ -12,7 +12,7 @@ use super::wide::{WORD, literal, sar, shl, shr};
 pub(super) enum LoopTranslation {
     /// Loops become WGSL loops, for any number of iterations.
     Many,
-    /// Loops are unrolled; they have at most this number of iterations.
+    /// Loops are unrolled. Each loop has at most this number of iterations.
     AtMost(u32),
 }
 
@@ -165,7 +165,7 @@ impl WideOps for ShaderWords<'_> {
         let halves = |&word: &u128| [word as u64, (word >> 64) as u64];
         let at = self.tables.place(table.iter().flat_map(halves));
         let last = table.len().saturating_sub(1);
-        // The index is clamped, because it may be out of range if the result isn't used.
+        // The index is clamped, because an index whose result isn't used may be out of range.
         let row = self.made(&format!("{at}u + 2u * u32(min({{}}.x, {last}lu))"), [index]);
         self.of_one(&self.pair("rv_table({})", "rv_table({} + 1u)"), row)
     }

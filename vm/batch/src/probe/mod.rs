@@ -1,5 +1,5 @@
-//! Capability probe of a device. It tests whether arithmetic has the same bits as the CPU's, and how many iterations a
-//! loop executes before the device ends it. This module is independent of programs.
+//! Capability probe of a device. The probe tests whether the device's arithmetic has the same bits as the CPU's, and
+//! measures the number of iterations after which the device ends a loop. This module is independent of programs.
 //!
 //! | module | contents |
 //! |---|---|
@@ -28,8 +28,8 @@ pub struct Probe {
     pub f32_is_exact: bool,
     /// True if 64-bit integers have the same bits as the CPU's.
     pub i64_is_exact: bool,
-    /// The number of iterations after which the device silently ends loops of lanes that execute in lockstep. If the
-    /// probe found no such limit, the number is [`Probe::MOST_ITERATIONS`].
+    /// The number of iterations after which the device silently ends the loops of lanes that execute in lockstep. If
+    /// the probe finds no such limit, this number is [`Probe::MOST_ITERATIONS`].
     pub iterations: u32,
     /// The number of lanes that execute in lockstep and share the limit `iterations`.
     pub lanes_together: u32,
@@ -37,7 +37,7 @@ pub struct Probe {
     of: String,
     /// The lowering with which the shaders of the probe were executed.
     pub(crate) lowering: Lowering,
-    /// The wrong results: for each, its number type, and a description with one example.
+    /// The tested operations with wrong results. Each has its number type, and a description with one example.
     wrong: Vec<(String, String)>,
 }
 
@@ -48,7 +48,7 @@ impl Probe {
     /// The largest number of loop iterations that the probe tests.
     pub const MOST_ITERATIONS: u32 = 100_000;
 
-    /// Returns the probe of a device that isn't tested yet: no number type counts as exact. Such a probe suffices for
+    /// Returns the probe of a device that isn't tested yet, in which no number type is exact. Such a probe suffices for
     /// executing the probe's own shaders.
     pub(crate) fn untested(info: &DeviceInfo, lowering: Lowering) -> Self {
         Self {
@@ -100,7 +100,7 @@ impl Probe {
         }
     }
 
-    /// Lists the results as questions and answers, in words for the user.
+    /// Lists the results for the user, each as a name and a value.
     #[must_use]
     pub fn answers(&self) -> Vec<(String, String)> {
         let exact = [("f64", self.f64_is_exact), ("f32", self.f32_is_exact), ("i64", self.i64_is_exact)];
@@ -147,7 +147,7 @@ impl Probe {
         text
     }
 
-    /// Parses the output of [`Probe::to_text`]. Returns `None` for other texts, and for those of other versions.
+    /// Parses the output of [`Probe::to_text`]. Returns `None` for other texts, and for the output of another version.
     #[must_use]
     pub fn from_text(text: &str) -> Option<Self> {
         let mut lines = text.lines();

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-/// A tested expression over the operands `a` and `b`, and over the variables `zero` and `one`. No driver knows the
-/// values of these variables at compile time.
+/// A tested expression with the operands `a` and `b`, and with the variables `zero` and `one`. The values of these
+/// variables are unknown to drivers at compile time.
 pub(super) struct Question<T> {
     /// The name of the tested operation, in words for the user.
     pub about: &'static str,

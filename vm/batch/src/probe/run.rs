@@ -111,7 +111,7 @@ fn wrong_answers<T: Copy + std::fmt::Debug>(
         if let Some(((a, b), (is, should))) =
             compared.find(|(_, (is, should))| !(kind.is_same)(**is, *should))
         {
-            let example = format!("with a = {a:?} and b = {b:?}, {is:#x} instead of {should:#x}");
+            let example = format!("for a = {a:?} and b = {b:?}, the bits are {is:#x}, expected {should:#x}");
             let what = format!("{} ({}: {example})", question.about, question.wgsl);
             wrong.push((kind.name.to_owned(), what));
         }
@@ -119,7 +119,7 @@ fn wrong_answers<T: Copy + std::fmt::Debug>(
     Ok(wrong)
 }
 
-/// Executes a shader for `lanes` lanes, and returns all output words. It doesn't check the exactness of the device.
+/// Executes a shader for `lanes` lanes, and returns all output words. Doesn't check the exactness of the device.
 fn executed(
     device: &BatchDevice,
     shader: &LaneShader,
@@ -132,9 +132,9 @@ fn executed(
     let run = shader.run(inputs, &mut columns, lanes, u64::MAX, &AtomicBool::new(false))?;
     match run.statuses.iter().find(|status| **status != LaneStatus::Finished) {
         None => Ok(outputs),
-        Some(status) => {
-            Err(BatchError::Device(format!("a lane of the capability probe ended as {status:?}")))
-        }
+        Some(status) => Err(BatchError::Device(format!(
+            "a lane of the capability probe ended with the status {status:?}"
+        ))),
     }
 }
 
@@ -143,8 +143,8 @@ fn series(state: u64) -> u64 {
     (state ^ (state >> 29)).wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1)
 }
 
-/// Returns the number of iterations that the device executes of a loop of [`Probe::MOST_ITERATIONS`] iterations. The
-/// number is derived from the final state of a series.
+/// Executes a loop of [`Probe::MOST_ITERATIONS`] iterations, and returns the number of iterations that the device
+/// really executes. The number is derived from the final state of a series.
 fn iterations_of_loops(device: &BatchDevice) -> Result<u32, BatchError> {
     let lines = format!(
         "    var state = inputs[lane];

@@ -3,7 +3,7 @@
 
 use crate::shader::{LaneShader, WORKGROUP};
 
-/// The beginning of each such shader: its bindings, as described at [`LaneShader`].
+/// The beginning of each shader of the probe: the bindings that [`LaneShader`] describes.
 const BEGIN: &str = "
 struct Parameters {
     lanes: u32, stride: u32, rounds: u32, is_first: u32, most_steps_low: u32, most_steps_high: u32, unused: u32,
@@ -39,8 +39,8 @@ pub(crate) fn lane_shader(inputs: u32, lines: &str, words: &[String], constants:
     }
 }
 
-/// Returns the text of a shader whose entry point executes `body` for each lane that hasn't ended. The body can use
-/// the variables `lane` and `stride`.
+/// Returns the text of a shader whose entry point executes `body` for each lane that has not ended. `body` can use the
+/// variables `lane` and `stride`.
 pub(crate) fn with_main(body: &str) -> String {
     format!(
         "{BEGIN}

@@ -28,8 +28,8 @@ pub struct Budget {
 pub const PLENTY: Budget = Budget { iterations: 8000, most_steps: u64::MAX >> 1 };
 
 /// Maximum length, in bytes, of a shader that is tested with all lowerings. Longer shaders are tested with all
-/// lowerings only in a campaign, and otherwise with the device's own lowering. The reason is time: if 64-bit numbers
-/// are lowered to pairs of words, a software driver takes ten times as long to compile the shader.
+/// lowerings only in a campaign, and otherwise with the device's own lowering. The reason is compile time: for 64-bit
+/// numbers as pairs of words, a software driver takes ten times as long.
 const SHORT: usize = 6 << 10;
 
 /// Validates the kernels of a shader with each lowering, even if there is no device. Both kernels must have the same
@@ -85,8 +85,8 @@ impl TrialPipeline {
         taken
     }
 
-    /// Runs lanes with the given input words. With each lowering they must have the same results after the same steps.
-    /// Lanes that don't finish are not compared, because the lowering decides when a failure is noticed.
+    /// Runs lanes with the given input words. With each lowering, the lanes must have the same results and numbers of
+    /// steps. Lanes that don't finish aren't compared, because lowerings may notice a failure at different times.
     pub fn run(&self, lanes: &[Vec<u64>], budget: Budget) -> Ran {
         let mut all = self.shaders.iter().map(|shader| self.run_one(shader, lanes, budget));
         let first = all.next().unwrap();

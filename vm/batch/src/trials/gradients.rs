@@ -1,5 +1,5 @@
-//! Compares gradients of lanes with those of the CPU. They have the same bits, unless the lane fails. A lane must fail
-//! if the CPU recomputes the gradient with a history, or warns of the result.
+//! Compares gradients of lanes with those of the CPU. Both must have the same bits, unless the lane fails. A lane must
+//! fail if the CPU recomputes the gradient with a history, or warns about the result.
 
 use std::sync::Arc;
 
@@ -114,8 +114,8 @@ fn a_sum_in_a_loop_has_its_gradient() {
     assert!(device().is_none() || found[0] > 10, "{found:?}");
 }
 
-/// Maximum length, in bytes, of a tested shader with several rows. It is smaller than [`LONGEST`], because the shader
-/// of each row is compiled, too.
+/// Maximum length, in bytes, of a tested shader with several rows. This maximum is smaller than [`LONGEST`], because
+/// the test also compiles a shader for each row.
 const OF_ROWS: usize = LONGEST / 2;
 
 /// Returns up to three losses of a program that are final at the same position.
@@ -195,7 +195,8 @@ fn jacobian_rows_of_random_programs_are_gradients() {
 
 #[test]
 fn jacobian_rows_of_arrays_and_recursions_are_gradients() {
-    // Programs with adjoints at computed addresses. In one of them, such an adjoint is in the frame of a recursion.
+    // Programs with adjoints at computed addresses. In one of these programs, such an adjoint is in the frame of a
+    // recursive call.
     let texts = [
         ".inout n default 3, k default 1\n.inout x[4]: real default {1.5, -2, 0.25, 3}\n.out y[2]: real\n\
          for i in 0..n\n    add.mul y[0], x[i], x[k]\n    add y[1], sin(x[i])\n    add x[k], x[3]\nrof\n",
@@ -246,8 +247,8 @@ fn seeded_sums_of_programs_have_the_bits_of_the_cpu() {
 
 #[test]
 fn seeded_sums_count_their_largest_seed() {
-    // Programs with cells in memory, a cell that isn't changed, and a sum whose terms cancel: its size is that of its
-    // terms.
+    // Programs with cells in memory, with a cell that isn't changed, and with a sum whose terms cancel. The size of
+    // such a sum is the size of its terms.
     let body = ".inout n default 3, k default 1\n.inout x[4]: real default {1.5, -2, 0.25, 3}\n.out y[3]: real\n\
                 for i in 0..n\n    add.mul y[0], x[i], x[k]\n    add y[1], x[i] * x[k]\n    add x[k], x[3]\nrof\n\
                 for i in 0..n\n    sub x[k], x[3]\nrof\n";

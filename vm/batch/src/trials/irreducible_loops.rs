@@ -1,5 +1,5 @@
-//! Loops with several entries: a switch dispatches to their entries, results have the same bits as on the CPU, and
-//! iterations are counted.
+//! Tests of loops with several entries. A switch must dispatch to the entries, results must have the same bits as on
+//! the CPU, and the shader must count iterations.
 
 use reviver_vm::{CheckLevel, Travel};
 

@@ -53,7 +53,7 @@ pub fn whole(program: &Arc<Program>, travel: Travel, level: CheckLevel) -> Resul
     Ok(written(program, travel, level)?.shader)
 }
 
-/// Returns the shader of [`whole`] with its statistics.
+/// Returns the same shader as [`whole`], with the properties of [`EmittedShader`].
 pub fn written(program: &Arc<Program>, travel: Travel, level: CheckLevel) -> Result<EmittedShader, NoShader> {
     let takes = |role| program.takes(role, travel);
     let gives = |role: Role| match travel {

@@ -1,5 +1,5 @@
-//! Calls that are not inlined: the memory of a lane has records and frames for active calls. A lane fails if it makes
-//! more nested calls than its memory holds.
+//! Tests of calls that aren't inlined. The memory of a lane has records and frames for open calls. A lane must fail if
+//! it makes more nested calls than its memory can hold.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Compares runs of lanes with the interpreter: outputs and step counts are the same, unless the lane fails.
+//! Compares runs of lanes with the interpreter. Outputs and step counts must be the same, unless the lane fails.
 
 use std::sync::Arc;
 
@@ -116,8 +116,8 @@ fn word(state: &State, cell: &ShaderCell) -> u64 {
     }
 }
 
-/// Returns the number of lanes that have finished. Each of them must have the expected results. With checks left out, a
-/// lane that should fail may have any outcome.
+/// Returns the number of lanes that have finished, and asserts that each of them has the expected results. At the
+/// unchecked level, a lane that should fail may have any outcome.
 pub fn arrived(what: &str, ran: &Ran, expected: &[ExpectedOutcome], level: CheckLevel) -> usize {
     let mut arrived = 0;
     for (lane, expected) in expected.iter().enumerate() {
@@ -194,9 +194,9 @@ pub fn compared(
     [found, due]
 }
 
-/// Compares lanes of shipped programs in one direction. `remainder` selects the programs with this index modulo 2, or
-/// all programs if it is `None`. Each direction has its own test, so that the tests run in parallel. Compilation takes
-/// most of the time, so only a campaign runs every program in every direction.
+/// Compares lanes of shipped programs in one direction. `remainder` selects the programs whose index has this remainder
+/// modulo 2; `None` selects all programs. Each direction has its own test, so that the tests run in parallel.
+/// Compilation takes most of the time, so only a campaign runs every program in every direction.
 fn compare_shipped_programs(travel: Travel, level: CheckLevel, remainder: Option<usize>) {
     let mut all = [0, 0];
     let remainder = remainder.filter(|_| std::env::var_os("REVIVER_CAMPAIGN").is_none());

@@ -1,5 +1,5 @@
-//! Compares the run time of lanes with each lowering to the run time without lowering. For integers on pairs of
-//! words, the ratio must not exceed an upper bound; opaque results have no bound. The tests need an otherwise idle
+//! Compares the run time of lanes with each lowering to the run time without lowering. For integers as pairs of words,
+//! the ratio must not exceed an upper bound. For opaque results, there is no bound. The tests need an otherwise idle
 //! machine.
 
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! Compares paths through control-flow graphs with paths through their statements. Both visit the same blocks, however
-//! often a lane is suspended and resumed. A lane with exhausted iterations reaches an end.
+//! Compares paths through control-flow graphs with paths through the statements of these graphs. Both must visit the
+//! same blocks for any number of suspensions. A lane with exhausted iterations must reach an end.
 
 use crate::graph::BlockGraph;
 use crate::irreducible_loops::ReducibleGraph;
@@ -7,7 +7,7 @@ use crate::shader::KernelKind;
 use crate::statements::{FlowCondition, ShaderStatement, ShaderStatements, StatementLabel};
 use crate::structure::structured;
 
-/// A path through a graph; the number of visited blocks determines each branch.
+/// A path through a graph. The number of visited blocks determines the direction of each branch.
 struct GraphPath<'g> {
     graph: &'g BlockGraph,
     reducible: &'g ReducibleGraph,

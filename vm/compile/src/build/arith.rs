@@ -1,5 +1,5 @@
-//! Arithmetic on SSA values: the rows are executed with numbers that are SSA values, and each operation of [`Arith`]
-//! is appended to the draft.
+//! Arithmetic on SSA values. Construction executes the rows with SSA values as numbers, and each call of an [`Arith`]
+//! method appends an operation to the draft.
 
 use reviver_isa::arith::{Arith, Elementary, Order};
 use reviver_isa::fault::Eval;

@@ -1,5 +1,6 @@
-//! Entry and exit of callees, inlined or out of line. At entry, the arguments are computed and checked for aliasing,
-//! and the frame is zeroed. At exit, the frame must be vacant. Other steps are in [`super::step`].
+//! Entry and exit of callees, inlined or out of line. The code at entry computes the arguments, checks that they don't
+//! alias, and zeroes the frame. The code at exit checks that the frame is vacant. [`super::step`] emits all other
+//! steps.
 
 use reviver_flow::{Anchor, CallSite, Passed};
 use reviver_isa::arith::Order;
@@ -55,8 +56,8 @@ impl StepWriter<'_> {
             .map(move |anchor| (anchor, class))
     }
 
-    /// Emits the step that enters an out-of-line callee: appends a call record, and fills it with the arguments. The
-    /// stores of variables are emitted elsewhere.
+    /// Emits the step that enters an out-of-line callee: appends a call record, and fills it with the arguments.
+    /// [`super::exits`] emits the stores of variables.
     pub fn enter_function(self, number: usize, FunctionCall { called, callee }: FunctionCall) {
         let draft = self.draft;
         let store = |word: u32, value| {
@@ -124,16 +125,16 @@ impl StepWriter<'_> {
         }
     }
 
-    /// Zeroes the memory of a variable. The variable may have been stored while its frame was open, but memory after
-    /// the open frames must hold 0.
+    /// Zeroes the memory cell of a variable, because memory after the open frames must hold 0, and code may have stored
+    /// the variable while its frame was open.
     fn store_zero(self, class: Class, anchor: Anchor) {
         for &(space, zero) in self.zeros(class).iter() {
             self.draft.op(OpKind::Store(space), [self.draft.address(anchor), zero]);
         }
     }
 
-    /// Returns the spaces that contain a cell of this class, each with a literal 0. With adjoints, a real
-    /// also has a cell in [`Space::Adjoints`].
+    /// Returns the spaces that contain a cell of this class, each with a literal 0 of the space's class. In gradient
+    /// mode, a real also has a cell in [`Space::Adjoints`].
     fn zeros(self, class: Class) -> Vec<(Space, SsaValue)> {
         let real = || self.draft.real(0);
         match (class, self.gradient) {
@@ -217,7 +218,7 @@ impl StepWriter<'_> {
             }
             Passed::Span { array, from, to, .. } => {
                 let [base, length, stride] = self.array(array);
-                // Either bound may be directly after the last element.
+                // Each bound may be equal to the array's length.
                 let end = draft.place(length, one, one);
                 let [from, to] = [from, to].map(|bound| self.index(bound, end));
                 let is_in_order = draft.op(OpKind::IntTest(Order::Le), [from, to]);
@@ -240,7 +241,8 @@ impl StepWriter<'_> {
         }
     }
 
-    /// Emits checks after a call: the arguments are computed again, and must equal those that the callee received.
+    /// Emits code after a call that computes the arguments again, and checks that they equal those that the callee
+    /// received.
     fn require_same_references(self, called: CallEdge, was: impl Fn(u32) -> ReferenceValues) {
         let Some(passes) = self.inlined_frames.call(called) else { return };
         for (n, passed) in (0..).zip(&passes.arguments) {
@@ -259,7 +261,8 @@ impl StepWriter<'_> {
         }
     }
 
-    /// Emits a check that two arguments don't alias. The check may also fail if their cells are only interleaved.
+    /// Emits a check that two arguments don't alias. The check may also fail if the arguments have no common cell, but
+    /// their cells are interleaved.
     fn require_distinct(self, passes: &CallSite, passed: &[ReferenceValues], first: usize, second: usize) {
         let draft = self.draft;
         let (Some(&a), Some(&b)) = (passed.get(first), passed.get(second)) else { return };

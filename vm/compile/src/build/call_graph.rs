@@ -25,7 +25,7 @@ impl CallGraph {
         CallGraph(called.collect())
     }
 
-    /// Returns true if calls lead from a procedure back to itself on a path that avoids the procedure `without`.
+    /// Returns true if a procedure calls itself, directly or through procedures other than `without`.
     pub fn reaches_itself(&self, procedure: u32, without: u32) -> bool {
         let called = |procedure: u32| self.0.get(procedure as usize).into_iter().flatten().copied();
         let mut is_seen = vec![false; self.0.len()];

@@ -1,6 +1,6 @@
-//! Analysis of borrowed cells. The analyzed steps clear such a cell before they use it, and leave it cleared; examples
-//! are loop counters and temporaries of lowering. Clearing requires that the cell is vacant, so the steps leave the
-//! cell unchanged. This module is independent of specializations and SSA values.
+//! Analysis of borrowed cells. Steps *borrow* a cell if they clear the cell before they use it, and leave it cleared.
+//! Examples are loop counters and temporaries of lowering. Clearing requires that the cell is vacant, so the steps
+//! don't change its content. This module is independent of specializations and SSA values.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -23,8 +23,8 @@ pub(super) enum CellUse {
     Uses,
 }
 
-/// Returns true if the steps only borrow a cell: on every path, in both directions, they don't touch the cell, or find
-/// it vacant and leave it vacant. No branch may lead into the steps or out of them.
+/// Returns true if steps only borrow a cell: each path, in either direction, leaves the cell untouched, or finds it
+/// vacant and leaves it vacant. The caller ensures that no branch leads into the steps or out of them.
 pub(super) fn leave_clear(flow: &Flow, steps: Range<u32>, uses: impl Fn(u32) -> CellUse) -> bool {
     [CodeDirection::Forward, CodeDirection::Backward]
         .into_iter()
@@ -37,7 +37,7 @@ fn is_left_clear(
     direction: CodeDirection,
     uses: &impl Fn(u32) -> CellUse,
 ) -> bool {
-    // Possible states of the cell before each step, by the step's index.
+    // Possible states of the cell before each step. The key is the step's index.
     let mut known: HashMap<u32, CellStates> = HashMap::new();
     let first = if direction == CodeDirection::Forward { steps.start } else { steps.end.wrapping_sub(1) };
     let mut open = vec![(first, UNTOUCHED)];

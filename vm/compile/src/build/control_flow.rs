@@ -1,6 +1,6 @@
-//! Control flow of a specialization, as step blocks. A step block is a basic block of machine steps; inlining,
-//! unrolling and stop places create additional ones. A path through step blocks ends where the next operation isn't
-//! compiled. This module is independent of SSA values.
+//! Control flow of a specialization, as step blocks. A step block is a basic block of machine steps. Inlining,
+//! unrolling and stop places create additional step blocks. A path through step blocks ends before the first operation
+//! that isn't compiled. This module is independent of SSA values.
 
 use std::collections::HashMap;
 
@@ -31,25 +31,24 @@ pub(super) struct StepBlock {
 /// Terminator of a step block. Targets are numbers of step blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StepBlockEnd {
-    /// Continues at `to` through the join `join`. The join's condition must show that the join wasn't reached by a
-    /// jump.
+    /// Continues at `to` through the join `join` without a jump. The join's condition must not hold.
     Fall { to: usize, join: u32 },
-    /// Branches on the condition of the step `at`. If the condition holds, jumps to a step block. `taken` has that
-    /// block, and the join at the jump's target; the join's condition must hold, too. Otherwise continues at `next`.
+    /// Branches on the condition of the step `at`. If the condition holds, jumps to the step block `taken.0` through
+    /// the join `taken.1`, whose condition must hold, too. Otherwise continues at `next`.
     Branch { at: u32, taken: (usize, u32), next: usize },
-    /// Jumps through a join: a branch with a condition that always holds.
+    /// Jumps to `to` through the join `join`, because the branch's condition always holds.
     Jump { to: usize, join: u32 },
-    /// Continues over a branch with a condition that never holds.
+    /// Continues after a branch whose condition never holds.
     Pass { to: usize },
-    /// Enters an inlined callee, by the number of its inlined frame.
+    /// Enters an inlined callee; `callee` is the number of its inlined frame.
     Call { to: usize, callee: u32 },
     /// Enters an out-of-line callee by the call instruction `at`. `call` is the number of the call.
     Enter { to: usize, call: usize, at: u32 },
     /// Returns from an inlined callee by the step `at`, at the end of its procedure.
     Return { to: usize, at: u32 },
-    /// Returns from an out-of-line callee, to the code after any of its calls.
+    /// Returns from an out-of-line callee to the code after the call that is open. The call record selects that code.
     Leave { at: u32 },
-    /// Continues without a step. At this position, an elided pair, or a part of one, begins or ends.
+    /// Continues without a step, at a position where an elided pair, or a part of the pair, begins or ends.
     Cut { to: usize },
     /// Skips the `uncompute` part of an elided pair.
     Skip { to: usize },
@@ -58,7 +57,8 @@ pub(super) enum StepBlockEnd {
 }
 
 impl StepBlockEnd {
-    /// Returns 1 if the terminator executes a step that is counted in the step block's main SSA block, otherwise 0.
+    /// Returns the number of steps, 0 or 1, that the terminator adds to the step count of the step block's main SSA
+    /// block.
     pub fn steps(self) -> u32 {
         match self {
             StepBlockEnd::Fall { .. }
@@ -100,7 +100,7 @@ impl StepBlockEnd {
 pub(super) struct StepGraph {
     /// All step blocks; the first one contains the entry.
     pub all: Vec<StepBlock>,
-    /// Step blocks after out-of-line calls, by the number of the call.
+    /// Step block after each out-of-line call, indexed by the number of the call.
     pub after_calls: Vec<usize>,
 }
 
@@ -131,8 +131,8 @@ impl StepGraph {
     }
 }
 
-/// Returns true if a step only operates on cells. A step that begins or ends tasks counts, too, if the tasks' arguments
-/// are known not to alias.
+/// Returns true if a step is compiled: it only operates on cells, or it begins or ends tasks whose arguments are known
+/// not to alias.
 fn is_compiled(flow: &Flow, at: u32) -> bool {
     let Some(step) = flow.step(at) else { return false };
     match step.operation.update.action() {
@@ -157,9 +157,9 @@ fn is_compiled(flow: &Flow, at: u32) -> bool {
     }
 }
 
-/// Returns the number of steps to the next position at which a specialization may begin: the first position of a block
-/// in the direction of execution, or the position after an interpreted step. A run may stop at other positions, but a
-/// specialization for each of them would duplicate code.
+/// Returns the number of steps to the next position at which a specialization may begin. Such a position is the first
+/// one of a block in the direction of execution, or follows an interpreted step. A run may stop at other positions, but
+/// a specialization for each of them would duplicate code.
 pub(crate) fn steps_to_entry(flow: &Flow, position: u32, direction: CodeDirection) -> u64 {
     let blocks = flow.graph().blocks();
     let number = blocks.partition_point(|block| block.start <= position);
@@ -175,7 +175,7 @@ pub(crate) fn steps_to_entry(flow: &Flow, position: u32, direction: CodeDirectio
     }
 }
 
-/// Finds the step blocks of a specialization, and adds the inlined frames that they belong to.
+/// Finds the step blocks of a specialization, and adds the inlined frames in which the step blocks run.
 pub(super) fn step_graph<'f>(
     flow: &'f Flow,
     specialization: &'f Specialization,
@@ -227,11 +227,12 @@ struct Paths<'a, 'f> {
     inlined_frames: &'a mut InlinedFrames<'f>,
     elisions: &'a mut Elisions<'f>,
     numbers: HashMap<CodePlace, usize>,
-    /// First place of each step block.
+    /// First place of each step block, indexed by the step block's number.
     open: Vec<CodePlace>,
     /// Step blocks after out-of-line calls.
     after_calls: Vec<usize>,
-    /// Decision for each loop, by inlined frame and head: the loop if it is unrolled, otherwise `None`.
+    /// Unrolling decision for each loop: the loop if it is unrolled, otherwise `None`. The key is the inlined frame and
+    /// the loop's head.
     counted: HashMap<(u32, u32), Option<CountedLoop>>,
     budget: UnrollBudget,
 }
@@ -246,8 +247,8 @@ impl Paths<'_, '_> {
         })
     }
 
-    /// Returns the number of the step block that begins where the flow's block `block` begins, in the direction and the
-    /// inlined frame of `from`.
+    /// Returns the number of the step block at the start of the flow's block `block`, in the direction and the inlined
+    /// frame of `from`.
     fn of_block(&mut self, from: CodePlace, block: u32) -> Result<usize, BuildError> {
         let range = self.flow.graph().blocks().get(block as usize).ok_or(BuildError::Code)?;
         let position = match from.direction {
@@ -269,7 +270,7 @@ impl Paths<'_, '_> {
     /// Returns the loop around a position, if it is unrolled.
     fn counted(&mut self, CodePlace { inlined_frame, .. }: CodePlace, position: u32) -> Option<CountedLoop> {
         let found = CountedLoop::around(self.flow, self.inlined_frames, inlined_frame, position)?;
-        // Saved values of an elided pair are stored by position, not by iteration. So loops with such pairs aren't
+        // The key of an elided pair's saved values has a position, but no iteration. So loops with elided pairs aren't
         // unrolled.
         self.elisions.find(self.inlined_frames, inlined_frame);
         let is_inside = |at: u32| found.head < at && at <= found.head + found.steps;
@@ -281,9 +282,9 @@ impl Paths<'_, '_> {
         *known.or_insert_with(|| (!has_pair && budget.take(found)).then_some(found))
     }
 
-    /// Returns the iteration of an unrolled loop that an edge from the place `from` reaches at a position: the first
-    /// one if the edge enters the loop, the next one along the back edge. Returns `None` for the general loop, which
-    /// follows the last unrolled iteration.
+    /// Returns the iteration of an unrolled loop that an edge from the place `from` reaches at a position. An edge that
+    /// enters the loop reaches the first iteration, and a back edge reaches the next one. Returns `None` for the
+    /// general loop, which follows the last unrolled iteration.
     fn iteration(&mut self, from: CodePlace, position: u32) -> Option<LoopIteration> {
         let CountedLoop { head, iterations, steps } = self.counted(from, position)?;
         let is_inside = head < from.position && from.position <= head + steps;
@@ -352,12 +353,12 @@ impl Paths<'_, '_> {
         pairs.flat_map(|pair| [pair.enter, pair.middle, pair.from]).filter(is_ahead).min_by_key(distance)
     }
 
-    /// Returns the steps before the first one that is interpreted.
+    /// Returns the steps before the first interpreted step.
     fn compiled(&self, steps: impl Iterator<Item = u32>) -> Vec<u32> {
         steps.take_while(|&at| is_compiled(self.flow, at)).collect()
     }
 
-    /// Returns the terminator of a step block that ends where the flow's block `block` ends.
+    /// Returns the terminator of a step block whose end is the end of the flow's block `block`.
     fn end(&mut self, from: CodePlace, block: u32) -> Result<StepBlockEnd, BuildError> {
         Ok(match self.flow.end(block, from.direction).ok_or(BuildError::Code)? {
             BlockEnd::Go { next: Edge { to, join: Some(join) } } => {

@@ -1,9 +1,9 @@
-//! SSA function under construction. Operations are appended to blocks; reading a variable returns its current value.
-//! This module is independent of machine steps.
+//! SSA function under construction. Callers append operations to blocks, and read and write the current values of
+//! variables. This module is independent of machine steps.
 //!
 //! M. Braun et al., "Simple and efficient construction of static single assignment form" (2013). A block with several
-//! incoming edges gets a parameter (φ) for each variable that is read in it. The arguments of parameters are found once
-//! all blocks are written.
+//! incoming edges gets a parameter (φ) for each variable that is read in the block before it is written. When all
+//! blocks are written, the draft finds the arguments of the parameters.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -60,7 +60,7 @@ pub(super) struct EntryState {
 /// Source variable of SSA construction: it has one value at each point of the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum DraftName {
-    /// Cell of a procedure body: the number of the body, and the cell as code of the body names it.
+    /// Cell of a procedure body: the number of the body, and the cell's name in this body.
     Cell(u32, CellVariable),
     /// Word of the reference passed for a parameter: the numbers of the inlined frame, of the parameter and of the
     /// word.
@@ -77,18 +77,19 @@ pub(super) struct PlannedBlock {
     pub end: SsaEnd,
     /// Number of the procedure body that contains the block: the specialization's own, or an out-of-line callee.
     pub function: u32,
-    /// True if all cells are in memory at the start of the block, and no variable has a value. This is so at the entry
-    /// of an out-of-line callee, and after its return.
+    /// True if all cells are in memory at the start of the block, and no variable has a value: at the entry of an
+    /// out-of-line callee, and after a return from an out-of-line callee.
     pub reloads_cells: bool,
-    /// Inlined frames whose arguments are in call records at the start of the block. Each has the offset of its
-    /// arguments, in words from the end of the call records.
+    /// Inlined frames whose arguments are in call records at the start of the block. The second number is the offset of
+    /// the arguments, in words from the end of the call records.
     pub reloads_passed: Vec<(u32, i64)>,
 }
 
 /// Number of the entry block, which contains literals, inputs, and the initial values of variables.
 const ENTRY: u32 = 0;
 
-/// SSA function under construction. Each method borrows the inner state only while the method runs.
+/// SSA function under construction. Its methods take `&self`, and each borrows the inner state only while the method
+/// runs.
 pub(super) struct Draft {
     numbers: NumberKinds,
     inner: RefCell<Inner>,
@@ -110,9 +111,9 @@ struct Inner {
     at: Option<u32>,
     /// Guard of appended operations that may fail ([`SsaOp::guard`]).
     guard: Option<SsaValue>,
-    /// Value of each literal and input that was used. Each is defined only once.
+    /// Value of each literal and input that code uses, so that each is defined only once.
     known: HashMap<OpKind, SsaValue>,
-    /// Frame addresses that were computed already, by block.
+    /// Frame addresses that are already computed. The key is the block, the class, and the offset in cells.
     of_frame: HashMap<(u32, Class, u32), SsaValue>,
     /// Numbers of the source variables.
     names: HashMap<DraftName, u32>,
@@ -120,18 +121,19 @@ struct Inner {
     is_written: Vec<bool>,
     /// Cells of each procedure body with the numbers of their variables, in the order of first use.
     cells: HashMap<u32, Vec<(u32, CellVariable)>>,
-    /// Value of each variable at the end of each block; missing if the block isn't written that far.
+    /// Value of each variable at the end of each block, or at the end of the block's part that is written so far. Has
+    /// no entry if no value is known yet.
     held: HashMap<(u32, u32), SsaValue>,
-    /// Number of values plus entries in `held`. Its upper bound is `most_work`.
+    /// Number of SSA values, plus number of entries in `held`. Its upper bound is `most_work`.
     work: usize,
     most_work: usize,
-    /// Block parameters without arguments so far: the block, and the parameter's variable.
+    /// Block parameters that have no arguments yet: the block, and the parameter's variable.
     open: Vec<(u32, u32)>,
 }
 
 impl Draft {
-    /// Creates a draft with planned blocks. The terminators of the blocks refer to blocks by number. `most_work` bounds
-    /// the number of values and recorded variable definitions.
+    /// Creates a draft with planned blocks. The terminators of the blocks refer to blocks by number. `most_work` is the
+    /// upper bound on the number of values plus recorded variable definitions.
     pub fn new(
         numbers: NumberKinds,
         planned: Vec<PlannedBlock>,
@@ -206,7 +208,8 @@ impl Draft {
         }
     }
 
-    /// Continues in `block`, the only block of a generated loop. Returns the loop's counter, which begins with `first`.
+    /// Ends the current block with a jump to `block`, the only block of a generated loop, and makes `block` current.
+    /// Returns the loop's counter, which begins with `first`.
     pub fn begin_loop(&self, block: u32, first: SsaValue) -> SsaValue {
         let inner = &mut *self.inner.borrow_mut();
         inner.current = block;
@@ -287,7 +290,7 @@ impl Draft {
         }
     }
 
-    /// Returns the address of the cell at an anchor, as code of the current block's procedure body names it.
+    /// Returns the address of the cell at an anchor, which is in names of the current block's procedure body.
     pub fn address(&self, anchor: Anchor) -> SsaValue {
         let inner = &mut *self.inner.borrow_mut();
         inner.address(inner.current, anchor)
@@ -361,8 +364,8 @@ impl Draft {
         inner.held_at_end(inner.current, number)
     }
 
-    /// Runs `write` with an additional guard `by`: operations appended by `write` don't fail if `by` is 0 at run time.
-    /// Returns the result of `write`.
+    /// Runs `write` with an additional guard `by`, and returns the result of `write`. If `by` is 0 at run time,
+    /// operations that `write` appends don't fail.
     pub fn guarded<T>(&self, by: SsaValue, write: impl FnOnce() -> T) -> T {
         let outer = self.inner.borrow().guard;
         let both = outer.map_or(by, |outer| self.op(OpKind::IntAnd, [outer, by]));
@@ -377,7 +380,7 @@ impl Draft {
         self.named(DraftName::Cell(self.function(), variable))
     }
 
-    /// Sets the value of a variable for code that follows in the current block and after it.
+    /// Sets the value of a variable for later code of the current block, and for the blocks after it.
     pub fn write(&self, variable: CellVariable, value: SsaValue) {
         let name = DraftName::Cell(self.function(), variable);
         self.inner.borrow_mut().set(name, value);
@@ -389,8 +392,7 @@ impl Draft {
         inner.functions.get(inner.current as usize).copied().unwrap_or(0)
     }
 
-    /// Appends a store for each variable for which `is_alive` is true, if some block of the procedure body writes the
-    /// variable.
+    /// Appends a store for each variable that some block of the procedure body writes and for which `is_alive` is true.
     pub fn store_variables(&self, is_alive: impl Fn(CellVariable) -> bool) {
         let function = self.function();
         let written: Vec<CellVariable> = {
@@ -434,7 +436,7 @@ impl Draft {
 }
 
 impl Inner {
-    /// Returns the literal of a value, if it is a literal integer.
+    /// Returns the number of a value that is a literal integer; otherwise returns `None`.
     fn literal(&self, value: SsaValue) -> Option<i64> {
         match self.definitions.get(value.0 as usize)? {
             Definition::Op(SsaOp { kind: OpKind::Int(literal), .. }) => Some(*literal),
@@ -522,9 +524,9 @@ impl Inner {
         self.held.insert((self.current, number), value);
     }
 
-    /// Returns the value of a variable at the end of a block, or at the end of its part that is written. If the block
-    /// has several predecessors, the value may be a new block parameter. At the entry, and where cells are reloaded, it
-    /// is a load.
+    /// Returns the value of a variable at the end of a block, or at the end of the block's part that is written so far.
+    /// If the block has several predecessors, the value may be a new block parameter. At the entry, and in a block that
+    /// reloads cells, the value is a load.
     fn held_at_end(&mut self, block: u32, name: u32) -> SsaValue {
         let (mut at, mut direction) = (block, Vec::new());
         let value = loop {
@@ -554,8 +556,8 @@ impl Inner {
         }
     }
 
-    /// Returns the offset of an inlined frame's arguments from the end of the call records, in words, if they are in a
-    /// record.
+    /// Returns the offset of an inlined frame's arguments from the end of the call records, in words. Returns `None` if
+    /// the arguments aren't in a record.
     fn record_place(&self, block: u32, inlined_frame: u32) -> Option<i64> {
         let known = self.reloads_passed[block as usize].iter();
         known.filter(|(own, _)| *own == inlined_frame).map(|(_, place)| *place).next()
@@ -589,7 +591,7 @@ impl Inner {
         self.put(block, OpKind::Load(space), [address], None)
     }
 
-    /// Adds a block parameter for a variable at a merge of edges.
+    /// Adds a parameter for a variable to a block with several incoming edges.
     fn parameter(&mut self, block: u32, name: u32) -> SsaValue {
         let class = match self.all_names[name as usize] {
             DraftName::Cell(_, CellVariable { space, .. }) => space.class(),

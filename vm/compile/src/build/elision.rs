@@ -1,5 +1,5 @@
-//! Elision of `uncompute`: selects pairs of `compute` and `uncompute`. In code of such a pair, `uncompute` is skipped,
-//! and saved cells are restored instead. The result is the same in unchecked code if `apply` changes no cell that
+//! Elision of `uncompute`: selects pairs of `compute` and `uncompute` for which compiled code restores saved cells
+//! instead of executing `uncompute`. In unchecked code, the result is the same if `apply` changes no cell that
 //! `compute` reads or changes. This module is independent of SSA values.
 
 use std::cell::RefCell;
@@ -16,12 +16,12 @@ use super::storage::AddressedCells;
 use crate::function::{Specialization, StopPlace};
 
 /// Upper bound on array elements that are saved for a pair. Elements that hold 0 at the start of the pair are cleared,
-/// not saved. Named cells need no bound: they are at most as many as the steps that name them.
+/// not saved. Named cells need no bound, because the number of steps that name them already bounds their number.
 const MOST_KEPT: u32 = 64;
 /// Least number of adjacent cells that are cleared by a loop.
 const SHORTEST_LOOP: u32 = 8;
 
-/// Cells that a pair changes. The names are those of the procedure body that contains the pair after inlining.
+/// Cells that a pair changes, in names of the procedure body that contains the pair after inlining.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RestoredCells {
     pub class: Class,
@@ -53,14 +53,16 @@ pub(super) struct ClearedCells {
     pub count: u32,
 }
 
-/// Pair of an inlined frame with an `uncompute` that is skipped.
+/// Elided pair of an inlined frame: compiled code skips its `uncompute`.
 #[derive(Clone, Debug)]
 pub(super) struct SkippedPair {
-    /// The pair begins at the position `enter`, its first part ends at `middle`, and the steps between `from` and `to`
-    /// are skipped. Positions follow the direction of execution: in a backward run, `enter` is the end of `uncompute`.
+    /// Position at which execution enters the pair. In a backward run, this is the end of `uncompute`.
     pub enter: u32,
+    /// Position at which the first executed part of the pair ends.
     pub middle: u32,
+    /// Position from which steps are skipped.
     pub from: u32,
+    /// Position at which execution continues after the skipped steps.
     pub to: u32,
     /// Number of skipped steps, if it is constant.
     pub steps: Option<u32>,
@@ -115,7 +117,7 @@ pub(super) struct Elisions<'f> {
     pairs: Vec<ComputePair>,
     /// Elided pairs by inlined frame.
     skipped: HashMap<u32, Vec<SkippedPair>>,
-    /// Cache of [`begins_with_zeros`], by the pair's start and the index of the changed cells.
+    /// Cache of the results of [`begins_with_zeros`]. The key is the pair's start and the index of the changed cells.
     zeros: RefCell<HashMap<(u32, usize), bool>>,
 }
 
@@ -152,7 +154,7 @@ impl<'f> Elisions<'f> {
         self.get(inlined_frame).iter().find(|pair| pair.from == position)
     }
 
-    /// Returns true if steps are skipped from a position, and their number is known only at run time.
+    /// Returns true if steps are skipped from a position, and the number of skipped steps is known only at run time.
     pub fn skips_unknown(&self, inlined_frame: u32, position: u32) -> bool {
         self.from(inlined_frame, position).is_some_and(|pair| pair.steps.is_none())
     }
@@ -181,7 +183,7 @@ impl<'f> Elisions<'f> {
         let mut cells = Vec::new();
         let mut kept = 0_u32;
         for (n, TouchedCells { class, region }) in written.into_iter().enumerate() {
-            // The target of a parameter is known only at run time, so its cells can't be saved.
+            // The cells that a parameter refers to are known only at run time, so they can't be saved.
             if matches!(region.anchor, Anchor::Parameter(_)) {
                 return None;
             }
@@ -194,8 +196,8 @@ impl<'f> Elisions<'f> {
         (kept <= MOST_KEPT).then(|| SkippedPair::of(pair, own.direction, cells))
     }
 
-    /// Returns true if the specialization's entry is inside a pair. If it is, the cells' contents before the pair are
-    /// unknown.
+    /// Returns true if the specialization's entry is inside a pair. For such a pair, the contents of the cells before
+    /// the pair are unknown.
     fn begins_inside(&self, own: &InlinedFrame, pair: &ComputePair) -> bool {
         own.called.is_none() && pair.encloses(self.specialization.position)
     }
@@ -214,8 +216,8 @@ impl<'f> Elisions<'f> {
         })
     }
 
-    /// Returns true if the changed cells of index `n` hold 0 at the start of the pair, because each new frame is
-    /// zeroed.
+    /// Returns true if the pair's changed cells of index `n` are known to hold 0 at the pair's start. The analysis
+    /// relies on the zeros of a new frame.
     fn are_zero(&self, own: &InlinedFrame, pair: &ComputePair, n: usize) -> bool {
         let Some(cells) = pair.computed.written.get(n) else { return false };
         let main = self.flow.layout().main_frame(cells.class);

@@ -1,4 +1,5 @@
-//! Liveness at exits: drops stores to memory that the caller doesn't read. This module is independent of machine steps.
+//! Liveness at exits: drops stores to memory that the caller doesn't read after the exit. This module is independent of
+//! machine steps.
 
 use crate::function::{LiveAtExits, SsaEnd, SsaFunction};
 use crate::op::{OpKind, Space};

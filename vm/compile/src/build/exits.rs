@@ -144,8 +144,8 @@ impl StepWriter<'_> {
         self.draft.store_variables(is_alive);
     }
 
-    /// At the return of a callee, appends stores of all variables outside of the callee's frame. The return frees that
-    /// frame.
+    /// At the return of a callee, appends stores of all variables except those of the callee's frame, which the return
+    /// frees.
     pub fn store_others(self, block: u32) {
         self.draft.enter(block);
         self.draft.store_variables(|variable| !matches!(variable.anchor, Anchor::Frame(..)));

@@ -6,7 +6,8 @@ use reviver_isa::instruction::Class;
 use super::inlining::InlinedFrames;
 use super::storage::FunctionStorage;
 
-/// Cells of one class that are freed in the same way, as offsets in the frame.
+/// Segment of a frame: cells of one class, by their offsets in the frame, that one loop frees, or that are freed one by
+/// one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FrameSegment {
     pub class: Class,

@@ -1,9 +1,9 @@
 //! Inlining decisions, and name resolution after inlining.
 //!
 //! Each inlined call has its own copy of the callee's code, called an *inlined frame*. Other callees are out of line:
-//! their code exists once for each direction, and begins a new frame. Code of an inlined frame names cells and
-//! parameters; these names are resolved to cells of the procedure body that contains the inlined frame. In this module,
-//! that body is called the *function* of the inlined frame. This module is independent of SSA values.
+//! their code exists once for each direction, and its cells are in a new frame. Code of an inlined frame names cells
+//! and parameters. This module resolves these names to cells of the procedure body that contains the inlined frame. In
+//! this module, that body is called the *function* of the inlined frame. This module is independent of SSA values.
 
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
@@ -23,8 +23,8 @@ use crate::function::{REFERENCE_WORDS, Specialization};
 const MOST_DEPTH: usize = 24;
 /// Upper bound on the instructions of all inlined callees, and on those of all out-of-line callees.
 const MOST_INSTRUCTIONS: u32 = 1 << 13;
-/// Upper bound on frame cells of all inlined callees, and of one out-of-line callee. A return checks each cell of its
-/// frame.
+/// Upper bound on frame cells of all inlined callees, and of each out-of-line callee. The bound exists because a return
+/// checks each cell of the callee's frame.
 const MOST_FRAME_CELLS: u32 = 1 << 13;
 /// Upper bound on arguments of a call: each pair of arguments may need an alias check.
 const MOST_ARGUMENTS: usize = 24;
@@ -34,7 +34,8 @@ const MOST_ARGUMENTS: usize = 24;
 pub(super) struct InlinedFrame {
     pub procedure: u32,
     pub direction: CodeDirection,
-    /// Number of the inlined frame that begins the containing procedure body; it may be this inlined frame.
+    /// Number of the inlined frame that begins the containing procedure body. It may be the number of this inlined
+    /// frame.
     pub function: u32,
     /// Call at which the inlined frame is inlined; `None` if it begins a procedure body.
     pub called: Option<CallEdge>,
@@ -56,7 +57,7 @@ pub(super) struct CallEdge {
     pub turns: bool,
 }
 
-/// Facts about a parameter's argument that are known at compile time.
+/// Facts, known at compile time, about the argument for a parameter.
 #[derive(Clone, Copy, Debug)]
 struct ParameterRegion {
     /// Region that contains the referenced cells, in names of the procedure body.
@@ -100,10 +101,10 @@ pub(super) struct InlinedFrames<'f> {
     all: Vec<InlinedFrame>,
     /// The first inlined frame of each out-of-line callee, by its procedure and direction.
     begun: HashMap<(u32, CodeDirection), u32>,
-    /// Out-of-line calls in the order of their numbers. `numbers` maps each call to its number.
+    /// Out-of-line calls in the order of their numbers. The field `numbers` maps each of these calls to its number.
     calls: Vec<FunctionCall>,
     numbers: HashMap<FunctionCall, usize>,
-    /// Inlined frames that are open at a call of an out-of-line callee.
+    /// Inlined frames that are open at any out-of-line call.
     calling: HashSet<u32>,
     called: OnceCell<CallGraph>,
     /// Number of instructions of inlined callees.
@@ -157,8 +158,9 @@ impl<'f> InlinedFrames<'f> {
         self.get(0).is_some_and(|own| own.procedure == 0)
     }
 
-    /// Returns true if variables of an inlined frame may be in memory before the frame ends. Out-of-line calls in the
-    /// frame, or in inlined frames nested in it, store the variables. At entry, variables are in memory, too.
+    /// Returns true if variables of an inlined frame may be in memory before the frame ends. This is the case if the
+    /// frame, or an inlined frame nested in it, makes out-of-line calls, which store the variables. It is also the case
+    /// if the frame is open at entry, because all variables are in memory at entry.
     pub fn is_in_memory(&self, number: u32) -> bool {
         number == 0 || self.calling.contains(&number)
     }
@@ -229,11 +231,11 @@ impl<'f> InlinedFrames<'f> {
         }
     }
 
-    /// Returns the first cell after an inlined frame, where frames of its callees begin.
+    /// Returns the first cell after an inlined frame; the frames of its callees begin at this cell.
     pub fn after_frame(&self, number: u32, class: Class) -> Anchor {
         match self.get(number) {
-            // Main's frame is one part of the cells that exist as long as the program. Frames of callees begin after
-            // all of these cells.
+            // Main's frame is only one part of the cells that exist during the whole run. Frames of callees begin after
+            // the last of these cells.
             Some(InlinedFrame { procedure: 0, called: None, .. }) => {
                 let (ints, reals) = self.flow.layout().static_cells();
                 Anchor::Fixed(if class == Class::Int { ints } else { reals } as u32)
@@ -352,7 +354,8 @@ impl<'f> InlinedFrames<'f> {
 
     /// Returns true if compiled code can execute a call.
     fn is_compiled(&self, callee: &Procedure, passes: &CallSite) -> bool {
-        // Tests of mutated call rules observe the interpreter. Under such a mutation, calls aren't compiled.
+        // Mutation tests change the call rules of the interpreter only. If a call rule is mutated, calls aren't
+        // compiled.
         if !keeps(Rule::UncallsRunBackward)
             || !keeps(Rule::DirectionIsRestored)
             || !keeps(Rule::DepthIsLimited)
@@ -363,17 +366,17 @@ impl<'f> InlinedFrames<'f> {
             let steps = self.flow.steps().get(callee.entry as usize..callee.exit as usize);
             steps.is_none_or(|steps| steps.iter().any(Step::names_adjoint))
         };
-        // In gradient mode a rule replaces its procedure.
+        // In gradient mode, the machine executes a procedure's rule instead of the procedure.
         !(self.gradient && callee.rule.is_some())
-            // Outside of gradient mode, compiled code doesn't free the adjoints of a frame.
+            // If gradient mode is off, compiled code doesn't free the adjoints of a frame.
             && (self.gradient || !names_adjoints())
             && passes.arguments.len() <= MOST_ARGUMENTS
             && passes.arguments.iter().all(is_simple)
     }
 
-    /// Returns true if a callee is inlined. A callee isn't inlined if it is the procedure of the calling body, or calls
-    /// itself on a path that avoids that procedure. It isn't inlined either if calls are nested too deeply, or if the
-    /// limits of instructions or frame cells would be exceeded.
+    /// Returns true if a callee is inlined. A callee isn't inlined if it is the procedure of the calling body, or if it
+    /// calls itself without a call of that procedure in between. A callee also isn't inlined if calls would be nested
+    /// too deeply, or if the inlined code would exceed a limit of instructions or frame cells.
     fn is_inlined(&self, by: u32, callee: &Procedure, passes: &CallSite) -> bool {
         let own = self.get(self.function(by)).map_or(0, |own| own.procedure);
         let called = self.called.get_or_init(|| CallGraph::of(self.module, self.flow));
@@ -432,8 +435,8 @@ impl<'f> InlinedFrames<'f> {
             .collect()
     }
 
-    /// Iterates over the arguments of out-of-line calls: the calling procedure body, the class, and the region of the
-    /// caller's cells that contains the argument.
+    /// Iterates over the arguments of out-of-line calls. Each item has the calling procedure body, the argument's
+    /// class, and the region of the caller's cells that contains the argument.
     pub fn passed_to_functions(&self) -> impl Iterator<Item = (u32, Class, Region)> {
         self.calls.iter().flat_map(|call| {
             let caller = self.function(call.called.by);
@@ -448,7 +451,7 @@ impl<'f> InlinedFrames<'f> {
         })
     }
 
-    /// Returns the pairs of arguments that must not alias, but might, so that a check is needed at run time.
+    /// Returns the pairs of arguments that need an alias check at run time: they must not alias, but might.
     pub fn alias_checks(&self, passes: &CallSite) -> Vec<(usize, usize)> {
         let Some(callee) = self.module.procedures.get(passes.procedure as usize) else { return Vec::new() };
         let parameters = &callee.parameters;

@@ -1,5 +1,6 @@
 //! SSA construction: lowers the flow of a specialization to SSA blocks. A step block is a basic block of machine steps
-//! in the specialization's control flow. It becomes one or more SSA blocks, and its steps become operations.
+//! in the specialization's control flow. Construction makes one or more SSA blocks from each step block, and operations
+//! from its steps.
 
 mod arith;
 mod call;
@@ -47,8 +48,8 @@ use crate::function::{
 use crate::op::{Input, OpKind, Space};
 use crate::order;
 
-/// Upper bound on the number of values and recorded variable definitions of an SSA function. It bounds the memory of
-/// construction.
+/// Upper bound on the number of values plus recorded variable definitions of an SSA function. The bound limits the
+/// memory that construction needs.
 const MOST_WORK: usize = 1 << 22;
 
 /// Builds the SSA function of a specialization of a verified module from its flow, without optimization.
@@ -63,7 +64,8 @@ pub fn build(
     build_within(module, flow, specialization, MOST_WORK)
 }
 
-/// Builds the SSA function with an upper bound `most` on the number of values and recorded variable definitions.
+/// Builds the SSA function of a specialization; `most` is the upper bound on the number of values plus recorded
+/// variable definitions.
 ///
 /// # Errors
 /// The specialization isn't one of the module, or exceeds the bound.
@@ -99,7 +101,7 @@ pub(crate) fn build_within(
         at: 0,
     };
     plan.functions.iter().for_each(|function| write_beginnings(scope, function));
-    // Step blocks are in the order of their discovery, so each follows one of its predecessors.
+    // Step blocks are in the order of their discovery, so each one except the first follows one of its predecessors.
     for (step_block, place) in step_graph.all.iter().zip(&plan.places) {
         if draft.is_too_large() {
             return Err(BuildError::TooLarge);
@@ -132,7 +134,8 @@ fn found<'f>(
         Ok((inlined_frames, elisions, step_graph))
     };
     let found = with(Elisions::of(module, flow, specialization))?;
-    // Values saved for a pair aren't available after an out-of-line call. If there are such calls, no pair is elided.
+    // Values saved for a pair aren't available after an out-of-line call. So no pair is elided if the specialization
+    // makes out-of-line calls.
     if found.0.calls().is_empty() { Ok(found) } else { with(Elisions::none(module, flow, specialization)) }
 }
 
@@ -168,8 +171,8 @@ fn operation(step: &Step, direction: CodeDirection) -> Operation {
     }
 }
 
-/// Iterates over all operands of the steps of some step blocks, and of the conditions at their ends, each with the
-/// inlined frame that names it.
+/// Iterates over all operands of the steps and of the final conditions of some step blocks. Each operand comes with the
+/// number of the inlined frame whose code names the operand.
 fn slots<'f>(flow: &'f Flow, step_graph: &'f [StepBlock]) -> impl Iterator<Item = (u32, &'f Slot)> {
     let steps = step_graph.iter().flat_map(|step_block| {
         let (first, second) = match step_block.end {
@@ -242,7 +245,8 @@ fn write(scope: StepWriter, step_block: &StepBlock, place: &StepBlockPlan, elisi
     draft.set_instruction(None);
 }
 
-/// Writes the stores at the exits of a step block, and at its entry into or return from an out-of-line callee.
+/// Writes the stores before the exits of a step block, and the stores at its end if the end enters or leaves an
+/// out-of-line callee.
 fn store(scope: StepWriter, step_block: &StepBlock, place: &StepBlockPlan) {
     match (step_block.end, &place.leaving) {
         (StepBlockEnd::Exit { .. }, _) | (StepBlockEnd::Leave { .. }, None) => scope.store_all(place.body),
@@ -262,7 +266,7 @@ fn store(scope: StepWriter, step_block: &StepBlock, place: &StepBlockPlan) {
 }
 
 impl StepWriter<'_> {
-    /// Emits the entry into an out-of-line callee, and the test whether there is space for one more call record.
+    /// Emits the entry into an out-of-line callee, with a test whether one more call record fits.
     fn enter(self, place: &StepBlockPlan, number: usize) {
         let draft = self.draft;
         let (Some(direction), Some(&call)) = (&place.entering, self.inlined_frames.calls().get(number))
@@ -280,9 +284,8 @@ impl StepWriter<'_> {
         draft.enter_function(frame);
     }
 
-    /// Emits the return from an out-of-line callee. The call record has the number of the call. Comparisons of that
-    /// number select the code after the call. If the caller is interpreted, the number in the first record is 0, and
-    /// the code exits.
+    /// Emits the return from an out-of-line callee. Comparisons of the call number in the record select the code after
+    /// the call. If the caller is interpreted, the number in its record is 0, and the code exits.
     fn leave(self, place: &StepBlockPlan) {
         let draft = self.draft;
         let Some(direction) = &place.leaving else { return };
@@ -318,8 +321,8 @@ impl StepWriter<'_> {
         self.restore(pair, &place.loops);
     }
 
-    /// Writes the checks at a taken branch. Reports the jump to the watcher if the reverse run might branch
-    /// differently, and requires that the condition of the join holds.
+    /// Writes the code at a taken branch. The code reports the jump to the watcher if a reverse sweep might branch
+    /// differently, and checks that the condition of the join holds.
     fn land(self, place: &StepBlockPlan, join: u32) {
         let Some(taken) = place.taken else { return };
         self.draft.enter(taken);
@@ -346,8 +349,7 @@ impl StepWriter<'_> {
     }
 }
 
-/// Computes the largest number of steps from each safepoint to the next safepoint or exit. Computes it for the entry,
-/// too.
+/// Computes the largest number of steps to the next safepoint or exit, from each safepoint and from the entry.
 fn with_safepoints(mut function: SsaFunction) -> SsaFunction {
     let is_pause = |block: u32| matches!(function.blocks[block as usize].end, SsaEnd::Safepoint { .. });
     let mut most = vec![0_u32; function.blocks.len()];
@@ -361,8 +363,8 @@ fn with_safepoints(mut function: SsaFunction) -> SsaFunction {
             *steps = *most;
         }
     }
-    // If the entry leads directly to a safepoint, the steps after the safepoint count: a safepoint alone makes no
-    // progress.
+    // If the entry leads directly to a safepoint, the steps after this safepoint count as first steps, because a
+    // safepoint alone makes no progress.
     let first = function.blocks.first().into_iter().flat_map(|block| block.end.jumps());
     function.first_steps = first.map(|jump| most[jump.to as usize]).max().unwrap_or(0);
     function

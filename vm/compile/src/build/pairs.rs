@@ -1,6 +1,6 @@
 //! Analysis of `compute … apply … uncompute`: finds the pairs in which `uncompute` undoes `compute` step by step, and
-//! the cells that each part touches. The structure recorded in a module only suggests candidates; comparing the steps
-//! proves them. This module is independent of specializations and SSA values.
+//! the cells that each part touches. The structure that a module records only suggests candidates. A comparison of the
+//! steps proves each pair. This module is independent of specializations and SSA values.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
@@ -13,7 +13,7 @@ use reviver_isa::update::{Action, Direction};
 
 use super::cleared::{CellUse, leave_clear};
 
-/// Cells that code may touch, as code of its procedure names them.
+/// Cells that code may touch, in names of the code's procedure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct TouchedCells {
     pub class: Class,
@@ -21,8 +21,8 @@ pub(super) struct TouchedCells {
 }
 
 impl TouchedCells {
-    /// Returns true if these cells may alias others of the same procedure. A changed parameter doesn't alias another
-    /// parameter, because calls check that. Cells of the frame have no other name.
+    /// Returns true if these cells may alias the cells `other` of the same procedure. A changed parameter doesn't alias
+    /// another parameter, because calls check their arguments. A cell of the frame has only one name.
     pub fn may_meet(&self, other: &TouchedCells) -> bool {
         let end = |first: u32, region: &Region| first.saturating_add(region.length);
         let (a, b) = (&self.region, &other.region);
@@ -39,7 +39,8 @@ impl TouchedCells {
     }
 }
 
-/// Summary of the cells that code may touch, including all calls, and of its number of steps if that is constant.
+/// Summary of code, including all its calls: the cells that it may touch, and its number of steps if this number is
+/// constant.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CodeEffect {
     pub read: Vec<TouchedCells>,
@@ -51,8 +52,8 @@ pub(super) struct CodeEffect {
 
 /// Upper bound on touched cells of a summary; code that touches more isn't analyzed.
 const MOST_TOUCHED: usize = 1 << 8;
-/// Mask of the orderings under which a condition holds: a constant true condition holds under all three, a constant
-/// false one under none.
+/// Mask of orderings for a condition that always holds. The bits are the three orderings under which a condition holds;
+/// a condition that never holds has the mask 0.
 const ALWAYS: u8 = 0b111;
 const NEVER: u8 = 0;
 /// Upper bound on the nesting of analyzed calls.
@@ -82,11 +83,15 @@ impl CodeEffect {
 #[derive(Clone, Debug)]
 pub(super) struct ComputePair {
     pub procedure: u32,
-    /// Positions where `compute`, `apply` and `uncompute` begin, and where `uncompute` ends.
+    /// Position at which `compute` begins.
     pub compute: u32,
+    /// Position at which `apply` begins.
     pub apply: u32,
+    /// Position at which `uncompute` begins.
     pub uncompute: u32,
+    /// Position at which `uncompute` ends.
     pub end: u32,
+    /// Summary of the cells that `compute` may touch.
     pub computed: CodeEffect,
     /// Cells that `apply` may change.
     pub applied: Vec<TouchedCells>,
@@ -106,8 +111,8 @@ impl ComputePair {
         self.end <= other.compute || other.end <= self.compute
     }
 
-    /// Returns true if `apply` changes no cell that `compute` reads or changes. Only the names of cells in their
-    /// procedure are compared.
+    /// Returns true if `apply` changes no cell that `compute` reads or changes. The comparison uses only the names of
+    /// cells in the procedure.
     fn leaves_alone(&self) -> bool {
         let touched = || self.computed.read.iter().chain(&self.computed.written);
         !self.applied.iter().any(|changed| touched().any(|touched| touched.may_meet(changed)))
@@ -122,8 +127,7 @@ pub(super) fn pairs(module: &Module, flow: &Flow) -> Vec<ComputePair> {
 }
 
 /// Returns true if cells of the procedure's frame hold 0 at the start of a pair, given that they hold 0 at the
-/// procedure's entry. All code that changes the cells must be in the pair itself, or in other pairs: these restore the
-/// cells.
+/// procedure's entry. This is true if only pairs change the cells, because each pair restores them.
 pub(super) fn begins_with_zeros(
     module: &Module,
     flow: &Flow,
@@ -170,8 +174,8 @@ impl Search<'_> {
         Some(ComputePair { procedure, compute, apply, uncompute, end, computed, applied })
     }
 
-    /// Returns true if `apply` only borrows a cell: finds it vacant and leaves it vacant. An example is a temporary
-    /// that both `compute` and `apply` use.
+    /// Returns true if `apply` only borrows a cell: `apply` finds the cell vacant and leaves it vacant. An example is a
+    /// temporary that both `compute` and `apply` use.
     fn is_borrowed(&mut self, cell: &TouchedCells, computed: &CodeEffect, steps: Range<u32>) -> bool {
         let is_one = cell.region.length == 1 && !matches!(cell.region.anchor, Anchor::Parameter(_));
         if !is_one || !computed.read.iter().chain(&computed.written).any(|other| other.may_meet(cell)) {
@@ -215,8 +219,8 @@ impl Search<'_> {
         true
     }
 
-    /// Returns the pairs of positions after one step backward from `back` and one step forward from `on`, if these are
-    /// the same step.
+    /// Returns the pairs of positions after one step backward from `back` and one step forward from `on`. Returns
+    /// `None` if these two steps differ.
     fn simultaneous_steps(&self, back: u32, on: u32) -> Option<Vec<(u32, u32)>> {
         let (step, other) = (self.flow.step(back.checked_sub(1)?)?, self.flow.step(on)?);
         let straight = (back - 1, on + 1);

@@ -18,7 +18,8 @@ use crate::op::SsaValue;
 /// SSA blocks of a step block.
 #[derive(Clone, Debug)]
 pub(super) struct StepBlockPlan {
-    /// Safepoint block and its exit block, for a loop header or where an unknown number of steps is skipped.
+    /// Safepoint block and its exit block, if the step block is a loop header, or begins where an unknown number of
+    /// steps is skipped.
     pub head: Option<(u32, u32)>,
     pub body: u32,
     /// Block on the taken edge of a branch, where the join's condition is checked.
@@ -37,7 +38,7 @@ pub(super) struct EnteringBlocks {
     pub made: u32,
     /// Block that switches to the callee's frame, and to the new end of the call records.
     pub through: u32,
-    /// Exit block for lack of space.
+    /// Exit block for lack of space for the call.
     pub full: u32,
 }
 
@@ -51,7 +52,7 @@ pub(super) struct LeavingBlocks {
     /// Last block, after the loops over cells.
     pub last: u32,
     /// Compare blocks that select the return point, each with its bound. A compare block tests whether the call number
-    /// in the record is below the bound.
+    /// in the call record is less than the bound.
     pub chosen: Vec<(u32, i64)>,
 }
 
@@ -79,7 +80,8 @@ impl CalledFunctions {
         self.all.push(function);
     }
 
-    /// Returns the out-of-line callee that an inlined frame begins; `None` if the callee isn't called.
+    /// Returns the blocks of the out-of-line callee that an inlined frame begins; `None` if the inlined frame doesn't
+    /// begin an out-of-line callee.
     fn begun(&self, inlined_frame: u32) -> Option<&FunctionBlocks> {
         self.all.get(*self.numbers.get(&inlined_frame)?)
     }
@@ -230,8 +232,8 @@ impl Planner<'_, '_> {
 
     fn landing(&mut self, call: FunctionCall) -> u32 {
         let function = self.inlined_frames.function(call.called.by);
-        // After the return, the record of the finished call is directly after the end of the records. The last record
-        // before the end belongs to the calling procedure body.
+        // After the return, the record of the finished call starts at the end of the records. The last record before
+        // that end belongs to the calling procedure body.
         let kept = self.inlined_frames.kept(call).into_iter().map(|(number, place)| (number, place.into()));
         let own = (function, self.in_record);
         self.reloading(function, kept.chain([own]).collect())
@@ -276,7 +278,8 @@ impl Planner<'_, '_> {
         StepBlockPlan { head, body, taken, loops, entering, leaving }
     }
 
-    /// Ends a block with a binary search for a number among the return points, which are sorted by number.
+    /// Ends a block with a binary search for a call number among the return points, which are in ascending order of
+    /// their numbers.
     fn choose(&mut self, block: u32, function: u32, landings: &[(i64, u32)], chosen: &mut Vec<(u32, i64)>) {
         let (below, others) = landings.split_at(landings.len() / 2);
         let Some(&(number, only)) = others.first() else { return };
@@ -349,8 +352,8 @@ impl Planner<'_, '_> {
         self.end(place.body, end);
     }
 
-    /// Returns the target of a taken branch. If a block checks the join, the target is that checking block, which then
-    /// jumps to `block`. Otherwise it is `block`.
+    /// Returns the target of a taken branch: the block that checks the join and then jumps to `block`. If no block
+    /// checks the join, the target is `block` itself.
     fn through(&mut self, place: &StepBlockPlan, block: u32) -> u32 {
         let Some(taken) = place.taken else { return block };
         self.end(taken, SsaEnd::Jump(to(block)));
@@ -366,7 +369,7 @@ impl Planner<'_, '_> {
         })
     }
 
-    /// Returns the terminator of a body that enters an out-of-line callee if there is space.
+    /// Returns the terminator of a step block that enters an out-of-line callee if there is space for the call.
     fn enter(
         &mut self,
         step_block: &StepBlock,
@@ -385,7 +388,7 @@ impl Planner<'_, '_> {
         branch(direction.made, direction.full)
     }
 
-    /// Returns the terminator of a body that returns from an out-of-line callee.
+    /// Returns the terminator of a step block that returns from an out-of-line callee.
     fn leave(&mut self, step_block: &StepBlock, place: &StepBlockPlan, at: u32) -> SsaEnd {
         let position = self.before(step_block, at);
         let Some(direction) = &place.leaving else {

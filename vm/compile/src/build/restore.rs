@@ -1,5 +1,5 @@
-//! Save and restore instead of `uncompute`: the cells of an elided pair are saved before `compute`. They are restored
-//! at the position where `uncompute` is skipped. This module is independent of machine steps.
+//! Save and restore instead of `uncompute`: code saves the cells of an elided pair before `compute`. It restores them
+//! at the position where it skips `uncompute`. This module is independent of machine steps.
 
 use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
@@ -17,8 +17,8 @@ fn space(class: Class) -> Space {
 }
 
 impl StepWriter<'_> {
-    /// Saves the cells of pairs that begin at a position. For pairs whose first part ends at the position, computes the
-    /// number of steps in that part.
+    /// Saves the cells of the pairs that begin at a position. For the pairs whose first part ends at this position,
+    /// computes the number of steps in their first part.
     pub fn keep(self, pairs: &[SkippedPair], position: u32) {
         for pair in pairs.iter().filter(|pair| pair.enter == position) {
             self.kept.put(self.inlined_frame, pair.from, self.kept_of(pair));
@@ -47,7 +47,7 @@ impl StepWriter<'_> {
         SavedPair { cells, clock }
     }
 
-    /// Returns the number of skipped steps, if it is known only at run time.
+    /// Returns the number of skipped steps as a value, if this number is known only at run time; otherwise `None`.
     pub fn steps_skipped(self, pair: &SkippedPair) -> Option<SsaValue> {
         self.kept.get(self.inlined_frame, pair.from).clock
     }

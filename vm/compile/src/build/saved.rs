@@ -16,8 +16,8 @@ pub(super) struct SavedValues(RefCell<HashMap<(u32, u32), SavedPair>>);
 pub(super) struct SavedPair {
     /// Values of cells before `compute`.
     pub cells: Vec<(Space, Anchor, SsaValue)>,
-    /// Step counter at the start of the pair. At the pair's middle, the number of steps from its start replaces the
-    /// counter.
+    /// Holds the step counter at the start of the pair. From the pair's middle on, holds the number of steps from its
+    /// start to its middle.
     pub clock: Option<SsaValue>,
 }
 

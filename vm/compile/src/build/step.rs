@@ -42,7 +42,7 @@ impl StepWriter<'_> {
         }
     }
 
-    /// Returns the condition of a step as an integer: other than 0 if the condition holds.
+    /// Returns the condition of a step as an integer, which is 0 if and only if the condition doesn't hold.
     pub fn condition(self, step: &Step) -> Option<SsaValue> {
         let operands = self.operands(step);
         let writing = StepEngine::<false> { scope: self, step, operands };
@@ -137,7 +137,7 @@ impl<const GRADIENT: bool> StepEngine<'_, GRADIENT> {
         self.step.slots.get(cell)
     }
 
-    /// Returns an operand's value. If the operand isn't of this class, returns 0, which functions ignore.
+    /// Returns an operand's value. Returns 0 if the operand has another class; functions ignore such an operand.
     fn read(&self, cell: usize, class: Class) -> SsaValue {
         match (self.slot(cell), self.operands.get(cell)) {
             (Some(slot), Some(operand)) if slot.class == class => self.scope.value(space(slot), operand),
@@ -229,7 +229,7 @@ impl<'a, const GRADIENT: bool> Engine for StepEngine<'a, GRADIENT> {
             None => Bit::Known(false),
         }
     }
-    // If there is something to report, the check fails, and the interpreter makes the report.
+    // The emitted check fails if there is something to report. The interpreter then repeats the step and reports it.
     fn observe_target_adjoint(&mut self, operation: Operation, sources: [usize; 2], _is_nonzero: Bit) {
         for (source, operand) in [(0, 1), (1, 2)] {
             if !self.activity().may_lose(operand) {
@@ -251,7 +251,7 @@ impl<'a, const GRADIENT: bool> Engine for StepEngine<'a, GRADIENT> {
     }
     fn is_same(&self, a: usize, b: usize) -> Bit {
         let (Some(one), Some(other)) = (self.slot(a), self.slot(b)) else { return Bit::Known(false) };
-        // Adjoints are compared, because those of two parameters may be the same cell.
+        // The check compares the adjoints' addresses, because two parameters may refer to the same cell.
         let [one, other] = [one, other].map(|slot| Slot { adjoint: true, ..*slot });
         match (Aliases { elements: self.scope.flow.elements() }).of(&one, &other) {
             Alias::Never => Bit::Known(false),
@@ -320,7 +320,8 @@ impl<'a, const GRADIENT: bool> Engine for StepEngine<'a, GRADIENT> {
         Ok(())
     }
 
-    // If there is something to report, the check fails. The interpreter then repeats the step and reports it.
+    // The emitted check fails if the conversion has something to report. The interpreter then repeats the step and
+    // reports it.
     fn converts(&mut self, source: usize) {
         if GRADIENT {
             self.is_silent(source);

@@ -1,6 +1,6 @@
-//! Escape analysis: finds the cells that an address computed at run time may reach. Such cells must stay in memory. All
-//! other cells are SSA variables, because only steps with a static address access them. This module is independent of
-//! the meaning of steps.
+//! Escape analysis: finds the cells to which an address computed at run time may point. These cells must stay in
+//! memory. All other cells are SSA variables, because only steps with a static address access them. This module is
+//! independent of the meaning of steps.
 
 use reviver_flow::{Anchor, Flow, Locus, Region, Slot};
 use reviver_isa::instruction::Class;
@@ -24,9 +24,9 @@ pub(super) fn space(slot: &Slot) -> Space {
 struct Reached {
     /// True if code accesses cells of a parameter. A parameter may refer to any cell that existed before the call.
     parameters: bool,
-    /// Half-open ranges of addresses (`fixed`) and of offsets in the frame (`frame`). Once complete, they are disjoint
-    /// and in order.
+    /// Half-open ranges of addresses. In the finished analysis, they are disjoint and in ascending order.
     fixed: Vec<(u32, u32)>,
+    /// Half-open ranges of offsets in the frame. In the finished analysis, they are disjoint and in ascending order.
     frame: Vec<(u32, u32)>,
 }
 
@@ -81,7 +81,7 @@ impl FunctionStorage {
 impl Reached {
     const NOTHING: Reached = Reached { parameters: false, fixed: Vec::new(), frame: Vec::new() };
 
-    /// Adds the region that a computed address may be within.
+    /// Adds the region that contains all possible targets of a computed address.
     fn add(&mut self, region: Region) {
         match region.anchor {
             Anchor::Parameter(_) => self.parameters = true,

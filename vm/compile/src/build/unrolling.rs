@@ -1,7 +1,7 @@
 //! Loop unrolling: a loop with few iterations between literal bounds gets separate code for each iteration. Indices are
-//! constant in such code, so small arrays can become SSA values. The number of iterations is a guess, and no code
-//! relies on it: each iteration still tests its conditions, and the general loop follows the last one. This module is
-//! independent of SSA values.
+//! constant in this code, so small arrays can become SSA values. The number of iterations is only estimated, and no
+//! code relies on it: each iteration still tests its conditions, and the general loop follows the last unrolled
+//! iteration. This module is independent of SSA values.
 
 use reviver_flow::{Anchor, Flow, Location, Slot, StepLink};
 
@@ -14,12 +14,12 @@ const MOST_STEPS: u32 = 32;
 /// Upper bound on the steps of all unrolled loops of a specialization.
 const MOST_STEPS_OF_ALL: u32 = 1 << 11;
 
-/// Iteration of an unrolled loop.
+/// Iteration of an unrolled loop, as part of a place in the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct LoopIteration {
     /// Index of the first instruction of the branch pair around the loop's body.
     pub head: u32,
-    /// Number of the iteration, from 0 on, in execution order.
+    /// Number of the iteration in execution order, counted from 0.
     pub number: u32,
 }
 
@@ -33,7 +33,8 @@ pub(super) struct CountedLoop {
 }
 
 impl CountedLoop {
-    /// Returns the counted loop around a position of an inlined frame, if there is one that is small enough.
+    /// Returns the counted loop around a position of an inlined frame. Returns `None` if the position is in no counted
+    /// loop, or if the loop is too large to unroll.
     pub fn around(
         flow: &Flow,
         inlined_frames: &InlinedFrames,
@@ -85,7 +86,7 @@ fn literal(flow: &Flow, inlined_frames: &InlinedFrames, inlined_frame: u32, slot
     layout.pool_ints.get(number as usize).copied()
 }
 
-/// Remaining number of steps for unrolling.
+/// Remaining number of steps that unrolled loops of the specialization may have.
 #[derive(Debug)]
 pub(super) struct UnrollBudget(u32);
 

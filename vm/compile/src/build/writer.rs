@@ -1,4 +1,4 @@
-//! Operands of steps: where they are (SSA variables, memory cells, literals), and their values. This module is
+//! Operands of steps: their locations (SSA variables, memory cells or literals) and their values. This module is
 //! independent of the meaning of steps.
 
 use reviver_flow::call::Array;
@@ -13,8 +13,9 @@ use super::saved::SavedValues;
 use super::storage::{AddressedCells, FunctionStorage, space};
 use crate::op::{OpKind, Space, SsaValue};
 
-/// Reference, as SSA values: the first cell, the number of cells, and their distance. For a matrix: the first cell, the
-/// number of rows, and the number of columns.
+/// Reference as three SSA values: the address of the first cell, the number of cells, and the distance between
+/// neighbouring cells. For a matrix, they are the address of the first cell, the number of rows, and the number of
+/// columns.
 pub(super) type ReferenceValues = [SsaValue; 3];
 
 /// Context in which the steps of a specialization are written.
@@ -81,7 +82,7 @@ impl<'a> StepWriter<'a> {
     /// Returns the cell at an anchor of the procedure body that contains the inlined frame.
     pub fn own_cell(self, space: Space, anchor: Anchor) -> OperandHome {
         match anchor {
-            // A caller may have set the adjoint of a constant, so it is read from memory.
+            // A caller may have set the adjoint of a constant, so the adjoint is in memory.
             Anchor::Constant(_) if space == Space::Adjoints => {
                 OperandHome::Memory(self.draft.address(anchor))
             }
@@ -157,7 +158,7 @@ impl<'a> StepWriter<'a> {
 
     pub fn address(self, operand: &OperandHome) -> SsaValue {
         match *operand {
-            // Constants have no address; no cell has address -1.
+            // A constant has no address. It gets the address -1, which no cell has.
             OperandHome::Literal(_) => self.draft.int(-1),
             OperandHome::Variable(anchor) => self.draft.address(anchor),
             OperandHome::Memory(address) => address,
@@ -185,8 +186,8 @@ impl<'a> StepWriter<'a> {
         self.draft.passed(self.inlined_frame, n, 0)
     }
 
-    /// Returns an address for an element that doesn't exist, and emits a check that always fails. Only an inconsistent
-    /// flow names such an element.
+    /// Emits a check that always fails, and returns an arbitrary address, for an element that doesn't exist. Only an
+    /// inconsistent flow names such an element.
     fn nowhere(self) -> SsaValue {
         let zero = self.draft.int(0);
         self.draft.op(OpKind::RequireTrue, [zero]);

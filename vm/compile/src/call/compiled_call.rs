@@ -23,16 +23,17 @@ use crate::rows::AdjointRows;
 use crate::run::{CellMemory, CodeOutcome, Job};
 use crate::start::RunStart;
 
-/// Compiled call function: of a run, or of the gradients of one or more weighted sums of reals. The seeds are the
-/// weights.
+/// Compiled call function. It computes a run, or the gradients of one or more weighted sums of reals; the weights are
+/// the seeds.
 #[derive(Debug)]
 pub struct CompiledCall {
     program: Program,
     goal: CallGoal,
     plan: RunPlan,
-    /// Zeros that the code assumes at each start.
+    /// Zeros in the start state that the code relies on.
     zeros: ZerosAtEntry,
-    /// The reals that may have a seed, each with the number of its result, in ascending order.
+    /// The addresses of the reals that may have a seed, in ascending order. Each has the index of its value among the
+    /// results.
     seeded: Vec<(u32, usize)>,
     rows: AdjointRows,
     /// Number of coefficients of each real; 1 for plain reals.
@@ -45,8 +46,8 @@ pub struct CompiledCall {
     inputs: Vec<Input>,
     /// For each exit, true if it is taken for lack of space for a call.
     is_full: Vec<bool>,
-    /// The number of out-of-line calls for which frames are allocated. It is doubled after a gradient call
-    /// that needed more.
+    /// The number of out-of-line calls for which frames are allocated. It is doubled if a gradient call needs more
+    /// frames.
     levels: AtomicU32,
     first_steps: u64,
     code: Box<dyn Code>,
@@ -57,7 +58,7 @@ const FEW_LEVELS: u32 = 16;
 /// Upper bound on the cells of all frames of out-of-line calls.
 const MOST_LEVEL_CELLS: u32 = 1 << 20;
 
-/// The reason why a call found no gradient.
+/// The reason why a call gave no result.
 enum CallEnd {
     /// There was no frame for another out-of-line call. The call is repeated with more frames.
     Full,
@@ -84,29 +85,30 @@ pub struct CallMemory {
     reals: Vec<u64>,
     adjoints: Vec<u64>,
     references: Vec<i64>,
-    /// The bits of the seeded cells at the turning point.
+    /// The bits of all seeded cells at the turning point, in the order of the code's results.
     results: Vec<u64>,
-    /// The bits of the seeded cells at the turning point, row by row. `value_rows` has the index at which each row
-    /// begins.
+    /// The bits of each row's seeded cells at the turning point, row by row. `value_rows` has the index at which each
+    /// row begins.
     values: Vec<u64>,
-    /// The reals of the start with all coefficients, if the call computes on series.
+    /// All coefficients of the reals at the start, if the call computes on series.
     lifted_start: Vec<u64>,
     /// The adjoints after a call on series: first the coefficients 0 of all reals, then the coefficients 1, and so on.
     coefficients: Vec<u64>,
     value_rows: ArrayVec<usize, MOST_ROWS>,
-    /// The number of the program's reals, and the number of cells from one row of adjoints to the next.
+    /// The number of the program's reals.
     own_reals: usize,
+    /// The number of cells from one row of adjoints to the next.
     stride: usize,
     /// The number of coefficients of each real.
     lanes: usize,
-    /// Branches and freed cells, if the call was watched.
+    /// The branches and freed cells that a watched call recorded.
     watch: Option<Watch>,
 }
 
 impl CompiledCall {
     /// Compiles a call function for the gradients of at most `rows` sums, with the turning point `turn`. `seeded` lists
     /// the reals that the sums may contain, each once. Returns `None` if a sweep needs a machine, if the sums can't
-    /// share the sweeps, or if `rows` exceeds [`MOST_ROWS`].
+    /// share one pair of sweeps, or if `rows` exceeds [`MOST_ROWS`].
     pub fn new(
         program: &Program,
         backend: &impl Backend,
@@ -122,9 +124,9 @@ impl CompiledCall {
         CompiledCall::compiled(program, backend, task)
     }
 
-    /// Compiles a call function on series. With dual numbers, the adjoints of a gradient contain the product of the
-    /// sum's Hessian with a direction. Returns `None` under the conditions of [`CompiledCall::new`], or if a function
-    /// has no recurrence in compiled code.
+    /// Compiles a call function that computes on series. With dual numbers, the adjoints of a gradient contain the
+    /// product of the sum's Hessian with a direction. Returns `None` under the conditions of [`CompiledCall::new`], or
+    /// if compiled code has no recurrence for a function of the program.
     pub fn on_series(
         program: &Program,
         backend: &impl Backend,
@@ -144,8 +146,8 @@ impl CompiledCall {
         let CallTask { goal, turn, level, seeded, lift, .. } = task;
         let function = CallFunction::build(program, task)?;
         let CallFunction { function, end, working, adjoints, rows, sweeps } = function;
-        // The space for records is computed with the shorter record, so that neither sweep opens more calls than there
-        // are frames.
+        // The end of the record space is computed from the shorter record, so that neither sweep opens more calls than
+        // there are frames.
         let record = sweeps.iter().map(|sweep| sweep.record).min().unwrap_or(0).max(1);
         let (demands, first_steps) = (function.demands, function.first_steps.into());
         let inputs = function.inputs().map(|(_, input)| input).collect();
@@ -181,9 +183,9 @@ impl CompiledCall {
         })
     }
 
-    /// Makes the call with a list of seeds for each row, and at most `most_steps` steps of the primal sweep.
-    /// Rows without a list have no seeds. `memory` receives the adjoints and the values of the seeded cells.
-    /// Returns `None` if a machine has to make the call.
+    /// Makes the call with at most `most_steps` steps of the primal sweep. `seeds` has a list of seeds for each row;
+    /// rows without a list have no seeds. `memory` receives the adjoints and the values of the seeded cells. Returns
+    /// `None` if a machine must make the call.
     pub fn run(
         &self,
         start: &RunStart,
@@ -194,8 +196,8 @@ impl CompiledCall {
         self.run_along(start, &[], seeds, memory, most_steps)
     }
 
-    /// Makes the call as [`CompiledCall::run`], at a start whose reals move along a direction. `direction` lists the
-    /// moving reals with the bits of their components.
+    /// Makes the call like [`CompiledCall::run`], but with derivatives along a direction. `direction` lists reals of
+    /// the start with the bits of their components; all other components are 0.
     pub fn run_along(
         &self,
         start: &RunStart,
@@ -221,7 +223,7 @@ impl CompiledCall {
         }
     }
 
-    /// Returns twice the number of calls, unless their frames exceed the bound.
+    /// Returns twice the number of calls. Returns `None` if the frames of that number of calls exceed the bound.
     fn more_levels(&self, levels: u32) -> Option<u32> {
         let Demands { level, record, .. } = self.demands;
         let cells = level.ints.saturating_add(level.reals.saturating_mul(2)).saturating_add(record);
@@ -248,7 +250,7 @@ impl CompiledCall {
             *memory = CallMemory::default();
             return Err(CallEnd::NeedsMachine);
         }
-        // Each sweep has at most one input, the end of the call records.
+        // The only input that a sweep may have is the end of the space for call records.
         let inputs = [FIRST_RECORD + self.record * levels; 2];
         let inputs = inputs.get(..self.inputs.len()).ok_or(CallEnd::NeedsMachine)?;
         let budget = most_steps.min(MOST_STEPS);
@@ -295,8 +297,8 @@ impl CompiledCall {
         Ok(())
     }
 
-    /// Returns `None` if the reverse sweep isn't verified for a row, otherwise the error bound of the row's sum.
-    /// Unchecked code counts as verified, and has no bound.
+    /// Returns the error bound of a row's sum; `None` if the reverse sweep isn't verified for the row. Unchecked code
+    /// counts as verified, and has no error bound.
     fn verified(
         &self,
         memory: &CallMemory,
@@ -320,7 +322,7 @@ impl CompiledCall {
         self.rows.count as usize
     }
 
-    /// Returns true if a start meets the code's assumptions, and the code was compiled for the cells of the seeds.
+    /// Returns true if a start state meets the code's assumptions, and the code was compiled for all cells in `seeds`.
     fn suits(&self, start: &RunStart, seeds: &[&[SeededCell]]) -> bool {
         let is_seeded = (1..=self.rows.count as usize).contains(&seeds.len())
             && seeds.iter().all(|row| row.iter().all(|seed| self.result(seed.cell).is_some()));
@@ -334,7 +336,7 @@ impl CompiledCall {
         memory.results.iter().copied().skip(first).take(lanes)
     }
 
-    /// Returns the index of a seeded cell's value in the results.
+    /// Returns the index of a seeded cell's value among the results.
     fn result(&self, cell: usize) -> Option<usize> {
         let cell = u32::try_from(cell).ok()?;
         let found = self.seeded.binary_search_by_key(&cell, |&(seeded, _)| seeded).ok()?;
@@ -395,8 +397,8 @@ impl CallMemory {
         lanes.zip(std::iter::once(seed).chain(std::iter::repeat(0))).for_each(|(lane, seed)| *lane = seed);
     }
 
-    /// Computes the start on series, if the call computes on series: each real is a constant, except for its component
-    /// of the direction.
+    /// If the call computes on series, computes the coefficients of the reals at the start. Coefficient 1 is the real's
+    /// component of the direction, and all higher coefficients are 0.
     fn lift_start(&mut self, reals: &[u64], direction: &[(usize, u64)]) -> Result<(), OutOfMemory> {
         if self.lanes == 1 {
             return Ok(());
@@ -414,7 +416,7 @@ impl CallMemory {
         Ok(())
     }
 
-    /// Sorts the adjoints after a call on series by coefficient.
+    /// Reorders the adjoints after a call on series, so that coefficients of the same order are adjacent.
     fn transpose_adjoints(&mut self) {
         if self.lanes == 1 {
             return;
@@ -460,7 +462,7 @@ impl CallMemory {
         self.values.get(begin(row)..begin(row + 1)).unwrap_or_default()
     }
 
-    /// Returns the branches and freed cells of the last call, if it was watched.
+    /// Returns the branches and freed cells of the last call; `None` if that call wasn't watched.
     pub fn watch(&self) -> Option<&Watch> {
         self.watch.as_ref()
     }
@@ -474,8 +476,8 @@ impl CallMemory {
         self.adjoints.get(first..first + self.own_reals).unwrap_or_default()
     }
 
-    /// Returns coefficient `k` of the adjoints after the last call, which computed on series: one for each of the
-    /// program's reals.
+    /// Returns the coefficients of order `k` of the adjoints after the last call, one for each of the program's reals.
+    /// The last call must have computed on series.
     pub fn adjoint_coefficients(&self, k: usize) -> &[u64] {
         let first = k * self.own_reals;
         self.coefficients.get(first..first + self.own_reals).unwrap_or_default()

@@ -1,5 +1,5 @@
-//! Finiteness checks of unchecked code: only results and adjoints are checked, once, at the end of the call. A check at
-//! another place stays if a jump depends on the checked value, because a NaN could keep a loop from ending.
+//! Finiteness checks of unchecked code. The code checks results and adjoints once, at the end of the call. An earlier
+//! check stays only if a jump depends on the checked value, because a NaN could keep a loop from ending.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;

@@ -18,7 +18,8 @@ use crate::passes::{PASSES, Pass, range_at_uses};
 use crate::range::IntRange;
 use crate::rows::{AdjointRows, RowSeeds};
 
-/// Least number of neighbouring cells that get a loop. Fewer cells get separate operations.
+/// Least number of neighbouring cells for which a loop is emitted. For fewer cells, the operations are emitted one by
+/// one.
 const SHORTEST_LOOP: usize = 8;
 
 /// The program of a call function, and the known properties of its cells.
@@ -31,12 +32,12 @@ pub(super) struct Place<'p> {
     pub rows: AdjointRows,
 }
 
-/// The numbers whose magnitudes are recorded at the turning point.
+/// The reals whose magnitudes are recorded at the turning point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LargestScan {
-    /// No number is needed.
+    /// No magnitude is recorded.
     None,
-    /// Only cells that are SSA values. Verification then uses a lower bound of the largest magnitude.
+    /// Only reals in cells that are SSA values. Verification then uses a lower bound of the largest magnitude.
     Values,
     /// All reals of the program that the primal sweep changes.
     All,
@@ -45,11 +46,11 @@ pub enum LargestScan {
 /// Options of a call function that depend on the engine. The defaults are those of native code.
 #[derive(Clone, Copy, Debug)]
 pub struct CallNeeds<'n> {
-    /// The numbers whose magnitudes verification needs.
+    /// The reals whose magnitudes the code records for verification.
     pub largest: LargestScan,
-    /// The seeds of each row, as addresses of reals with the bits of their adjoints at the turning point; all other
-    /// adjoints are 0. In memory, the caller sets them. `None`: the seeds differ by call, and the caller sets the
-    /// adjoints of all seeded cells.
+    /// The fixed seeds of each row: addresses of reals, with the bits of their adjoints at the turning point; all other
+    /// adjoints are 0. The caller sets only seeded adjoints that are in memory. `None` means that seeds differ between
+    /// calls, so the caller sets the adjoints of all seeded cells.
     pub seeds: Option<&'n [RowSeeds]>,
     /// Upper bounds on the integers and reals of all frames, for engines that reserve the memory of calls in advance.
     pub frames: Option<[u32; 2]>,
@@ -70,7 +71,8 @@ pub(super) struct CallBuilder<'p> {
     /// The reals that may have a seed, in the order of the results.
     pub seeded: &'p [u32],
     is_seeded: HashSet<u32>,
-    /// The adjoints at the turning point that [`CallNeeds::seeds`] fixes, by address; all others are 0.
+    /// The adjoints at the turning point, if [`CallNeeds::seeds`] fixes them. The key is the adjoint's address;
+    /// adjoints without an entry are 0.
     seeds: Option<HashMap<u32, u64>>,
     /// Operations for the beginning of the function: literals, and loads of the start.
     entry: Vec<SsaValue>,
@@ -78,15 +80,15 @@ pub(super) struct CallBuilder<'p> {
     literals: HashMap<OpKind, SsaValue>,
     /// Values of cells at the start.
     starts: HashMap<SpacedCell, SsaValue>,
-    /// The final blocks of the sweep that was joined last, each with the final values of cells.
+    /// The final blocks of the sweep that was added last, each with the values of cells at its end.
     arrivals: Vec<(u32, BTreeMap<SpacedCell, SsaValue>)>,
-    /// True to keep the operations that count freed cells. Lifting makes checks of them.
+    /// True to keep the operations that count freed cells, which lifting replaces by checks.
     pub keeps_discards: bool,
     /// The last block of the code at the turning point.
     turn: Option<u32>,
     /// Values of cells at the turning point that differ from those at the start.
     turned: HashMap<SpacedCell, SsaValue>,
-    /// Values of the seeded cells at the turning point that were stored as results one by one.
+    /// Values of the seeded cells at the turning point, for those cells whose results were stored without a loop.
     pub results: Vec<SsaValue>,
     /// Loads, each with the value that replaces it.
     loads: Vec<(SsaValue, SsaValue)>,
@@ -117,8 +119,8 @@ impl<'p> CallBuilder<'p> {
         }
     }
 
-    /// Replaces loads and stores of the primal sweep by SSA values, for cells that aren't in memory. The sweep ends at
-    /// the position `to`.
+    /// Replaces the primal sweep's loads and stores of cells that aren't in memory by SSA values. The sweep ends at the
+    /// position `to`.
     pub fn primal(&mut self, to: u32) {
         self.lower(&reached(&self.function), to, 0);
     }
@@ -161,8 +163,9 @@ impl<'p> CallBuilder<'p> {
         self.turn = Some(last);
     }
 
-    /// Stores the values of the seeded cells at the turning point as results. A loop copies neighbours in memory, so
-    /// the length of an array doesn't change that of the function.Cells with fixed seeds are stored one by one.
+    /// Stores the values of the seeded cells at the turning point as results. A loop copies neighbouring cells in
+    /// memory, so the function's length doesn't depend on the length of an array. Cells with fixed seeds are stored one
+    /// by one.
     fn store_results(&mut self) {
         let is_working =
             |own: &Self, cell: u32| own.place.memory.home((Space::Reals, cell)) == CellHome::Working;
@@ -198,7 +201,7 @@ impl<'p> CallBuilder<'p> {
         }
     }
 
-    /// Returns the address `by` cells after an address.
+    /// Returns the address that is `by` cells after `address`.
     pub fn moved(&mut self, block: u32, address: SsaValue, by: i64) -> SsaValue {
         if by == 0 {
             return address;
@@ -207,8 +210,8 @@ impl<'p> CallBuilder<'p> {
         self.put(block, OpKind::Place, &[by, address, one])
     }
 
-    /// Joins the reverse sweep, which ends at the position `to`, to the turning point. Returns the number by which the
-    /// numbers of the sweep's values increase.
+    /// Joins the reverse sweep, which ends at the position `to`, to the turning point. Renumbers the sweep's values,
+    /// and returns the number that was added to each value number.
     pub fn reverse(&mut self, reverse: SsaFunction, to: u32) -> u32 {
         let order = reached(&reverse);
         let by = self.function.definitions.len() as u32;
@@ -222,7 +225,7 @@ impl<'p> CallBuilder<'p> {
         by
     }
 
-    /// Adds the block at which the reverse sweep ends. Returns the block, and the values of cells there.
+    /// Adds the block at which the reverse sweep ends. Returns the block, and the values of cells in this block.
     pub fn arrive(&mut self) -> (u32, HashMap<SpacedCell, SsaValue>) {
         let (block, mut cells) = self.meet();
         for (&cell, &value) in &self.turned {
@@ -255,8 +258,8 @@ impl<'p> CallBuilder<'p> {
         (self.function, end)
     }
 
-    /// Stores to memory those adjoints of globals that the function holds in SSA values. If `checks` is true, each of
-    /// them must be finite.
+    /// Stores the adjoints of globals that are SSA values to memory. If `checks` is true, also emits a check that each
+    /// stored adjoint is finite.
     pub fn store_adjoints(&mut self, (block, checks): (u32, bool), cells: &HashMap<SpacedCell, SsaValue>) {
         let layout = self.place.program.flow().layout();
         let (frame, constants) = (layout.main_frame(Class::Real), layout.constants(Class::Real));
@@ -276,9 +279,9 @@ impl<'p> CallBuilder<'p> {
         }
     }
 
-    /// Emits, after a block, the operations that `put` adds for each of some neighbouring cells in memory. Cells that
-    /// computed addresses reach may get a loop. All others get separate operations with literal addresses, so that
-    /// engines may hold these cells in variables. Returns the last block.
+    /// Emits, after a block, the operations that `put` adds for each of some neighbouring cells in memory. A loop may
+    /// handle cells that computed addresses reach. All other cells get separate operations with literal addresses, so
+    /// that engines may hold these cells in variables. Returns the last emitted block.
     pub fn each_in_memory(
         &mut self,
         block: u32,
@@ -298,8 +301,8 @@ impl<'p> CallBuilder<'p> {
         })
     }
 
-    /// Emits, after a block, the operations that `put` adds for each of some neighbouring cells, in ascending order. At
-    /// least [`SHORTEST_LOOP`] cells get a loop. Returns the last block.
+    /// Emits, after a block, the operations that `put` adds for each of some neighbouring cells, in ascending order. If
+    /// there are at least [`SHORTEST_LOOP`] cells, emits a loop. Returns the last emitted block.
     pub fn each_cell(
         &mut self,
         block: u32,
@@ -328,7 +331,8 @@ impl<'p> CallBuilder<'p> {
         after
     }
 
-    /// Adds a block to which all final blocks of a sweep jump, and returns it with the values of cells there.
+    /// Adds a block to which all final blocks of a sweep jump. Returns the block, and the values of cells in this
+    /// block.
     fn meet(&mut self) -> (u32, HashMap<SpacedCell, SsaValue>) {
         let arrivals = std::mem::take(&mut self.arrivals);
         let cells: BTreeSet<SpacedCell> =
@@ -347,7 +351,7 @@ impl<'p> CallBuilder<'p> {
         (block, met)
     }
 
-    /// Adds a block, whose end is set later.
+    /// Adds a block without operations; the caller sets its terminator later.
     pub fn block(&mut self, parameters: Vec<SsaValue>) -> u32 {
         let number = self.function.blocks.len() as u32;
         let end = SsaEnd::Exit { exit: 0 };
@@ -448,15 +452,15 @@ impl<'p> CallBuilder<'p> {
         value
     }
 
-    /// Returns true if the caller may seed an adjoint.
+    /// Returns true if an adjoint may have a seed that the caller sets.
     fn may_have_seed(&self, adjoint: u32) -> bool {
         let AdjointRows { count, stride } = self.place.rows;
         let (row, real) = if count > 1 { (adjoint / stride, adjoint % stride) } else { (0, adjoint) };
         row < count && self.is_seeded.contains(&real)
     }
 
-    /// Replaces loads and stores by SSA values in all blocks of a sweep, for cells that aren't in memory. Records the
-    /// final blocks of the sweep, with the final values of cells. Drops operations that only count.
+    /// Replaces loads and stores of cells that aren't in memory by SSA values, in all blocks of a sweep. Records the
+    /// final blocks of the sweep, with the values of cells at their ends. Drops operations that only count.
     fn lower(&mut self, postorder: &[u32], to: u32, first_exit: u32) {
         let mut arrivals = Vec::new();
         for &number in postorder.iter().rev() {
@@ -479,7 +483,7 @@ impl<'p> CallBuilder<'p> {
             };
             match exit {
                 Some(exit) if is_end(exit) && exit >= first_exit => arrivals.push((number, stored)),
-                // The cells are dead at other exits, but the caller may read which calls are open.
+                // At other exits, the cells are dead, but the caller may read the records of open calls.
                 Some(_) => {
                     let is_store = |value: &SsaValue| match self.function.op(*value).map(|op| op.kind) {
                         Some(OpKind::Store(space)) => space != Space::References,
@@ -498,7 +502,8 @@ impl<'p> CallBuilder<'p> {
         self.arrivals = arrivals;
     }
 
-    /// Returns true if an operation stays in its block. `stored` has the cells that the block has stored so far.
+    /// Returns true if an operation stays in its block. `stored` has the values of the cells that earlier operations of
+    /// the block have stored.
     fn is_kept(&mut self, value: SsaValue, stored: &mut BTreeMap<SpacedCell, SsaValue>) -> bool {
         let Some(op) = self.function.op(value) else { return true };
         let (kind, second, address) = (op.kind, op.operands.get(1).copied(), op.operands.first().copied());

@@ -1,6 +1,6 @@
-//! Decides for each cell of a call function whether it is an SSA value or in memory. Cells with computed addresses, and
-//! cells that are stored before the end of a sweep, are in memory; all others are values. Memory that no sweep changes
-//! is read from the start state.
+//! Decides for each cell of a call function whether it is an SSA value or in memory. A cell is in memory if a computed
+//! address may reach it, or if a sweep stores it before the end of the sweep; all other cells are SSA values. Code
+//! reads a memory cell that no sweep changes from the start state.
 
 use std::ops::Range;
 
@@ -43,8 +43,8 @@ pub(super) struct MemoryCells {
     runs: Vec<MemoryRun>,
     /// Numbers of the program's own integers and reals: all cells that exist without open calls.
     own: [u32; 2],
-    /// Ranges of cells that computed addresses reach, disjoint and in order. They include each real whose adjoint a
-    /// computed address reaches.
+    /// Ranges of cells that computed addresses reach, disjoint and in ascending order. If a computed address reaches an
+    /// adjoint, the ranges include its real, too.
     computed: Vec<MemoryRun>,
 }
 
@@ -73,8 +73,8 @@ impl MemoryCells {
             };
             run.is_changed = is_stored || !is_own;
         }
-        // If a changed real is in memory, its adjoint must be, too: verification loads the adjoint at the real's
-        // address.
+        // If a changed real is in memory, its adjoint must also be in memory, because verification loads the adjoint at
+        // the real's address.
         let changed = runs.iter().filter(|run| run.is_changed && run.space == Space::Reals);
         let of_row = |row: u32, cells: &Range<u32>| {
             // Verification reads the program's own cells only.
@@ -110,7 +110,7 @@ impl MemoryCells {
     }
 
     /// Splits a range of cells into parts. A part's flag is true if computed addresses reach its cells, and false if
-    /// only literal addresses do.
+    /// only literal addresses reach them.
     pub fn parts(&self, space: Space, cells: Range<u32>) -> Vec<(Range<u32>, bool)> {
         let mut parts = Vec::new();
         let mut next = cells.start;
@@ -163,7 +163,8 @@ fn own_cells(program: &Program) -> [u32; 2] {
     [ints, reals].map(|count| u32::try_from(count).unwrap_or(u32::MAX))
 }
 
-/// Returns reals that a sweep stores before its end, and that neither sweep accesses at a computed address.
+/// Returns the reals that can be promoted: a sweep stores them before its end, and no sweep accesses them at a computed
+/// address.
 pub(super) fn promotable(
     sweeps: &[&SsaFunction],
     program: &Program,
@@ -189,7 +190,7 @@ fn all_accesses(
     own: [u32; 2],
     (rows, frames): (AdjointRows, Option<[u32; 2]>),
 ) -> Vec<MemoryAccess> {
-    // Out-of-line calls may open any number of frames, unless their number is bounded.
+    // Out-of-line calls may open any number of frames, unless the caller bounds the number of frames.
     let demanded = |of: fn(&SsaFunction) -> u32| {
         let cells = |function: &&SsaFunction| if function.calls.is_empty() { of(function) } else { u32::MAX };
         sweeps.iter().map(cells).max().unwrap_or(0)
@@ -203,8 +204,8 @@ fn all_accesses(
     sweeps.iter().flat_map(|function| accesses(function, [ints, reals, adjoints])).collect()
 }
 
-/// Returns the cells that computed addresses reach. A real counts, too, if a computed address reaches one of its
-/// adjoints; the real has an adjoint for each loss.
+/// Returns the cells that computed addresses reach. If a computed address reaches an adjoint, of any loss, the result
+/// includes the adjoint's real.
 fn computed(accesses: &[MemoryAccess], rows: AdjointRows) -> Vec<MemoryRun> {
     let is_computed = |access: &&MemoryAccess| matches!(access.kind, AccessKind::Load | AccessKind::Store);
     let mut found: Vec<(Space, Range<u32>)> =

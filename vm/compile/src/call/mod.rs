@@ -1,5 +1,5 @@
-//! The call function: one SSA function from the start of a program to the results of a call. This is that of a gradient;
-//! a run ends at the turning point.
+//! The call function: one SSA function from the start of a program to the results of a call. The call function of a
+//! gradient has these parts; the call function of a run ends at the turning point.
 //!
 //! ```text
 //! entry     variables are loaded from the start
@@ -10,10 +10,10 @@
 //! end       the adjoints of the program's reals are stored
 //! ```
 //!
-//! The sweeps are built separately ([`crate::build()`]) and joined at the *turning point*, where the primal sweep
-//! ends. Cells without a computed address are values from the start to the end, so the passes see both sweeps at once.
-//! *Working memory* holds the other cells that code changes. After a failed check, or an exit other than the end, a
-//! machine has to execute the call.
+//! The sweeps are built separately ([`crate::build()`]) and joined at the *turning point*, where the primal sweep ends.
+//! Cells that no computed address reaches are SSA values from the start to the end, so the passes optimize both sweeps
+//! together. *Working memory* holds the other cells that code changes. If a check fails, or the function leaves by an
+//! exit other than its end, a machine must execute the call.
 
 mod compiled_call;
 mod finite;
@@ -73,20 +73,20 @@ pub struct CallTask<'t> {
     pub seeded: &'t [u32],
     /// The number of losses that are differentiated at once.
     pub rows: u32,
-    /// The numbers on which the function computes.
+    /// The kind of numbers on which the function computes: plain reals or series.
     pub lift: Lift<'t>,
 }
 
-/// The numbers on which a call function computes: plain reals, or truncated Taylor series.
+/// The kind of numbers on which a call function computes: plain reals, or truncated Taylor series.
 #[derive(Clone, Copy, Debug)]
 pub struct Lift<'t> {
     /// Number of coefficients of a series. 1 means plain reals. With 2, a run computes a Jacobian–vector product, and a
     /// gradient a Hessian–vector product.
     pub lanes: u32,
-    /// True if the function fails where two compared reals are equal but have other coefficients that differ.
+    /// True if a comparison of two reals fails when coefficient 0 is equal in both, but another coefficient differs.
     pub rejects_ties: bool,
-    /// The reals of the start that may have coefficients other than the first. They are the independent variables that
-    /// move.
+    /// The reals of the start that may have higher coefficients other than 0: the independent variables that have a
+    /// component of the direction.
     pub moved: &'t [Range<u32>],
 }
 
@@ -104,7 +104,7 @@ impl Lift<'_> {
         cells.start.saturating_mul(self.lanes)..cells.end.saturating_mul(self.lanes)
     }
 
-    /// Lifts a function to the numbers. Returns `None` if that isn't possible.
+    /// Lifts a function on plain reals to this kind of numbers. Returns `None` if the function can't be lifted.
     fn lifted(self, function: SsaFunction, silence_tests: &BTreeSet<SsaValue>) -> Option<SsaFunction> {
         let facts = LiftFacts { moved: self.moved, rejects_ties: self.rejects_ties, silence_tests };
         if self.is_some() { lifted(function, self.lanes, facts) } else { Some(function) }
@@ -118,10 +118,10 @@ pub struct CallFunction {
     pub function: SsaFunction,
     /// The number of the exit at the function's end.
     pub end: u32,
-    /// Working memory. Before each call, the caller copies the cells of the start there, and zeroes the cells beyond
-    /// the program's own.
+    /// Ranges of working memory. Before each call, the caller copies the cells of the start to these ranges, and zeroes
+    /// the cells beyond the program's own.
     pub working: Vec<(Class, Range<u32>)>,
-    /// Adjoints in memory, which the caller zeroes before each call.
+    /// Ranges of adjoints in memory. The caller zeroes them before each call.
     pub adjoints: Vec<Range<u32>>,
     /// The layout of the losses' adjoints.
     pub rows: AdjointRows,
@@ -146,7 +146,7 @@ impl SweepCalls {
 }
 
 impl CallFunction {
-    /// Builds the call function of a task. Returns `None` if a sweep needs a machine, or if the program reads adjoints.
+    /// Builds the call function of a task. Returns `None` if a sweep needs a machine, or if the program names adjoints.
     pub(crate) fn build(program: &Program, task: CallTask) -> Option<CallFunction> {
         if task.goal == CallGoal::Run {
             return CallFunction::run(program, task);
@@ -159,7 +159,8 @@ impl CallFunction {
         let [primal_plan, reverse_plan] = RunPlan::gradient(program, task.turn, task.level);
         let largest = if primal_plan.is_watched { LargestScan::Values } else { LargestScan::None };
         let needs = CallNeeds { largest, ..CallNeeds::default() };
-        // Passes simplify what is the same on plain reals, which may differ on series.
+        // Passes may use identities that hold for plain reals but not for series. So they are omitted before a function
+        // is lifted.
         let passes = if task.lift.is_some() { &[][..] } else { &PASSES };
         CallFunction::join(
             program,
@@ -169,8 +170,8 @@ impl CallFunction {
         )
     }
 
-    /// Joins the two sweeps of a task, which lead from the program's start to the turning point and back. Returns
-    /// `None` if the losses can't share the reverse sweep.
+    /// Joins the two sweeps of a task: the primal sweep from the program's start to the turning point, and the reverse
+    /// sweep. Returns `None` if the losses can't share the reverse sweep.
     pub fn join(
         program: &Program,
         task: CallTask,
@@ -178,11 +179,11 @@ impl CallFunction {
         needs: CallNeeds,
     ) -> Option<CallFunction> {
         let (first_steps, demands) = (primal.first_steps, primal.demands.max(reverse.demands));
-        // Only plain functions have rows or omit checks.
+        // Functions on series have one row, and are always checked.
         if task.lift.is_some() && (task.rows > 1 || !task.level.is_checked()) {
             return None;
         }
-        // The distance between rows is fixed, so the number of frames must be bounded.
+        // The distance between rows is a constant of the code, so the number of frames must be bounded.
         if task.rows > 1 && demands.record > 0 && needs.frames.is_none() {
             return None;
         }
@@ -190,9 +191,9 @@ impl CallFunction {
         let frame_reals = needs.frames.map_or(demands.frame_reals, |[_, reals]| reals);
         let rows = AdjointRows { count: task.rows, stride: reals.checked_add(frame_reals)? };
         let mut reverse = with_rows(reverse, rows)?;
-        // Without verification, the reverse sweep needs a real only if a partial derivative needs it. Other reals are
-        // dead once they are SSA values. Checked code needs all reals, and a processor doesn't have enough registers
-        // for them.
+        // Unchecked code needs a real in the reverse sweep only if a partial derivative uses it. Promotion makes all
+        // other reals dead. Checked code isn't promoted: it needs all reals, and a processor has too few registers for
+        // them.
         if !task.level.is_checked() && demands.record == 0 {
             let cells = memory::promotable(&[&primal, &reverse], program, (rows, needs.frames));
             promote::promote(&mut primal, &cells);
@@ -264,7 +265,7 @@ impl CallFunction {
     ) -> Option<CallFunction> {
         let direction = self.function.specialization.direction;
         let at_end = SsaExit { position: to, direction, calls: Vec::new(), is_full: false };
-        debug_assert_eq!(self.end as usize, self.function.exits.len(), "the end is behind all other exits");
+        debug_assert_eq!(self.end as usize, self.function.exits.len(), "the end is after all other exits");
         self.function.exits.push(at_end);
         self.function.cells = FixedCells::of(program.flow(), self.function.demands);
         self.function = optimized(lift.lifted(self.function, tests)?, passes);
@@ -277,16 +278,16 @@ impl CallFunction {
     }
 }
 
-/// Builds one sweep of a gradient. Returns `None` if the sweep needs more of a machine than its cells.
+/// Builds one sweep of a gradient. Returns `None` if the sweep needs a machine for anything other than its cells.
 fn sweep(program: &Program, plan: &RunPlan, passes: &[Pass]) -> Option<SsaFunction> {
     let function = plan.function(program, LiveAtExits::AllOnReturn, passes)?;
-    // A caller of the function supplies only one input: the end of the space for call records.
+    // The caller of a call function can supply only one input: the end of the space for call records.
     let is_alone = function.inputs().all(|(_, input)| input == Input::RecordsEnd);
     is_alone.then_some(function)
 }
 
-/// Returns the specialization of a call function: that of its reverse sweep, but with other zeros at entry, and with
-/// all memory live at returns.
+/// Returns the specialization of a call function. It differs from the specialization of the reverse sweep in two
+/// fields: the zeros at entry, and the liveness, because all memory is live at returns.
 fn specialization(reverse: &Specialization) -> Specialization {
     let zeros = ZerosAtEntry { cells: false, adjoints: false, no_adjoint_is_negative: true };
     Specialization { zeros, live_at_exits: LiveAtExits::AllOnReturn, ..reverse.clone() }

@@ -1,6 +1,6 @@
-//! Scalar promotion in one sweep of a gradient: cells of memory that only literal addresses reach become values. They
-//! are loaded where the sweep begins, and stored where it ends, like the cells of variables. Arrays are promoted if
-//! all loops over them were unrolled.
+//! Scalar promotion in one sweep of a gradient: memory cells that only literal addresses reach become SSA values. The
+//! sweep loads a promoted cell at its beginning, and stores it at its end, like the cell of a variable. An array is
+//! promoted if all loops over it were unrolled.
 //!
 //! R. Cytron et al., "Efficiently computing static single assignment form and the control dependence graph" (1991). A
 //! block gets a parameter for a cell if several edges lead to the block and the cell is live in it.
@@ -13,7 +13,7 @@ use crate::op::{OpKind, SsaValue};
 use crate::order::reached;
 use crate::passes::replacements::Replacements;
 
-/// Upper bound on promoted cells of a call function: one bit each of a [`CellSet`].
+/// Upper bound on promoted cells of a call function: the number of bits of a [`CellSet`].
 pub(super) const MOST_PROMOTED: usize = 64;
 
 /// Set of promoted cells: bit n is the cell of number n.

@@ -1,5 +1,5 @@
-//! The regions of a function's blocks. A run has one region; the call function of a gradient has three: the primal
-//! sweep, the reverse sweep and verification.
+//! The regions of a function's blocks: the sweep, or the verification, that a block belongs to. A run has one region.
+//! The call function of a gradient has three: the primal sweep, the reverse sweep and verification.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,7 +8,7 @@ use reviver_flow::graph::CodeDirection;
 use crate::function::SsaFunction;
 use crate::op::OpKind;
 
-/// The sweep that an operation belongs to.
+/// The part of a function that an operation belongs to: a sweep, or the verification after both sweeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Region {
     /// A run from inputs to results, or the primal sweep of a gradient.
@@ -67,7 +67,7 @@ pub fn regions(function: &SsaFunction) -> HashMap<u32, Region> {
     (0..function.blocks.len() as u32).map(|block| (block, region(block))).collect()
 }
 
-/// Returns the blocks that are reachable from some blocks by at least one edge.
+/// Returns the blocks that are reachable from the blocks `open` by at least one edge.
 fn successors(function: &SsaFunction, mut open: Vec<u32>) -> HashSet<u32> {
     let mut found = HashSet::new();
     while let Some(block) = open.pop() {

@@ -1,4 +1,5 @@
-//! Calls on series for a runtime: compiles a call function once it pays, and keeps it for later calls.
+//! Calls on series for a runtime: compiles a call function as soon as the saved time exceeds the compile time, and
+//! keeps the compiled function for later calls.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,11 +12,11 @@ use super::{CallGoal, Lift};
 use crate::backend::Backend;
 use crate::start::RunStart;
 
-/// Interpreted steps that take as long as compiling an instruction of the program.
+/// Number of interpreted steps that take as long as compiling one instruction of the program.
 const STEPS_PER_INSTRUCTION: u64 = 2_000;
-/// Number of calls of unknown length after which the function is compiled.
+/// Number of requests of unknown length after which the call function is compiled.
 const MOST_CALLS: u32 = 16;
-/// Upper bound on functions that are kept; the one that is unused for longest is dropped.
+/// Upper bound on compiled functions that are kept. If it is exceeded, the least recently used function is dropped.
 const MOST_FUNCTIONS: usize = 8;
 /// Upper bound on memories that are kept for further calls.
 const MOST_MEMORIES: usize = 16;
@@ -23,7 +24,7 @@ const MOST_MEMORIES: usize = 16;
 /// The call functions on series that were used last, with memory for calls.
 #[derive(Debug, Default)]
 pub(crate) struct SeriesCalls {
-    /// The functions in the order of use, the last one last.
+    /// The functions in the order of their last use; the most recently used one is last.
     functions: Mutex<Vec<KeptFunction>>,
     memories: Mutex<Vec<CallMemory>>,
 }
@@ -40,7 +41,7 @@ struct SeriesKey {
 #[derive(Debug)]
 struct KeptFunction {
     key: SeriesKey,
-    /// Number of requests of unknown length.
+    /// Number of requests whose length in steps was unknown.
     requests: u32,
     code: SeriesCode,
 }
@@ -54,8 +55,8 @@ enum SeriesCode {
 }
 
 impl SeriesCalls {
-    /// Makes a call. Returns `None` if the interpreter has to make the call. If `must_pay` is true, the interpreter also
-    /// makes calls until compiling a function pays.
+    /// Makes a call with compiled code. Returns `None` if the interpreter must make the call. If `must_pay` is true,
+    /// this is also the case until the saved time exceeds the compile time.
     pub fn make(
         &self,
         backend: &impl Backend,
@@ -85,7 +86,7 @@ impl SeriesCalls {
         self.memories.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the code for a call; `None` if there is none, or none yet.
+    /// Returns the code for a call; `None` if the call can't be compiled, or isn't compiled yet.
     fn code(&self, backend: &impl Backend, call: &SeriesCall, must_pay: bool) -> Option<Arc<CompiledCall>> {
         let key = SeriesKey {
             goal: call.goal,

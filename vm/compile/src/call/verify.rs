@@ -1,5 +1,6 @@
-//! Emits the verification of a reverse sweep: the sweep must have restored the cells of the start. Differences of
-//! floats become evidence, from which [`SweepEvidence`](reviver_vm::differentiate::evidence::SweepEvidence) decides.
+//! Emits the verification of a reverse sweep: code that compares the cells after the sweep with the start. It records
+//! differences of floats in [`SweepEvidence`](reviver_vm::differentiate::evidence::SweepEvidence), which decides
+//! whether the sweep is verified.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -13,8 +14,8 @@ use super::join::{CallBuilder, start_space};
 use super::memory::{CellHome, SpacedCell};
 use crate::op::{OpKind, Space, SsaValue};
 
-/// Emits, after `block`, a comparison with the start for each cell that either sweep changes. `cells` has the cells
-/// that are SSA values. Returns the last block.
+/// Emits, after `block`, a comparison with the start for each cell that any sweep changes. `cells` has the cells that
+/// are SSA values, with their values after the reverse sweep. Returns the last emitted block.
 pub(super) fn put(builder: &mut CallBuilder, block: u32, cells: &HashMap<SpacedCell, SsaValue>) -> u32 {
     let mut values: Vec<(SpacedCell, SsaValue)> = cells.iter().map(|(&cell, &value)| (cell, value)).collect();
     values.sort_unstable();
@@ -47,7 +48,8 @@ pub(super) fn put(builder: &mut CallBuilder, block: u32, cells: &HashMap<SpacedC
     })
 }
 
-/// Returns the value of a cell at the start. The load is next to the comparison, which keeps its live range short.
+/// Returns the value of a cell at the start. Emits the load next to the comparison, so that the value's live range is
+/// short.
 fn at_start(builder: &mut CallBuilder, block: u32, cell: SpacedCell) -> SsaValue {
     match builder.known_at_start(cell) {
         Some(_) => builder.at_start(cell),
@@ -69,8 +71,8 @@ fn adjoint_in_memory(builder: &mut CallBuilder, block: u32, cell: u32) -> SsaVal
     }
 }
 
-/// Emits a comparison of a cell's numbers at the start and after the reverse sweep, `from` and `to`. A different float
-/// becomes evidence. A different integer or fixed-point real makes the call fail.
+/// Emits a comparison of `from`, a cell's number at the start, with `to`, the cell's number after the reverse sweep. A
+/// difference of floats becomes evidence. A difference of integers or fixed-point reals makes the call fail.
 fn compare(
     builder: &mut CallBuilder,
     block: u32,

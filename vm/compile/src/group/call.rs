@@ -34,7 +34,7 @@ pub struct GroupCall {
     demands: Demands,
     first_steps: u64,
     /// The identity of this call. [`GroupCall::run`] accepts only memory with the same identity, because native code
-    /// relies on the memory's sizes.
+    /// relies on the sizes of the memory's arrays.
     memory_token: Arc<MemoryToken>,
     code: Box<dyn GroupCode>,
 }
@@ -48,9 +48,9 @@ struct MemoryToken;
 pub enum GroupEnd {
     /// All lanes have their gradients.
     Done,
-    /// Lanes diverged. Holds the number of leading lanes that branch like lane 0.
+    /// Lanes diverged. Holds the index of the first lane that branched differently from lane 0.
     Diverged(usize),
-    /// The lanes have to be called one by one.
+    /// The group can't make the call. The caller must call the lanes one by one.
     GivenUp,
 }
 
@@ -75,7 +75,7 @@ impl GroupGradient<'_> {
 pub struct GroupMemory {
     made_for: Arc<MemoryToken>,
     inputs: Vec<(Class, usize)>,
-    /// Largest magnitude, at the start, of the reals that aren't inputs of lanes.
+    /// Largest magnitude at the start, over the reals that aren't inputs of lanes.
     largest: f64,
     start_ints: Vec<InGroup<i64>>,
     start_reals: Vec<InGroup<u64>>,
@@ -138,9 +138,9 @@ impl GroupCall {
         self.rows.len()
     }
 
-    /// Creates memory for lanes that begin with the state `start`, except for their inputs. `seeds` has the seeds of
-    /// each row. Returns `None` if the seeded cells aren't those for which the call was compiled, or if the code can't
-    /// begin with `start`.
+    /// Creates memory for lanes that begin with the state `start`; only the inputs differ between lanes. `seeds` has
+    /// the seeds of each row. Returns `None` if the call was compiled for other seeded cells, or if `start` doesn't
+    /// meet the code's assumptions.
     ///
     /// # Errors
     /// Fails if the memory can't be allocated.
@@ -156,8 +156,8 @@ impl GroupCall {
         if is_own && begins { GroupMemory::new(self, start, seeds).map(Some) } else { Ok(None) }
     }
 
-    /// Executes the call with at most `most_steps` steps of the primal sweep. `each` receives each row's number and
-    /// gradient. `memory` must be memory that this call created.
+    /// Executes the call with at most `most_steps` steps of the primal sweep. Calls `each` with the number and the
+    /// gradient of each row. `memory` must be memory that this call has created.
     pub fn run(
         &self,
         memory: &mut GroupMemory,
@@ -222,7 +222,7 @@ impl GroupMemory {
         Ok(memory)
     }
 
-    /// Sets the input of index `n` to a number for each lane, as bits.
+    /// Sets the input of index `n` in all lanes; each lane has its own number, given as bits.
     #[inline]
     pub fn give(&mut self, n: usize, bits: InGroup<u64>) {
         match self.inputs.get(n) {

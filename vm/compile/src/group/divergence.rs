@@ -1,5 +1,6 @@
-//! Divergence analysis of a call function for SIMD groups: finds the values that are the same for all lanes. Lanes take
-//! the same branches, so a value differs only if it depends on reals, or on integers among the lanes' inputs.
+//! Divergence analysis of a call function for SIMD groups: finds the values that are the same in all lanes. All lanes
+//! of a group take the same branches. So a value differs between lanes only if it depends on reals, or on integers
+//! among the lanes' inputs.
 
 use std::collections::BTreeSet;
 
@@ -23,13 +24,13 @@ pub enum Uniformity {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct VaryingInts {
     cells: BTreeSet<u32>,
-    /// True if any other cell may differ, too.
+    /// True if cells at unknown addresses may differ, so that any cell may.
     anywhere: bool,
 }
 
 impl VaryingInts {
-    /// Returns true if the cell at an address may differ between lanes. For an unknown address, returns true
-    /// if any cell may.
+    /// Returns true if the cell at an address may differ between lanes. For an unknown address (`None`), returns true
+    /// if at least one cell may differ.
     fn may_differ(&self, cell: Option<u32>) -> bool {
         self.anywhere || cell.map_or(!self.cells.is_empty(), |cell| self.cells.contains(&cell))
     }
@@ -47,7 +48,8 @@ impl VaryingInts {
 pub struct GroupFunction {
     function: SsaFunction,
     uniformities: Vec<Uniformity>,
-    /// Integers among the lanes' inputs; `ints` has all integers that may differ anywhere in the function.
+    /// Integer cells among the lanes' inputs. The field `ints` has all integer cells that may differ at any point of
+    /// the function.
     inputs: VaryingInts,
     ints: VaryingInts,
     /// For each block, true if a group executes it. A group doesn't execute unreachable blocks. It is abandoned at each
@@ -116,8 +118,8 @@ impl GroupFunction {
         blocks.filter(|(_, is_followed)| **is_followed).map(|(block, _)| block)
     }
 
-    /// Propagates the variation of values through each block once. Returns true if a further value was found to differ
-    /// between lanes.
+    /// Propagates the variation of values through each block once. Returns true if it found another value that may
+    /// differ between lanes.
     fn spread_further(&mut self) -> bool {
         let mut found: Vec<(SsaValue, Uniformity)> = Vec::new();
         let mut ints = self.ints.clone();

@@ -24,7 +24,7 @@ impl Default for Coefficient {
     }
 }
 
-/// Whole numbers up to this magnitude are exact in each float system.
+/// Largest magnitude up to which every float system represents all integers exactly.
 const MOST_EXACT: u64 = 1 << 24;
 
 /// A function, and the operations of the block that is being lifted.
@@ -33,7 +33,8 @@ pub(super) struct OpenBlock {
     /// The guard of appended operations that may fail.
     pub guard: Option<SsaValue>,
     ops: Vec<SsaValue>,
-    /// The value of each operation of the block that isn't tied to its place, so that none is appended twice.
+    /// The value of each operation of the block whose position doesn't matter, so that no such operation is appended
+    /// twice.
     known: HashMap<SsaOp, SsaValue>,
 }
 
@@ -65,7 +66,7 @@ impl OpenBlock {
         }
     }
 
-    /// Appends an operation, or finds the same one in the block.
+    /// Appends an operation, unless the block has an equal one, and returns its value.
     pub fn put(&mut self, kind: OpKind, operands: &[SsaValue]) -> SsaValue {
         let op = self.op(kind, operands);
         if let Some(&known) = self.known.get(&op) {
@@ -90,7 +91,7 @@ impl OpenBlock {
         }
     }
 
-    /// Returns the number of a literal integer.
+    /// Returns the number of a value that is a literal integer; otherwise returns `None`.
     pub fn literal(&self, value: SsaValue) -> Option<i64> {
         match self.function.op(value)?.kind {
             OpKind::Int(literal) => Some(literal),
@@ -106,7 +107,7 @@ impl OpenBlock {
         }
     }
 
-    /// Appends a selection by an integer.
+    /// Appends a select: `yes` if the integer `condition` isn't 0, otherwise `no`.
     pub fn choose(&mut self, condition: SsaValue, yes: Coefficient, no: Coefficient) -> Coefficient {
         if yes == no {
             return yes;

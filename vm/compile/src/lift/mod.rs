@@ -1,17 +1,17 @@
-//! Lifting: makes from an SSA function on plain reals the same function on truncated Taylor series. With two
-//! coefficients, these are dual numbers: a lifted run is a Jacobian–vector product, and a lifted gradient is a
-//! Hessian–vector product.
+//! Lifting: transforms an SSA function on plain reals to the same function on truncated Taylor series. A series with
+//! two coefficients is a dual number. On dual numbers, a lifted run computes a Jacobian–vector product, and a lifted
+//! gradient computes a Hessian–vector product.
 //!
-//! The values of the plain function stay; they are the coefficients 0. The *higher coefficients* are computed by the
-//! recurrences of [`TaylorReals`], executed with coefficients that are SSA values ([`arithmetic`]). So a lifted function
-//! computes the same numbers as the interpreter. A value is *varied* if it may have higher coefficients other than 0
-//! ([`varied`]); only varied values get any.
+//! The values of the plain function stay; they are the coefficients of order 0. The *higher coefficients* are computed
+//! by the recurrences of [`TaylorReals`], executed with coefficients that are SSA values ([`arithmetic`]). So a lifted
+//! function computes the same numbers as the interpreter. A value is *varied* if it may have higher coefficients other
+//! than 0 ([`varied`]). Only for varied values are higher coefficients computed.
 //!
-//! In memory, the coefficients of a cell follow each other: of n coefficients, that of order k of cell c has the
-//! address c·n + k.
+//! In memory, the coefficients of a cell follow each other. If each cell has n coefficients, coefficient k of cell c
+//! has the address c·n + k.
 //!
-//! Where the interpreter would report a lost derivative, or would find that a constant has the derivative 0 although
-//! the function's derivative is infinite, a lifted function fails. The interpreter then repeats the call.
+//! A lifted function fails in two cases: the interpreter would report a lost derivative, or a constant has the
+//! derivative 0 although the function's derivative is infinite. The interpreter then repeats the call.
 
 mod arithmetic;
 mod varied;
@@ -36,7 +36,7 @@ use crate::rows::of_adjoints;
 /// Upper bound on the coefficients of a value.
 const MOST_LANES: usize = MAX_ORDER + 1;
 
-/// The coefficients of a value. Those beyond the number of lanes are 0.
+/// The coefficients of a value. Coefficients of an order that is at least the number of lanes are 0.
 type Jet = Coefficients<Coefficient, MOST_LANES>;
 
 /// Upper bound on the values of a function after lifting. A product of series with n coefficients takes about n²
@@ -46,7 +46,7 @@ const MOST_VALUES: usize = 1 << 17;
 /// The facts about a function that lifting needs.
 #[derive(Clone, Debug)]
 pub struct LiftFacts<'f> {
-    /// The reals of the start that may have higher coefficients.
+    /// The reals of the start that may have higher coefficients other than 0.
     pub moved: &'f [Range<u32>],
     /// True if the function must fail at ties: where two compared reals are equal but their higher coefficients differ.
     pub rejects_ties: bool,
@@ -55,7 +55,7 @@ pub struct LiftFacts<'f> {
 }
 
 /// Returns the tests of a reverse sweep that compare an adjoint with 0. An adjoint is 0 only if all its coefficients
-/// are; every other comparison is decided by the coefficients 0.
+/// are 0. The result of every other comparison depends only on the coefficients of order 0.
 pub fn silence_tests(reverse: &SsaFunction) -> BTreeSet<SsaValue> {
     let by_adjoint = of_adjoints(reverse);
     let tests = by_adjoint.iter().copied().filter(|&value| match reverse.op(value) {
@@ -67,8 +67,8 @@ pub fn silence_tests(reverse: &SsaFunction) -> BTreeSet<SsaValue> {
     tests.collect()
 }
 
-/// Lifts a function to series with `lanes` coefficients, at least 2. Returns `None` if an operation has no recurrence that code can
-/// execute, or if the lifted function would be too long.
+/// Lifts a function to series with `lanes` coefficients; `lanes` is at least 2. Returns `None` if compiled code has no
+/// recurrence for an operation, or if the lifted function would be too long.
 pub fn lifted(function: SsaFunction, lanes: u32, facts: LiftFacts) -> Option<SsaFunction> {
     let order: Vec<u32> = reached(&function).into_iter().rev().collect();
     let factor = lanes;
@@ -125,7 +125,7 @@ impl Lifting<'_> {
         jet
     }
 
-    /// Returns coefficient `k` of a real as a value. Appends a literal if the coefficient is one.
+    /// Returns coefficient `k` of a real as a value. If the coefficient is a literal, appends the literal.
     fn lane(&self, value: SsaValue, k: usize) -> SsaValue {
         let lane = self.jet(value).0[k];
         if k == 0 { value } else { self.open.borrow_mut().value(lane) }
@@ -218,7 +218,7 @@ impl Lifting<'_> {
         Some(())
     }
 
-    /// Appends checks that the higher coefficients of its operands are 0, up to the tolerance.
+    /// Appends checks that the higher coefficients of the operands of `op` are 0, up to the tolerance.
     fn require_no_tangent(&self, op: &SsaOp) {
         for lane in op.operands.iter().flat_map(|&operand| self.moving_lanes(operand)) {
             self.put(OpKind::RequireVacant, &[lane]);
@@ -259,7 +259,7 @@ impl Lifting<'_> {
         Some(())
     }
 
-    /// Returns the coefficients of a result.
+    /// Returns the coefficients of an operation's result; `None` if there is no recurrence.
     fn recurrence(&self, value: SsaValue, op: &SsaOp) -> Option<Jet> {
         let series = self.series();
         let primal = Coefficient::Value(value);
@@ -285,7 +285,7 @@ impl Lifting<'_> {
                 let choose = |k: usize| self.open.borrow_mut().choose(condition, yes.0[k], no.0[k]);
                 Ok(Coefficients(std::array::from_fn(|k| if k == 0 { primal } else { choose(k) })))
             }
-            // Only passes make magnitudes, and lifting precedes them.
+            // Only passes generate `OpKind::Magnitude`, and they run after lifting.
             _ => return None,
         };
         let mut jet = made.ok()?;
@@ -293,7 +293,7 @@ impl Lifting<'_> {
         Some(jet)
     }
 
-    /// Changes a test whether an adjoint is 0, or isn't, to one of all its coefficients.
+    /// Changes a test that compares an adjoint with 0 to a test of all the adjoint's coefficients.
     fn lift_silence_test(&mut self, value: SsaValue, order: Order) -> Option<()> {
         let op = self.open.get_mut().function.op(value)?.clone();
         let lanes: Vec<SsaValue> =
@@ -337,8 +337,8 @@ impl Lifting<'_> {
         Some(())
     }
 
-    /// Appends a store of a value's coefficients. If a cell can't have higher coefficients, no code reads them, so they
-    /// aren't stored. The caller reads those of adjoints and results.
+    /// Appends a store of a value's coefficients. If a cell can't have higher coefficients other than 0, no code reads
+    /// them, so they aren't stored. Those of adjoints and results are always stored, because the caller reads them.
     fn lift_store(&mut self, value: SsaValue, space: Space) -> Option<()> {
         let (address, stored) = match self.open.get_mut().function.op(value)?.operands.as_slice() {
             &[address, stored] => (address, stored),
@@ -374,7 +374,8 @@ impl Lifting<'_> {
         Some(self.put(OpKind::Place, &[base, index, stride]))
     }
 
-    /// Returns base, index and stride of an address, if base and stride are literals.
+    /// Returns base, index and stride of an address that is base + index·stride; `None` unless base and stride are
+    /// literals.
     fn place_of(&self, address: SsaValue) -> Option<(i64, SsaValue, i64)> {
         let place = self.open.borrow().function.op(address).cloned()?;
         match (place.kind, place.operands.as_slice()) {
@@ -385,7 +386,7 @@ impl Lifting<'_> {
         }
     }
 
-    /// Returns the number of a literal integer.
+    /// Returns the number of a value that is a literal integer; otherwise returns `None`.
     fn literal(&self, value: SsaValue) -> Option<i64> {
         self.open.borrow().literal(value)
     }

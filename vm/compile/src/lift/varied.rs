@@ -1,5 +1,5 @@
-//! Finds the varied values of a function, which may have higher coefficients other than 0: a fixed point over the
-//! blocks and the memory.
+//! Finds the varied values of a function: those that may have higher coefficients other than 0. The analysis is a fixed
+//! point over the blocks and the memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -34,12 +34,12 @@ impl Varied {
         self.values.contains(&value)
     }
 
-    /// Returns true if one of some cells may hold a varied value.
+    /// Returns true if at least one of these cells may hold a varied value.
     pub fn may_vary(&self, space: Space, cells: Range<i64>) -> bool {
         self.cells.get(&space).is_some_and(|known| known.meets(&cells))
     }
 
-    /// Visits all blocks once. Returns true if more values or cells vary than before.
+    /// Visits all blocks once. Returns true if it found another varied value or cell.
     fn visit(&mut self, function: &SsaFunction, order: &[u32]) -> bool {
         let mut has_changed = false;
         for block in order.iter().filter_map(|&block| function.blocks.get(block as usize)) {
@@ -92,7 +92,7 @@ impl CellRanges {
         self.0.get(next).is_some_and(|known| known.start < cells.end)
     }
 
-    /// Adds cells. Returns true if one of them is new.
+    /// Adds cells to the set. Returns true if at least one of them is new.
     fn insert(&mut self, cells: Range<i64>) -> bool {
         let first = self.0.partition_point(|known| known.end < cells.start);
         let end = self.0.partition_point(|known| known.start <= cells.end);

@@ -1,7 +1,7 @@
 //! Finiteness-check sinking for arrays: drops checks of floats that loops accumulate in arrays. A cell that is infinite
-//! or NaN stays so if each store computes the new content from the old one, as a sum does. The pass checks such cells
-//! once at exits, instead of in each iteration. It doesn't matter which check fails, because the interpreter finds the
-//! exact trap. This pass handles no other checks.
+//! or NaN stays so if each store computes the new content from the old one, as a sum does. The transformed code checks
+//! such cells once at exits, instead of in each iteration. A failure at another place does no harm, because the
+//! interpreter finds the exact trap. This pass handles no other checks.
 
 use std::collections::HashSet;
 
@@ -17,11 +17,11 @@ use crate::op::{OpKind, Space, SsaValue};
 use crate::order::{dominators, loop_depths};
 use crate::range::IntRange;
 
-/// Upper bound on cells re-checked at each function exit; exits are frequent when interpreted steps separate compiled
+/// Upper bound on cells re-checked at each function exit. Exits are frequent if interpreted steps separate compiled
 /// regions.
 const MOST_CELLS: i64 = 256;
-/// Least loop depth. In shallower loops, stores to a cell are about as frequent as checks of the cell at exits would
-/// be.
+/// Least loop depth at which checks are dropped. In shallower loops, stores to a cell are about as frequent as checks
+/// of the cell at exits would be.
 const LEAST_DEPTH: u32 = 2;
 /// Upper bound on cells checked in one iteration of a checking loop.
 const MOST_AT_ONCE: i64 = 8;
@@ -61,7 +61,8 @@ pub(super) fn drop_repeated(function: &mut SsaFunction) {
     }
 }
 
-/// Region of adjacent cells, with all stores that may change a cell of the region. These stores change no other cell.
+/// Region of adjacent cells, with all stores that may change a cell of the region. These stores change no cell outside
+/// of the region.
 struct AccumulatedCells {
     space: Space,
     addresses: IntRange,
@@ -153,8 +154,8 @@ impl<'f> StoredCell<'f> {
         Some(StoredCell { function, ops, place, space, address, stored })
     }
 
-    /// Returns true if a finite `value` implies that the cell's content just before the store is finite, too.
-    /// `unaliased` is the index of an earlier store that might alias the cell, but is known not to.
+    /// Returns true if the cell's content just before the store is finite whenever `value` is finite. `unaliased` is
+    /// the index of an earlier store that might alias the cell, but is known not to.
     fn depends_on_cell(&self, value: SsaValue, unaliased: Option<usize>, depth: u32) -> bool {
         let Some(depth) = depth.checked_sub(1) else { return false };
         if self.is_stored_before(value, unaliased) {
@@ -176,7 +177,8 @@ impl<'f> StoredCell<'f> {
         }
     }
 
-    /// Returns true if no store between a place and this store changes the cell, except for the store `unaliased`.
+    /// Returns true if no store from index `after` to this store changes the cell. The store `unaliased` is known not
+    /// to change it.
     fn is_unchanged(&self, after: usize, unaliased: Option<usize>) -> bool {
         let range = FunctionRanges(self.function).range(self.address);
         let between = self.ops.iter().enumerate().take(self.place).skip(after + 1);
@@ -198,8 +200,8 @@ impl<'f> StoredCell<'f> {
         same.next_back().is_some_and(|(place, _)| self.is_unchanged(place, unaliased))
     }
 
-    /// Returns the index of an earlier store of `stored` through another address, if `condition` tests that this
-    /// address is equal to the cell's.
+    /// Returns the index of an earlier store of `stored` to another address, if `condition` tests whether this address
+    /// equals the cell's address.
     fn other_name(&self, condition: SsaValue, stored: SsaValue) -> Option<usize> {
         let test = self.function.op(condition).filter(|op| op.kind == OpKind::IntTest(Order::Eq))?;
         let other = match *test.operands.as_slice() {

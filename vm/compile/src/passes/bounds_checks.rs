@@ -1,11 +1,12 @@
-//! Bounds-check hoisting: checks the largest index of a counted loop once, before the loop. Only loops with a body of
-//! one block are transformed. Ranges that were inferred from the dropped checks are lost, so no later pass may use
+//! Bounds-check hoisting: checks the largest index of a counted loop once, before the loop. The pass transforms only
+//! loops with a body of one block. It removes the checks from which ranges were inferred, so no later pass may use
 //! ranges.
 //!
 //! In a loop that counts up from 0 to n, the indices are 0 to max(n, 1) - 1, because the body is executed at least
-//! once. In a loop that counts down from n, they are n - 1 to 0. All indices are below a length if the largest one is.
-//! A hoisted check fails only if the check of an iteration would fail. That matters for C text, because no interpreter
-//! repeats its runs. An index that is the same in all iterations is checked before the loop, too.
+//! once. In a loop that counts down from n, they are n - 1 to 0. All indices are less than a length if the largest
+//! index is. A hoisted check fails only if the check of an iteration would fail. C text relies on this, because no
+//! interpreter repeats a failed run of C text. An index that is the same in all iterations is also checked before the
+//! loop.
 
 use std::collections::HashMap;
 
@@ -31,7 +32,7 @@ pub(super) fn hoist(function: &mut SsaFunction) {
     replacements.apply(function);
 }
 
-/// Moves checks of loop-invariant indices before a loop. That adds no check to a run, because the body of the loop is
+/// Moves checks of loop-invariant indices before a loop. A run gets no additional checks, because the loop's body is
 /// executed at least once.
 fn hoist_invariant(function: &mut SsaFunction, found: &SmallLoop) {
     let body = function.blocks.get(found.body as usize).map(|block| block.ops.as_slice()).unwrap_or_default();
@@ -50,7 +51,7 @@ fn hoist_invariant(function: &mut SsaFunction, found: &SmallLoop) {
 struct Counter {
     number: SsaValue,
     bound: SsaValue,
-    /// True if the loop counts up. The iteration with 0 is then executed even if `bound` is less than 1.
+    /// True if the loop counts up. Such a loop executes the iteration for 0 even if `bound` is less than 1.
     goes_up: bool,
 }
 

@@ -1,6 +1,6 @@
-//! Dead code elimination: drops unused values and unreachable blocks. In unchecked code, an unused value also needs
-//! neither its finiteness check nor the checks of its operations. This pass distinguishes operations only by whether
-//! they have an effect.
+//! Dead code elimination: drops unused values and unreachable blocks. In unchecked code, the pass also drops the
+//! finiteness check of an unused value, and the operations that compute the value, even if they may fail. For this
+//! pass, operations differ only in whether they have an effect.
 
 use std::collections::HashMap;
 
@@ -24,17 +24,18 @@ pub(super) fn eliminate(function: &mut SsaFunction) {
 /// Returns true if an operation has an effect apart from its value.
 fn has_effect(function: &SsaFunction, op: &SsaOp) -> bool {
     let is_read = matches!(op.kind, OpKind::Load(_) | OpKind::Clock { .. });
-    // Engines find an input by its position among all inputs, so no input is dropped.
+    // Engines identify an input by its index among all inputs, so no input is dropped.
     let is_given = matches!(op.kind, OpKind::Input(_));
-    // Index checks always stay, because passes have dropped other checks that these imply. Checks of integers stay,
-    // too: indices rely, for example, on slices with a length of at least 0.
+    // Index checks always stay, because passes may have dropped other checks that the index checks imply. Checks of
+    // integers also stay. For example, index checks of a slice rely on the check that its length is at least 0.
     let is_looked_at = function.specialization.level.is_checked() || matches!(op.kind, OpKind::Index { .. });
     let is_asked = is_looked_at && op.kind.may_fail(function.numbers.system);
     is_given || is_asked || op.kind.facts().is_placed && !is_read && !is_for_its_value(function, op)
 }
 
 /// Returns true if an operation is a finiteness check that is needed only if its operand is used. Checked code needs
-/// every check. Unchecked code always needs the checks of loaded values, which also check what memory holds.
+/// every check. Unchecked code always needs the checks of loaded values, because they also check the contents of
+/// memory.
 fn is_for_its_value(function: &SsaFunction, op: &SsaOp) -> bool {
     let is_loaded = |value: &SsaValue| matches!(function.op(*value).map(|op| op.kind), Some(OpKind::Load(_)));
     !function.specialization.level.is_checked()
@@ -46,7 +47,7 @@ fn is_for_its_value(function: &SsaFunction, op: &SsaOp) -> bool {
 fn used(function: &SsaFunction) -> Vec<bool> {
     let mut is_used = vec![false; function.definitions.len()];
     let mut open: Vec<SsaValue> = Vec::new();
-    // Checks that only protect a value; the key is that value.
+    // Checks that are needed only if their operand is used; the key is that operand.
     let mut checks: HashMap<SsaValue, Vec<SsaValue>> = HashMap::new();
     // Arguments of each block parameter.
     let mut passed: Vec<Vec<SsaValue>> = vec![Vec::new(); function.definitions.len()];

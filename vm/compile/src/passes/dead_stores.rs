@@ -1,5 +1,6 @@
-//! Dead store elimination: drops a store that a later store of the same block overwrites before a read. A block ends
-//! only at its terminator, or at a failed check, after which memory isn't read. This pass is independent of arithmetic.
+//! Dead store elimination: drops a store if a later store of the same block overwrites the cell before anything reads
+//! it. Checks between both stores don't matter, because memory isn't read after a failed check. This pass is
+//! independent of arithmetic.
 
 use std::collections::HashMap;
 

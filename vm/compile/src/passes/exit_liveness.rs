@@ -1,8 +1,8 @@
-//! Liveness at exits, and termination: finds the exits at which memory is read, and whether loops end for all values of
-//! floats. This module is independent of checks.
+//! Liveness at exits, and termination: finds the exits at which the caller reads memory, and determines whether loops
+//! end for all values of floats, including NaN. This module is independent of checks.
 //!
-//! A check may be moved to a later place only if that place is reached. The step budget of a run ensures that. Code
-//! that runs without a budget, such as C text, might loop forever on a NaN, unless no branch depends on reals.
+//! A check may be moved to a later place only if every run reaches that place. The step budget of a run ensures this.
+//! Code that runs without a budget, such as C text, might loop forever on a NaN, unless no branch depends on reals.
 
 use std::collections::BTreeSet;
 
@@ -15,8 +15,8 @@ pub(super) fn terminates_for_all_floats(function: &SsaFunction) -> bool {
     function.specialization.live_at_exits == LiveAtExits::All || !are_jumps_real(function)
 }
 
-/// Returns true if an integer or a jump may depend on reals. Comparisons that only select between reals, or that are
-/// only checked, don't count.
+/// Returns true if an integer or a jump may depend on reals. A comparison whose result only selects between reals, or
+/// is only checked, doesn't count.
 fn are_jumps_real(function: &SsaFunction) -> bool {
     let ops = || function.blocks.iter().flat_map(|block| &block.ops).filter_map(|&value| function.op(value));
     let is_real = |value: SsaValue| {

@@ -1,11 +1,11 @@
-//! Finiteness-check sinking: drops a check of a float if a later check on every path must fail, too. Infinities and NaN
-//! persist in sums, differences, products, and in the dividend of quotients. It doesn't matter which check fails,
-//! because the interpreter finds the exact trap. To move checks out of loops, the pass adds checks at exits of the
-//! values that a loop passes on. This pass handles no other checks.
+//! Finiteness-check sinking: drops a check of a float if, on every path, a later check fails whenever the dropped check
+//! would fail. Infinities and NaN persist in sums, differences, products, and in the dividend of quotients. The place
+//! of the failure doesn't matter, because the interpreter finds the exact trap. To move checks out of loops, the pass
+//! adds checks of loop-carried values at exits. This pass handles no other checks.
 //!
-//! The analysis is a backward data-flow analysis. A fact about a value holds only at one point of a run: nothing is
-//! known before the value's definition, or in another iteration of a loop. On each path after a dropped check, another
-//! check must fail with it: a kept one, or a dropped one. By induction from the end of the run, a kept check fails.
+//! The pass uses a backward data-flow analysis. A fact about a value holds only for one definition of the value, and
+//! not in another iteration of a loop. If a dropped check would fail, another check fails on each path after it. That
+//! other check may have been dropped, too. By induction from the end of the run, some kept check fails.
 
 use std::collections::{HashMap, HashSet};
 
@@ -53,7 +53,7 @@ fn is_needless_check(
         || op.guard.is_some_and(|guard| chosen.0.contains(&(guard, real)))
 }
 
-/// Pairs of a condition and a value that later code of the block requires to be finite where the condition holds.
+/// Pairs of a condition and a value. Later code of the block requires that the value is finite if the condition holds.
 #[derive(Default)]
 struct ChosenValues(HashSet<(SsaValue, SsaValue)>);
 
@@ -123,8 +123,8 @@ fn check_what_is_chosen(function: &mut SsaFunction) {
     function.blocks = blocks;
 }
 
-/// Adds checks at exits. The checked values are those that the exit stores, and that a loop checks or passes to its
-/// next iteration.
+/// Adds checks at exits. A value is checked if the exit stores it, and a loop checks it or passes it to its next
+/// iteration.
 fn check_at_exits(function: &mut SsaFunction) {
     let is_repeated = in_loops(function, &dominators(function));
     let mut wanted: HashSet<SsaValue> = HashSet::new();
@@ -201,14 +201,14 @@ impl ValueSet {
 /// For each block, the values that are known to be finite on every path from its start; `None` represents all values.
 struct FiniteAhead {
     of: Vec<Option<ValueSet>>,
-    /// Exits at which no fact is required, because the caller doesn't read memory at these exits.
+    /// Exits at which no check is needed, because the caller doesn't read memory at these exits.
     dead_exits: HashSet<u32>,
-    /// True if a NaN might keep a loop going. Checks are then never moved after the loop.
+    /// True if a NaN might keep a loop from ending. Checks are then never moved after the loop.
     may_go_on: bool,
 }
 
-/// Returns the exits at which memory isn't read. Returns no exit if a NaN might keep a loop going, because such an exit
-/// could be the only way out of the loop.
+/// Returns the exits at which the caller doesn't read memory. Returns no exit if a NaN might keep a loop from ending,
+/// because such an exit could be the only exit of the loop.
 fn dead_exits(function: &SsaFunction) -> HashSet<u32> {
     if !exit_liveness::terminates_for_all_floats(function) {
         return HashSet::new();
@@ -217,7 +217,7 @@ fn dead_exits(function: &SsaFunction) -> HashSet<u32> {
     (0..function.blocks.len() as u32).filter(|number| !seen.contains(number)).collect()
 }
 
-/// Upper bound on the words of all sets. Beyond it, only facts within a block are used.
+/// Upper bound on the total number of words of all sets. If it is exceeded, only facts within a block are used.
 const MOST_WORDS: usize = 1 << 22;
 
 impl FiniteAhead {
@@ -226,8 +226,8 @@ impl FiniteAhead {
             let of = vec![Some(ValueSet(Vec::new())); function.blocks.len()];
             return FiniteAhead { of, dead_exits: HashSet::new(), may_go_on: true };
         }
-        // Optimistic start: everything holds. A block that reaches no exit keeps that state, and nothing is dropped
-        // there.
+        // The analysis starts with the assumption that all facts hold. A block that reaches no exit keeps this
+        // assumption, and the pass drops no check in such a block.
         let may_go_on = !exit_liveness::terminates_for_all_floats(function);
         let mut ahead = FiniteAhead {
             of: vec![None; function.blocks.len()],
@@ -291,8 +291,8 @@ fn step(function: &SsaFunction, value: SsaValue, finite: &mut ValueSet) {
     finite.remove(value);
 }
 
-/// Returns t for `select(t != 0, y, n)` if y is finite only if t is. A finite result then implies that t is finite:
-/// either t is 0, or the result is y.
+/// Returns t for `select(t != 0, y, n)` if a finite y implies a finite t. A finite result of the select then implies
+/// that t is finite, because either t is 0, or the result is y.
 fn tested_part(function: &SsaFunction, choice: &SsaOp) -> Option<SsaValue> {
     let (OpKind::Choose, &[condition, yes, _]) = (choice.kind, choice.operands.as_slice()) else {
         return None;
@@ -303,7 +303,7 @@ fn tested_part(function: &SsaFunction, choice: &SsaOp) -> Option<SsaValue> {
     (is_zero && passes_through(function, tested, yes, MOST_DEPTH)).then_some(tested)
 }
 
-/// Returns true if `value` is finite only if `part` is.
+/// Returns true if a finite `value` implies that `part` is finite.
 fn passes_through(function: &SsaFunction, part: SsaValue, value: SsaValue, depth: u32) -> bool {
     let parts =
         || function.op(value).filter(|op| op.guard.is_none()).map(finite_operands).unwrap_or_default();

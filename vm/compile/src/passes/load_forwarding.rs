@@ -1,6 +1,6 @@
-//! Store-to-load forwarding and redundant store elimination: a load of a known cell becomes the known value, and a
-//! store of the value that a cell holds already is dropped. Facts flow along blocks with a single predecessor. This
-//! pass is independent of arithmetic.
+//! Store-to-load forwarding and redundant store elimination: replaces a load from a cell with known content by that
+//! content, and drops a store of the value that the cell already holds. Facts from one block are used in the next block
+//! only if it has a single predecessor. This pass is independent of arithmetic.
 
 use std::collections::HashMap;
 
@@ -49,11 +49,11 @@ fn sole_entries(function: &SsaFunction) -> Vec<Option<u32>> {
 #[derive(Clone, Default)]
 struct HeldCells(HashMap<(Space, SsaValue), (SsaValue, IntRange)>);
 
-/// Upper bound on cells that are remembered.
+/// Upper bound on cells whose contents are recorded.
 const MOST_CELLS: usize = 64;
 
 impl HeldCells {
-    /// Records what an operation makes known. Returns false if the operation is redundant.
+    /// Records the cell contents that an operation reveals. Returns false if the operation is redundant.
     fn is_kept(&mut self, function: &SsaFunction, value: SsaValue, replacements: &mut Replacements) -> bool {
         let Some(op) = function.op(value) else { return true };
         match (op.kind, op.operands.as_slice()) {

@@ -1,7 +1,7 @@
 //! Loop-invariant inference: finds properties that loop parameters have at the start of each iteration. For example, a
 //! cell that is computed and uncomputed in the loop is 0 each time, and a counter stays between two bounds. The pass
-//! first assumes every property that holds in the first iteration. It drops assumptions that a later iteration
-//! contradicts, until all remaining ones are confirmed. Of operations, the pass handles only those of counters.
+//! first assumes every property that holds in the first iteration. It drops the assumptions that a later iteration may
+//! contradict, until all remaining ones are confirmed. The pass interprets only the operations of counters.
 //!
 //! The assumptions hold by induction. The first iteration that violates one would follow an iteration in which all of
 //! them held.
@@ -45,7 +45,7 @@ pub(super) fn drop_invariant(function: &mut SsaFunction) {
     }
 }
 
-/// Upper bound on attempts. If the candidates aren't confirmed after that number of attempts, the pass changes nothing.
+/// Upper bound on attempts to confirm all candidates. If all attempts fail, the pass changes nothing.
 const MOST_ATTEMPTS: usize = 8;
 
 /// Loop-header parameter that may have an invariant.
@@ -108,7 +108,7 @@ impl Incoming {
     }
 }
 
-/// Source of the ranges of arguments that blocks pass to loop headers. The code of `function` relies on all candidates.
+/// Ranges of the arguments that blocks pass to loop headers, in a function whose code relies on all candidates.
 struct HeaderArguments<'t> {
     function: &'t SsaFunction,
     incoming: &'t Incoming,

@@ -1,6 +1,6 @@
-//! Optimization passes. Each pass is a file. A function that a pass has transformed gives the same state, steps and
-//! counts. It fails in no additional runs, with two exceptions: runs in which the interpreter traps anyway, and
-//! (`select_folding.rs`) runs in which an unneeded partial derivative overflows. This module is independent of engines.
+//! Optimization passes. Each pass is a file. A pass preserves the function's state, steps and counts. The transformed
+//! function fails in no additional runs, with two exceptions: runs in which the interpreter traps anyway, and runs in
+//! which an unneeded partial derivative overflows (`select_folding.rs`). This module is independent of engines.
 
 mod array_finiteness;
 mod bounds_checks;
@@ -27,7 +27,8 @@ use crate::function::SsaFunction;
 use crate::op::SsaValue;
 use crate::range::IntRange;
 
-/// Name of the pass that hoists bounds checks. Engines that must know the array of each index omit this pass.
+/// Name of the pass that hoists bounds checks. Engines that need to know which array an index belongs to omit this
+/// pass.
 pub const BOUNDS_CHECKS: &str = "bounds checks";
 
 /// Optimization pass: its name, and the function that transforms an SSA function.
@@ -66,8 +67,8 @@ pub fn optimized(mut function: SsaFunction, passes: &[Pass]) -> SsaFunction {
     function
 }
 
-/// Returns the range of an integer at all places where its value is used. The value of a guarded operation is used only
-/// if its check doesn't fail. Dropping a check loses the range that it implies, so ranges are tightest before the last
+/// Returns the range of an integer at all its uses. The result of a guarded operation is used only if the operation's
+/// check doesn't fail. A dropped check implies no range, so this function returns the narrowest ranges before the last
 /// pass.
 pub fn range_at_uses(function: &SsaFunction, value: SsaValue) -> IntRange {
     ranges::KnownRanges::range(&ranges::CountingRanges(function), value)

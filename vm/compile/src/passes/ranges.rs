@@ -11,7 +11,7 @@ const MOST_DEPTH: u32 = 6;
 /// Context of the analysis: facts about values apart from their definitions.
 pub(super) trait KnownRanges {
     fn function(&self) -> &SsaFunction;
-    /// Returns a range known from another source, such as a check or a branch.
+    /// Returns the range of a value that is known from a source other than its definition, such as a check or a branch.
     fn noted_range(&self, value: SsaValue) -> Option<IntRange>;
 
     /// Returns true if the analysis may assume that guarded checks pass, even where the guard is 0.
@@ -25,7 +25,7 @@ pub(super) trait KnownRanges {
     }
 }
 
-/// Ranges of an SSA function, with those that passes have noted in it.
+/// Ranges of an SSA function, including the ranges that passes have recorded in the function.
 pub(super) struct FunctionRanges<'f>(pub &'f SsaFunction);
 
 impl KnownRanges for FunctionRanges<'_> {
@@ -100,7 +100,7 @@ fn made_of<K: KnownRanges + ?Sized>(known: &K, op: &SsaOp, depth: u32) -> IntRan
             (a, _) if a.low >= 0 => IntRange { low: 0, high: a.high },
             _ => word,
         },
-        // A shift by more bits than the word has gives 0 or -1.
+        // A right shift by at least the word's width gives 0 or -1.
         (OpKind::IntSar, &[a, _]) => {
             let a = of(a);
             IntRange { low: a.low.min(0), high: a.high.max(0) }
@@ -124,8 +124,8 @@ fn made_of<K: KnownRanges + ?Sized>(known: &K, op: &SsaOp, depth: u32) -> IntRan
     }
 }
 
-/// Matches the address of an element of a slice: (base + x) + index, with an index below (length - x). Returns the base
-/// (`None` if it is 0) and the length. The sum of both is greater than the address.
+/// Matches the address of an element of a slice: (base + x) + index, with an index less than (length - x). Returns the
+/// base (`None` if it is 0) and the length. The sum of base and length is greater than the address.
 fn span_end(
     function: &SsaFunction,
     base: SsaValue,

@@ -4,7 +4,8 @@
 use crate::function::{Definition, Jump, SsaEnd, SsaFunction};
 use crate::op::SsaValue;
 
-/// Replacement of each value: initially the value itself (union-find with path compression).
+/// Replacement of each value, as a union-find structure with path compression. Initially, each value is its own
+/// replacement.
 pub(crate) struct Replacements(Vec<SsaValue>);
 
 impl Replacements {

@@ -1,9 +1,9 @@
 //! Scalar promotion: a memory cell that each iteration of a loop reads and may change, such as a sum, is kept in a
-//! register. The cell is loaded before the loop. If it is changed, it is stored where the loop ends or exits. Only
-//! loops with a body of one block are transformed. This pass is independent of arithmetic.
+//! register. The cell is loaded before the loop. If the loop changes the cell, it is stored where the loop ends or
+//! exits. The pass transforms only loops with a body of one block. This pass is independent of arithmetic.
 //!
-//! The load is executed before the checks in the iterations, so the cell's address must be valid even if these checks
-//! would fail.
+//! The load before the loop is executed before any check in an iteration. So the cell's address must be valid even if
+//! such a check would fail.
 
 use super::ranges::{FunctionRanges, KnownRanges};
 use super::replacements::Replacements;
@@ -38,7 +38,7 @@ struct HeldCell {
     store: Option<SsaValue>,
 }
 
-/// Returns true if all addresses of a range belong to cells that always exist.
+/// Returns true if all addresses of a range belong to cells that exist throughout every run.
 fn are_there(function: &SsaFunction, space: Space, addresses: IntRange) -> bool {
     let count = match space {
         Space::Ints | Space::StartInts => function.cells.ints,
@@ -75,8 +75,8 @@ impl SmallLoop {
         })
     }
 
-    /// Returns true if a cell is read, is stored only by its one store, aliases no other access of the iteration, and
-    /// has a loop-invariant address.
+    /// Returns true if a cell can be promoted. Each iteration must read the cell, only the store `stored` may write it,
+    /// no other access of the iteration may alias it, and its address must be loop-invariant.
     fn can_hold(
         &self,
         function: &SsaFunction,
@@ -128,8 +128,8 @@ impl SmallLoop {
         edit(function, self.exit, |block| drop(block.ops.splice(0..0, last.iter().copied())));
     }
 
-    /// Removes the loads and the store of an iteration. A load before the store is replaced by the value from the
-    /// previous iteration, and a load after the store by the stored value.
+    /// Removes an iteration's loads of the cell, and its store. The value from the previous iteration replaces a load
+    /// before the store, and the stored value replaces a load after the store.
     fn replace_loads(
         &self,
         function: &mut SsaFunction,
@@ -166,7 +166,7 @@ impl SmallLoop {
     }
 }
 
-/// Adds an argument to the edges to a block.
+/// Adds an argument to all edges of a terminator that lead to a block.
 fn pass(end: &mut SsaEnd, to: u32, value: SsaValue) {
     end.jumps_mut().filter(|jump| jump.to == to).for_each(|jump| jump.arguments.push(value));
 }

@@ -10,13 +10,13 @@
 //! | s - t·f = s | s is never -0, or t·f isn't |
 //! | s - (0 - t) = s | always; for any other t it equals s + t |
 //!
-//! Just before, the step may have added to s through another address, which may be that of the same cell. The select's
-//! other choice is then s, and its sum begins with `select(a == b, s + t·g, s)`, where a and b are the addresses. With
-//! t = ±0 both choices are equal.
+//! Just before the select, the step may have added to the cell through another address, because both addresses may be
+//! equal. The sum in the select then begins with `select(a == b, s + t·g, s)` instead of s, where a and b are the
+//! addresses. With t = ±0, both choices of this inner select are equal.
 //!
 //! A factor f that may be infinite prevents the folding. If a product is added, the sum must have a check that is
-//! guarded by the select's condition. Folding makes this check unconditional, so it may fail because an unneeded factor
-//! overflows.
+//! guarded by the select's condition. Folding removes the guard, so the check may fail in a run in which an unneeded
+//! factor overflows.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -29,7 +29,7 @@ use super::simplification::{finite_operands, is_finite_literal};
 use crate::function::{Definition, SsaBlock, SsaFunction};
 use crate::op::{OpKind, Space, SsaOp, SsaValue};
 
-/// Folds selects whose two choices have the same bits where the condition is 0.
+/// Folds selects whose two choices have the same bits if the condition is 0.
 pub(super) fn drop_needless(function: &mut SsaFunction) {
     if matches!(function.numbers.system, RealSystem::Fixed(_)) {
         return;
@@ -53,7 +53,7 @@ pub(super) fn drop_needless(function: &mut SsaFunction) {
 
 /// Upper bound on the depth of operations that are analyzed.
 const MOST_DEPTH: u32 = 4;
-/// Upper bound on values found finite, per operation of the block.
+/// Upper bound on the number of values that are found finite, divided by the number of the block's operations.
 const MOST_FINITE: usize = 4;
 
 struct NeedlessChoices<'f> {
@@ -62,22 +62,22 @@ struct NeedlessChoices<'f> {
     is_never_negative_zero: Vec<bool>,
     /// Values that unguarded checks of this block require to be finite.
     finite: HashSet<SsaValue>,
-    /// Guarded checks of this block, by guard and checked value.
+    /// Guarded checks of this block. The key is the guard and the checked value.
     checks: HashMap<(SsaValue, SsaValue), Vec<SsaValue>>,
     /// Checks of this block that were moved to another place in it.
     moved: HashSet<SsaValue>,
-    /// Loads of this block: the space, and the number of preceding stores to it.
+    /// Loads of this block: the space, and the number of stores to this space before the load.
     loaded: HashMap<SsaValue, (Space, u32)>,
 }
 
 /// Unconditional replacement of a select.
 enum Always {
     Chosen,
-    /// s - (0 - t), in place of s + t.
+    /// s - (0 - t), which replaces the chosen sum s + t. The values are s and t.
     Sum(SsaValue, SsaValue),
 }
 
-/// Certainty that a part of a sum is ±0 if the tested number is ±0.
+/// Certainty that an operand of a sum is ±0 if the tested number is ±0.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Vanishing {
     Surely,
@@ -110,7 +110,7 @@ impl NeedlessChoices<'_> {
         let is_check = |op: &&SsaOp| matches!(op.kind, OpKind::RequireAdmitted | OpKind::RequireVacant);
         let mut open: VecDeque<SsaValue> =
             checks.filter(is_check).flat_map(|op| op.operands.clone()).collect();
-        // Breadth first, because a checked sum may depend on the values of all earlier blocks.
+        // Breadth-first search with a bound, because a checked sum may depend on the values of all earlier blocks.
         let most = MOST_FINITE * block.ops.len();
         while let Some(real) = open.pop_front().filter(|_| self.finite.len() < most) {
             if self.finite.insert(real)
@@ -270,7 +270,7 @@ impl NeedlessChoices<'_> {
         [value, now].iter().any(|value| self.is_never_negative_zero.get(value.0 as usize) == Some(&true))
     }
 
-    /// Returns the certainty that a value is ±0 if `with` is ±0; `None` if the certainty is unknown.
+    /// Returns the certainty that a value is ±0 if `with` is ±0; `None` if the value may then be another number.
     fn vanishing(&mut self, value: SsaValue, with: SsaValue, depth: u32) -> Option<Vanishing> {
         if self.is_one(value, with) {
             return Some(Vanishing::Surely);

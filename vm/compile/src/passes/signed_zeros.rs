@@ -14,8 +14,8 @@ use crate::order::postorder;
 /// Returns for each value whether it is a float that is never -0.
 pub(super) fn never_negative_zero(function: &SsaFunction) -> Vec<bool> {
     let is_real = |number: u32| function.class(SsaValue(number)) == Some(Class::Real);
-    // Optimistic fixed point: the property is assumed first and withdrawn where -0 is possible, because an iteration
-    // of a loop depends on the one before.
+    // Optimistic fixed point: the analysis first assumes the property for all values, and withdraws it if -0 is
+    // possible. It must begin with this assumption, because each iteration of a loop depends on the previous one.
     let mut signs = FloatSigns {
         function,
         is_never: (0..function.definitions.len() as u32).map(is_real).collect(),

@@ -1,5 +1,5 @@
-//! Algebraic simplification: results of operations that follow from their operands, bit for bit. Few identities hold
-//! for floats. This module is independent of blocks.
+//! Algebraic simplification: replaces operations by simpler ones with the same bits. Few algebraic identities hold for
+//! floats. This module is independent of blocks.
 //!
 //! | identity | holds |
 //! |---|---|
@@ -8,7 +8,7 @@
 //! | a - 0 = a | for floats; a + 0 differs from a if a is -0 |
 //! | s ± (0 + p) = s ± p, s ± (0 - p) = s ∓ p | for floats, if s is never -0; else the sign of a zero might differ |
 //! | a + -b = a - b, a - -b = a + b; a·1 = a, a·-1 = -a, a/1 = a | for floats |
-//! | a⁰ = 1, a¹ = a, a² = a·a | for floats, with powers defined in this way |
+//! | a⁰ = 1, a¹ = a, a² = a·a | for floats, because the interpreter defines these powers in this way |
 //! | a·sign a is a or -a | for floats; in fixed point the product may overflow |
 
 use arrayvec::ArrayVec;
@@ -53,12 +53,12 @@ pub(super) trait Known: KnownRanges {
 /// Result of simplifying an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Simplified {
-    /// No simplification applies to it.
+    /// The operation itself: no simplification applies.
     Itself,
     Value(SsaValue),
     /// Another operation with the same result.
     Op(OpKind, ArrayVec<SsaValue, 3>),
-    /// Sum of a value and a literal that doesn't overflow a word.
+    /// Sum of a value and a literal. The sum doesn't overflow a word.
     Plus(SsaValue, i64),
     Int(i64),
     Real(u64),
@@ -152,7 +152,7 @@ fn folded(known: &impl Known, kind: OpKind, a: SsaValue, b: SsaValue) -> Simplif
     Simplified::Int(made)
 }
 
-/// Simplifies integer operations that undo another one or have a neutral operand.
+/// Simplifies a sum or difference of integers that undoes another operation or has a neutral operand.
 fn int_sum(known: &impl Known, kind: OpKind, a: SsaValue, b: SsaValue) -> Simplified {
     let operands = |value: SsaValue, kind: OpKind| match known.op(value) {
         Some(op) if op.kind == kind => <[SsaValue; 2]>::try_from(op.operands.as_slice()).ok(),
@@ -245,7 +245,7 @@ fn indexed(known: &impl Known, offset: i64, index: SsaValue, length: SsaValue) -
         Some((low, high)) if low >= 0 && high < least => match (known.int(index), offset) {
             (_, 0) => Simplified::Value(index),
             (Some(index), _) => Simplified::Int(index + offset),
-            // An integer sum wraps at the word; an index doesn't.
+            // The sum must stay within a word, because an integer sum wraps and an index doesn't.
             (None, _) if (IntRange { low, high }).is_within(IntRange::of_word(known.numbers().word)) => {
                 Simplified::Plus(index, offset)
             }
@@ -279,7 +279,7 @@ fn does_nothing(known: &impl Known, kind: OpKind, operands: &[SsaValue]) -> bool
     }
 }
 
-/// Simplifies a sum or difference of reals that undoes another one or has a neutral operand.
+/// Simplifies a sum or difference of reals that undoes another operation or has a neutral operand.
 fn real_sum(known: &impl Known, kind: OpKind, a: SsaValue, b: SsaValue) -> Simplified {
     let is_exact = known.is_exact();
     let opposite = if kind == OpKind::Add { OpKind::Sub } else { OpKind::Add };
@@ -395,7 +395,8 @@ fn magnitude(known: &impl Known, a: SsaValue, sign: SsaValue) -> Simplified {
     }
 }
 
-/// Returns the operands that must be finite if the result is: infinities and NaN propagate through the operation.
+/// Returns the operands that must be finite if the result is finite, because the operation propagates infinities and
+/// NaN.
 pub(super) fn finite_operands(op: &SsaOp) -> &[SsaValue] {
     let count = match op.kind {
         OpKind::Add | OpKind::Sub | OpKind::Mul | OpKind::Hypot => 2,

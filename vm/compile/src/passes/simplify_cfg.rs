@@ -1,5 +1,6 @@
-//! CFG simplification: merges two blocks if the edge between them is the only one out of the first block and the only
-//! one into the second. This pass distinguishes only the operations that depend on the number of steps before them.
+//! CFG simplification: merges two blocks if the edge between them is the only edge out of the first block and the only
+//! edge into the second. The pass treats all operations alike, except those that depend on the number of steps before
+//! them.
 
 use super::replacements::Replacements;
 use crate::function::{Definition, SsaEnd, SsaFunction};

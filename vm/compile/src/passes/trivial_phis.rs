@@ -7,7 +7,7 @@ use super::replacements::Replacements;
 use crate::function::{Jump, SsaFunction};
 use crate::op::SsaValue;
 
-/// Replaces block parameters that receive only one value, apart from themselves, and removes these parameters.
+/// Replaces and removes each block parameter whose arguments, apart from the parameter itself, are one value.
 pub(super) fn drop_trivial(function: &mut SsaFunction) {
     let mut replacements = Replacements::of(function);
     let jumps = function.blocks.iter().flat_map(|block| block.end.jumps());
@@ -27,11 +27,11 @@ pub(crate) fn passed<'f>(
     })
 }
 
-/// Replaces each parameter that receives only one value, or itself. For each value, the result is true if this function
-/// has replaced it.
+/// Replaces each parameter whose arguments, apart from the parameter itself, are one value. The result has a flag for
+/// each value, which is true if this function has replaced the value.
 ///
 /// A parameter is examined again only after one of its arguments was replaced. So the time grows with the size of the
-/// function, and not with the number of replacements that follow from each other.
+/// function, and not with the length of chains of replacements.
 pub(crate) fn replace_trivial(
     all: impl Iterator<Item = (SsaValue, SsaValue)>,
     replacements: &mut Replacements,

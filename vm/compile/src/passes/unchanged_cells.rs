@@ -1,6 +1,6 @@
-//! Unchanged cells: drops a store at an exit if it stores the value that was loaded from the same cell at entry.
-//! Between entry and exit, such a cell is stored only at the entry or return of an out-of-line callee; cells stored
-//! there are excluded. This pass handles no other stores.
+//! Unchanged cells: drops a store at an exit if it stores the value that was loaded from the same cell at entry. The
+//! entry or return of an out-of-line callee may also store a cell, so cells that are stored at such a place are
+//! excluded. This pass handles no other stores.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,5 +1,5 @@
-//! Global value numbering (GVN): reuses the result of an equal operation that was executed on every path to a place.
-//! Facts that checks and branches establish hold after them. Arithmetic identities are in [`super::simplification`].
+//! Global value numbering (GVN): replaces an operation by an equal one that is executed earlier on every path. The pass
+//! also uses facts that earlier checks and branches establish. Arithmetic identities are in [`super::simplification`].
 //!
 //! P. Briggs, K. Cooper and L. T. Simpson, "Value numbering" (1997), along the dominator tree.
 
@@ -59,8 +59,8 @@ pub(super) fn number_with(function: &mut SsaFunction, known: &HashMap<SsaValue, 
     passed
 }
 
-/// Returns for each block its incoming edge, if it has exactly one: the source block, and true if this is the source's
-/// first edge, which is taken if its condition holds.
+/// Returns the incoming edge of each block that has exactly one: the source block, and a flag. The flag is true for the
+/// source's first edge, which is taken if the source's condition holds.
 fn sole_entries(function: &SsaFunction, order: &[u32]) -> Vec<Option<(u32, bool)>> {
     let mut entries: Vec<(u32, Option<(u32, bool)>)> = vec![(0, None); function.blocks.len()];
     for &from in order {
@@ -73,7 +73,7 @@ fn sole_entries(function: &SsaFunction, order: &[u32]) -> Vec<Option<(u32, bool)
     entries.into_iter().map(|(edges, entry)| entry.filter(|_| edges == 1)).collect()
 }
 
-/// Fact that holds only in the subtree of a block, recorded so that it can be undone.
+/// Fact that holds only in a block's subtree of the dominator tree, with the data to remove the fact after the subtree.
 enum Note {
     Made(SsaOp),
     Replaced(SsaValue, SsaValue),
@@ -88,13 +88,13 @@ struct Numbering<'f> {
     /// Operations that were executed on every path to this place.
     made: HashMap<SsaOp, SsaValue>,
     finite: HashSet<SsaValue>,
-    /// Ranges known from branches, checks and other facts.
+    /// Ranges of values, known from branches, checks and other facts.
     ranges: HashMap<SsaValue, IntRange>,
     passed: PassedRanges,
     /// For each value that existed before the pass, true if it is never -0.
     is_never_negative_zero: Vec<bool>,
     undo: Vec<Note>,
-    /// Literals that were added.
+    /// Literals that the pass has added.
     literals: Vec<SsaValue>,
 }
 
@@ -176,7 +176,7 @@ impl Numbering<'_> {
         }
     }
 
-    /// Assumes the branch condition of a block's only incoming edge.
+    /// Records the condition of the branch that is a block's only incoming edge.
     fn entered(&mut self, from: u32, holds: bool) {
         if let SsaEnd::Branch { condition, .. } = self.function.blocks[from as usize].end {
             self.assume(condition, holds);
@@ -212,7 +212,7 @@ impl Numbering<'_> {
         parts.into_iter().for_each(|part| self.is_known_finite(part));
     }
 
-    /// Assumes for all code that the current block dominates that a condition holds, or that it doesn't hold.
+    /// Records that a condition holds, or doesn't hold, in all code that the current block dominates.
     fn assume(&mut self, condition: SsaValue, holds: bool) {
         let condition = self.find(condition);
         let Some(op) = self.function.op(condition).cloned() else {
@@ -251,7 +251,7 @@ impl Numbering<'_> {
         }
     }
 
-    /// Assumes that two integers are in this order.
+    /// Records that two integers are in this order.
     fn compare(&mut self, order: Order, a: SsaValue, b: SsaValue) {
         let (of_a, of_b) = (self.range(a), self.range(b));
         let below = |high: i64| IntRange { high, ..IntRange::ALL };
@@ -268,8 +268,8 @@ impl Numbering<'_> {
         self.assume_range(b, for_b);
     }
 
-    /// Assumes a range of an integer for all code that follows. If the range has one number, its literal replaces the
-    /// value.
+    /// Records the range of an integer for all code that the current block dominates. If the range has only one number,
+    /// a literal of this number replaces the integer.
     fn assume_range(&mut self, value: SsaValue, range: IntRange) {
         let value = self.find(value);
         let before = self.range(value);
@@ -302,7 +302,7 @@ impl Numbering<'_> {
         self.function.op(value).is_some_and(|op| matches!(op.kind, OpKind::IntTest(_) | OpKind::Test(_)))
     }
 
-    /// Assumes that two integers are equal. If one of them is a literal, it replaces the other one.
+    /// Records that two integers are equal. If one of them is a literal, the literal replaces the other integer.
     fn are_equal(&mut self, a: SsaValue, b: SsaValue) {
         let (a, b) = (self.find(a), self.find(b));
         match (self.int(a), self.int(b)) {
@@ -356,15 +356,16 @@ impl Numbering<'_> {
             Some(_) => op.guard = None,
             None => {}
         }
-        // The result of an equal index check is reused without simplification. The index's range may have become
-        // narrower since then, so simplification could give another value, and another address for the same cell.
+        // The result of an earlier equal index check is reused without simplification. The index's range may be
+        // narrower than at the earlier check. So simplification could give another value, and another address value for
+        // the same cell.
         if let Some(&looked_at) = self.made.get(&op).filter(|_| matches!(op.kind, OpKind::Index { .. })) {
             self.stand_for(value, looked_at);
             return false;
         }
         let mut found = simplified(self, &op);
-        // If its guard is 0, an operation has an arbitrary result, so a guarded operation isn't simplified to a value.
-        // But a check that always passes is redundant with any guard.
+        // If the guard of an operation is 0, its result is arbitrary, so a guarded operation isn't simplified to a
+        // value. But a check that always passes is redundant with any guard.
         if op.guard.is_some() && found != Simplified::Nothing {
             found = Simplified::Itself;
         }

@@ -1,11 +1,11 @@
-//! Zero adjoints: finds adjoints in memory that are +0, and folds what is computed from them. The reverse sweep of a
-//! procedure computes the procedure's ancillas first. None of them has an adjoint yet, so half of that work propagates
-//! zeros.
+//! Zero adjoints: finds adjoints in memory that are +0, and folds operations on these adjoints. The reverse sweep of a
+//! procedure begins by computing the procedure's ancillas again. Their adjoints are still 0, so a large part of these
+//! operations propagates zeros.
 //!
-//! Frames of inlined calls are divided into *regions*; their borders are the ends of the ranges that stores address. A
-//! forward data-flow analysis finds, for each point, the regions in which every adjoint is +0, and the values that are
-//! +0 or ±0. It starts with the assumption that all of them are, and withdraws what an operation contradicts. With z =
-//! ±0 and a finite f:
+//! The pass divides the frames of inlined calls into *regions*, at the ends of the address ranges of stores. A forward
+//! data-flow analysis finds, for each point, the regions in which every adjoint is +0, and the values that are +0 or
+//! ±0. The analysis starts with the assumption that all adjoints and values are +0, and withdraws the assumptions that
+//! an operation contradicts. With z = ±0 and a finite f:
 //!
 //! | | holds where |
 //! |---|---|
@@ -13,9 +13,9 @@
 //! | (+0) + z = +0, (+0) - z = +0 | always |
 //! | s + z = s, s - z = s | s is never -0 |
 //!
-//! The interpreter evaluates no product with an adjoint of 0, so folding also drops the check of such a product. But
-//! another pass may have dropped the check of the factor f, because the check of the product implied it. So a product
-//! is folded only if f is a cell's content, was checked earlier, or has no other use.
+//! The interpreter skips products with an adjoint of 0, so folding also drops the check of such a product. But another
+//! pass may have dropped the check of the factor f, because the check of the product implied it. So a product is folded
+//! only if f is a cell's content, was checked earlier, or has no other use.
 
 use std::collections::HashSet;
 
@@ -32,7 +32,7 @@ use crate::op::{OpKind, Space, SsaOp, SsaValue};
 use crate::order::reached;
 use crate::range::IntRange;
 
-/// Upper bound on regions: one bit each of a [`RegionSet`].
+/// Upper bound on regions: the number of bits of a [`RegionSet`].
 const MOST_REGIONS: usize = 128;
 /// Upper bound on the depth of operations of a factor.
 const MOST_DEPTH: u32 = 4;
@@ -43,7 +43,7 @@ type RegionSet = u128;
 /// Folds operations on adjoints that are 0 in every run.
 pub(super) fn fold(function: &mut SsaFunction) {
     let is_float = !matches!(function.numbers.system, RealSystem::Fixed(_));
-    // Frames of inlined calls are 0 at entry only if the function begins outside of them.
+    // The frames of inlined calls hold 0 at entry only if the function begins in main.
     if !function.specialization.gradient || !is_float || !function.is_plain() {
         return;
     }
@@ -176,7 +176,7 @@ impl Regions {
         regions.fold(0, |set, (number, _): (u32, _)| set | 1 << number)
     }
 
-    /// Returns the regions that have a cell in a range.
+    /// Returns the regions that have at least one cell in a range.
     fn met(&self, range: IntRange) -> RegionSet {
         self.which(|region| !region.is_apart(range))
     }
@@ -188,7 +188,7 @@ impl Regions {
         is_inside && self.met(range) & !now == 0
     }
 
-    /// Returns the regions that are +0 after a store to a range of addresses.
+    /// Returns the regions whose adjoints are +0 after a store to a range of addresses.
     fn stored(&self, range: IntRange, zero: Zero, now: RegionSet) -> RegionSet {
         match zero {
             // A store at a literal address fills the region that consists of its cell.
@@ -206,7 +206,7 @@ struct ZeroAnalysis<'f> {
     zeros: Vec<Zero>,
     /// The number of uses of each value.
     uses: Vec<u32>,
-    /// For each block, the regions that are +0 at its start; `None` until it is reached.
+    /// For each block, the regions whose adjoints are +0 at its start; `None` until the analysis reaches the block.
     at_start: Vec<Option<RegionSet>>,
 }
 
@@ -243,15 +243,16 @@ impl ZeroAnalysis<'_> {
         has_changed
     }
 
-    /// Weakens the assumption about a value to `zero`, unless it is weaker already. Returns true if the assumption
-    /// changed.
+    /// Weakens the assumption about a value to `zero`, unless the assumption is already weaker. Returns true if the
+    /// assumption changed.
     fn weaken(&mut self, value: SsaValue, zero: Zero) -> bool {
         let Some(slot) = self.zeros.get_mut(value.0 as usize) else { return false };
         let now = zero.max(*slot);
         std::mem::replace(slot, now) != now
     }
 
-    /// Returns what is known of an operation's result. `checked` has the values that checks of the block found finite.
+    /// Returns the facts about an operation's result. `checked` has the values that earlier checks of the block require
+    /// to be finite.
     fn zero(&self, op: &SsaOp, now: RegionSet, checked: &HashSet<SsaValue>) -> Zero {
         let of = |value: SsaValue| self.zeros.get(value.0 as usize).copied().unwrap_or(Zero::Unknown);
         match (op.kind, op.operands.as_slice()) {
@@ -283,8 +284,8 @@ impl ZeroAnalysis<'_> {
 }
 
 impl ZeroAnalysis<'_> {
-    /// Returns true if a product with this factor can be folded: the check of the product was no reason to drop a check
-    /// of the factor.
+    /// Returns true if a product with this factor can be folded. The folded check of the product must not be the reason
+    /// why another pass dropped a check of the factor.
     fn can_vanish(&self, factor: SsaValue, checked: &HashSet<SsaValue>, depth: u32) -> bool {
         let function = self.function;
         let Some(op) = function.op(factor) else {
@@ -311,7 +312,7 @@ fn note_check(op: &SsaOp, checked: &mut HashSet<SsaValue>) {
     }
 }
 
-/// Returns the regions that are +0 after an operation.
+/// Returns the regions whose adjoints are +0 after an operation.
 fn after(
     function: &SsaFunction,
     regions: &Regions,

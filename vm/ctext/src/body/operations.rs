@@ -81,7 +81,7 @@ pub(super) fn write(w: &mut BodyWriter, value: SsaValue, op: &SsaOp) {
                 Region::Forward => format!("(clock + {here})"),
                 _ => format!("({here} - clock)"),
             };
-            // The expression isn't inlined at a later place, because the step counter changes.
+            // The expression isn't inlined at its use, because the step counter may change before the use.
             w.made(value, text, false);
         }
         OpKind::Store(space) => w.store(space, op),
@@ -90,8 +90,8 @@ pub(super) fn write(w: &mut BodyWriter, value: SsaValue, op: &SsaOp) {
         }
         OpKind::CountErased(_) | OpKind::CountDiscarded | OpKind::CountDropped => w.count(op),
         OpKind::Jumped => {
-            // The step counter already counts the step that jumped. So the step's number is `clock - 1` in a forward
-            // sweep, and `clock` in a reverse sweep, where the counter counts down.
+            // The step counter already includes the step that jumped. So the step's number is `clock - 1` in a forward
+            // sweep. In a reverse sweep, the counter counts down, and the step's number is `clock`.
             let text = match w.region {
                 Region::Forward => "path += rv_mark(clock - 1);",
                 _ => "path -= rv_mark(clock);",
@@ -123,8 +123,9 @@ pub(super) fn write(w: &mut BodyWriter, value: SsaValue, op: &SsaOp) {
     }
 }
 
-/// Returns the result `holds` of comparing `a` with itself. The comparison isn't emitted, because compilers warn of
-/// such comparisons. The `(void)` avoids a warning about an unused variable.
+/// Returns an expression for a comparison of `a` with itself, whose result `holds` is known. The comparison isn't
+/// emitted, because compilers warn of comparisons of an expression with itself. The `(void)` avoids a warning about an
+/// unused variable.
 fn known(a: &str, holds: bool) -> String {
     if a.starts_with(|sign: char| sign.is_ascii_digit()) {
         return i32::from(holds).to_string();
@@ -184,8 +185,8 @@ impl BodyWriter<'_> {
         }
     }
 
-    /// Returns the expression of a comparison's operand. An operand that is a comparison itself is wrapped in
-    /// `rv_bit`, because compilers warn of nested comparisons.
+    /// Returns the expression of a comparison's operand. Wraps an operand that is itself a comparison in `rv_bit`,
+    /// because compilers warn of nested comparisons.
     fn compared(&self, operand: SsaValue) -> String {
         let kind = self.ssa.op(self.plan.resolved(operand)).map(|op| op.kind);
         let text = self.value(operand);
@@ -197,8 +198,8 @@ impl BodyWriter<'_> {
         }
     }
 
-    /// Returns the C test for memory for one more call, or the negated test. A comparison with the end of the call
-    /// records is such a test. Returns `None` for other comparisons.
+    /// Returns a C condition for a comparison with the end of the call records: whether there is memory for one more
+    /// call, or the negation, according to `order`. Returns `None` for other comparisons.
     fn has_memory(&self, order: Order, op: &SsaOp) -> Option<String> {
         let [word, _] = self.operands(op);
         let _ = op.operands.get(1).filter(|&&end| self.is_end_of_records(end))?;
@@ -327,8 +328,8 @@ impl BodyWriter<'_> {
         self.fixed_call(value, op, &format!("rv_fixed_{call}"));
     }
 
-    /// Emits a call of a helper function that returns 1 if it fails, and stores its result through a pointer. `call` is
-    /// the text of the call up to that pointer, which is the last argument.
+    /// Emits a call of a helper function. The function returns 1 if it fails, and stores its result through a pointer,
+    /// its last argument. `call` is the text of the call up to this argument.
     fn fixed_call(&mut self, value: SsaValue, op: &SsaOp, call: &str) {
         let name = match self.plan.uses(value) {
             0 => "unused".to_owned(),
@@ -343,7 +344,7 @@ impl BodyWriter<'_> {
             self.line(format!("int64_t {name};"));
         }
         self.fail(&format!("{call}&{name})"), None, CheckStatus::OutOfRange);
-        // In the condition, the call comes before the guard, so that the result is assigned even if the guard is 0.
+        // In the condition, the call precedes the guard, so that the call assigns the result even if the guard is 0.
         if let (Some(guard), Some(last)) = (op.guard, self.lines.len().checked_sub(3)) {
             let indent = "    ".repeat(self.depth);
             let guard = self.value(guard);
@@ -386,7 +387,7 @@ impl BodyWriter<'_> {
         if op.kind == OpKind::RequireTrue && a.parse::<u32>().is_ok_and(|value| value != 0) {
             return;
         }
-        // Verification doesn't return here, because other evidence also decides the status.
+        // A failed check of verification doesn't return, because other evidence also decides the status.
         if op.kind == OpKind::RequireTrue && self.region == Region::Verification {
             self.counts.insert("changed");
             return self.line(format!("changed |= !{a};"));

@@ -1,5 +1,5 @@
-//! Helper functions of floats that aren't elementary functions: bits, conversions, checks, and the hash of jumps. The
-//! hash is used to verify a gradient.
+//! Helper functions of floats that aren't elementary functions: bits, conversions, checks, and the hash of jumps, which
+//! verifies a gradient.
 
 use crate::float_evaluation::{CFloat, DOUBLE, SINGLE};
 

@@ -89,7 +89,7 @@ struct WordText {
 
 impl WordText {
     /// Returns the function that wraps an integer to the word size. C types of exact width are two's complement, and
-    /// compilers convert to them by dropping the high bits.
+    /// compilers convert an integer to such a type by dropping the high bits.
     fn wrap(&self) -> String {
         let bits = self.bits;
         let made = if bits == 64 { "(int64_t)a".to_owned() } else { format!("(int{bits}_t)(uint{bits}_t)a") };

@@ -1,5 +1,5 @@
 //! Compares every fixed-point function with the interpreter, at edge cases and at numbers between them. The results
-//! have the same bits; if the interpreter traps, the C function returns a status.
+//! must have the same bits. If the interpreter traps, the C function must return a failure status.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Calls that are not inlined. Frames, records and gradients are the same as the interpreter's at any depth. If there
-//! is no memory for one more call, the status says whether the program's own limit was reached.
+//! Calls that are not inlined. At any depth, results and gradients must be the same as the interpreter's. If there is
+//! no memory for one more call, the status must say whether the program's own limit was reached.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use reviver_vm::{CheckLevel, Machine, Program, Travel};
 
 use super::runs::{Candidate, compare_by};
 
-/// Recursions of all kinds: direct, mutual, and with `uncall`. Their parameters are spans, rows and elements. Their
-/// frames have scalars and arrays, and the callees name main's own cells.
+/// Recursions of all kinds: direct, mutual, and with `uncall`. Their arguments are spans, rows and elements. Their
+/// frames have scalars and arrays, and the callees name cells of main.
 const OF_ALL_KINDS: &str = "\
 .inout n default 3
 .out A[8] = {7, 1, 6, 2, 5, 3, 4, 0}, M[3,4], moves, sum: real, evens, told
@@ -147,7 +147,7 @@ fn recursions_agree() {
     }
 }
 
-/// A recursion with cells of all kinds in its frames. These cells aren't 0 after a run that fails, but must be 0 when
+/// A recursion with cells of all kinds in its frames. After a failed run, these cells aren't 0, but they must be 0 when
 /// the next run begins.
 const WITH_FRAMES: &str = "\
 .limit depth 40
@@ -183,7 +183,8 @@ fn status(text: &str, name: &str) -> i64 {
     found.and_then(|number| number.parse().ok()).unwrap()
 }
 
-/// Returns a question for each depth, and the interpreter's integers at its end; `None` if the interpreter traps.
+/// Returns a question for each depth of a recursion, and the interpreter's integers at the end of the run; `None` if
+/// the interpreter traps.
 fn by_depth(program: &Arc<Program>, depths: &[i64]) -> Vec<(CQuestion, Option<Vec<i64>>)> {
     let (n, _) = program.global("n").unwrap();
     let cell = program.cells(n).start;
@@ -236,8 +237,8 @@ fn exhausted_memory_has_its_own_status() {
     }
 }
 
-/// An inlined call isn't counted while it is active. So the last call may be refused for lack of memory although the
-/// program's limit permits it. A call that the limit forbids is always refused.
+/// Inlined calls don't count for the size of the memory. So the last call may be refused for lack of memory although
+/// the program's limit permits this call. A call that exceeds the limit is always refused.
 #[test]
 fn inlined_calls_are_within_the_limit() {
     let program = program(&with_leaf());

@@ -78,9 +78,9 @@ fn loss(program: &Program) -> Option<String> {
 #[derive(Clone, Debug)]
 enum Expected {
     Same(CAnswer),
-    /// The answer is a failure status: the interpreter traps, or recomputes the gradient with a history.
+    /// A failure status, because the interpreter traps, or recomputes the gradient with a history.
     Status,
-    /// Either this answer or a failure status. The interpreter gives this answer, with a warning about derivatives.
+    /// This answer or a failure status, because the interpreter gives this answer with a warning about derivatives.
     Warned(CAnswer),
 }
 
@@ -322,8 +322,8 @@ fn sums_that_are_too_large_are_reported() {
     }
 }
 
-/// Bounds checks of loop counters are hoisted before the loop. If the loop always has a first iteration, the first
-/// index is checked whatever the bound is.
+/// Bounds checks of loop counters are hoisted before the loop. If the loop always executes its first iteration, the
+/// first index is checked for any bound.
 #[test]
 fn hoisted_bounds_checks_fail_like_iterations() {
     let loops = (0..8).map(|n| {

@@ -1,6 +1,6 @@
-//! Compiles the text in the same way as users. Installed compilers must give no warning at their highest level, with
-//! all functions, in each number system, and with any names of cells. No compiler may fuse or reorder operations on
-//! floats.
+//! Compiles the text in the same way as users. Installed compilers must give no warning at their highest warning level,
+//! for a text with all functions, in each number system, and for any names of cells. No compiler may fuse or reorder
+//! operations on floats.
 
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
@@ -73,8 +73,8 @@ fn compilers_give_no_warnings() {
     }
 }
 
-/// Returns the words of a text that are valid names of cells. Of words with large numbers, only the first are
-/// included.
+/// Returns the words of a text that are valid names of cells. Of the words that end with at least two digits, includes
+/// only the first 40.
 fn words(text: &str) -> BTreeSet<String> {
     let is_part = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';
     let words =

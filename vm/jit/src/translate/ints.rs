@@ -82,8 +82,8 @@ impl Translation<'_> {
         Some(self.wrap(made))
     }
 
-    /// Translates a quotient or remainder. The processor traps in two cases: division by 0, which fails, and the least
-    /// number by -1, which wraps.
+    /// Translates a quotient or remainder. The processor would trap in two cases: a division by 0, which is a failed
+    /// check, and a division of the least number by -1, whose result must wrap.
     fn divided(&mut self, op: &SsaOp, a: ir::Value, b: ir::Value) -> ir::Value {
         let is_zero = self.builder.ins().icmp_imm(IntCC::Equal, b, 0);
         self.fail_if(is_zero, op);
@@ -101,7 +101,7 @@ impl Translation<'_> {
         }
     }
 
-    /// Translates a rotation. The amount counts modulo the width, which is a power of two.
+    /// Translates a rotation by an amount modulo the word's width, which is a power of two.
     fn rotated(&mut self, kind: OpKind, a: ir::Value, amount: ir::Value) -> ir::Value {
         let word = narrow(self.kinds.word);
         let is_whole = word == types::I64;

@@ -43,11 +43,11 @@ fn flags(space: Space) -> MemFlags {
 }
 
 impl Translation<'_> {
-    /// Loads the base address of each space: at entry, and again before each loop. The reload keeps base addresses in
-    /// registers within loops, even if other code needs the registers elsewhere.
+    /// Emits loads of each space's base address. Called at entry, and again before each loop: the reload keeps base
+    /// addresses in registers within loops, even if code outside of the loop needs the registers.
     pub(super) fn find_memories(&mut self) -> Option<()> {
-        // Stores to cells don't change these fields, but other alias flags wouldn't say so. Cranelift would then reuse
-        // addresses that were loaded earlier, possibly from the stack.
+        // These loads have the alias flags of a space, although stores to cells don't change these fields. With other
+        // flags, Cranelift would reuse addresses that were loaded earlier, possibly from the stack.
         let flags = flags(Space::Reals);
         for (space, field) in [
             (Space::Ints, ContextField::INTS),
@@ -72,7 +72,7 @@ impl Translation<'_> {
         self.builder.use_var(self.memories[number(space)])
     }
 
-    /// Returns the machine address of a cell, if adjacent cells are `apart` bytes apart.
+    /// Returns the machine address of a cell. Adjacent cells of the space are `apart` bytes apart.
     pub(super) fn place(&mut self, space: Space, address: ir::Value, apart: i64) -> Option<ir::Value> {
         let offset = self.builder.ins().imul_imm(address, apart);
         let memory = self.memory(space);
@@ -183,8 +183,8 @@ impl Translation<'_> {
         self.hold(ContextField::MARKS, marks)
     }
 
-    /// Translates the turning point. The budget of the reverse sweep replaces that of the primal sweep. The sum of the
-    /// primal sweep's marks is negated, so that equal marks of the reverse sweep cancel it.
+    /// Translates the turning point. The code replaces the budget of the primal sweep by that of the reverse sweep. It
+    /// also negates the sum of the primal sweep's marks, so that equal marks of the reverse sweep cancel this sum.
     pub(super) fn turn(&mut self, slack: u32) -> Option<()> {
         let budget = self.load(types::I64, ContextField::BUDGET)?;
         let left = self.held(ContextField::LEFT)?;
@@ -210,7 +210,7 @@ impl Translation<'_> {
         Some(())
     }
 
-    /// Raises the recorded largest magnitude to the magnitude of a real, if that is greater.
+    /// Replaces the recorded largest magnitude by the magnitude of a real, if the real's magnitude is greater.
     pub(super) fn largest(&mut self, op: &SsaOp) -> Option<()> {
         let [value] = self.operands(op)?;
         let value = self.in_double(value);
@@ -273,7 +273,7 @@ impl Translation<'_> {
         Some(())
     }
 
-    /// Adds |freed value × adjoint| to the error of a row other than the first.
+    /// Adds the magnitude of freed value × adjoint to the error of a row other than the first.
     pub(super) fn freed_in_row(&mut self, op: &SsaOp, row: u32) -> Option<()> {
         let [value, adjoint] = self.operands(op)?;
         let zero = self.zero();

@@ -1,5 +1,5 @@
-//! Translation of an SSA function to Cranelift's intermediate representation. This module doesn't handle
-//! executable memory.
+//! Translation of an SSA function to Cranelift's intermediate representation. This module is independent of executable
+//! memory.
 
 mod group;
 mod ints;
@@ -23,7 +23,7 @@ use crate::functions::Address;
 
 pub use group::{translate_for_group, vectors_of};
 
-/// Return value of native code after a failed check; otherwise it returns 0.
+/// Return value of native code after a failed check. Otherwise native code returns 0.
 pub const FAILED: i64 = 1;
 
 /// Returns the signature of native code. The code takes the context. It returns [`FAILED`] if a check has failed,
@@ -50,7 +50,7 @@ pub fn translate(
     Some(())
 }
 
-/// Returns for each block whether it leads into a loop that doesn't contain it.
+/// Returns a flag for each block: true if the block has an edge into a loop that doesn't contain the block.
 fn enters_loop(function: &SsaFunction) -> Vec<bool> {
     let back_edges: HashSet<(u32, u32)> = back_edges(function, &dominators(function)).into_iter().collect();
     let heads: HashSet<u32> = back_edges.iter().map(|&(_, head)| head).collect();
@@ -59,7 +59,7 @@ fn enters_loop(function: &SsaFunction) -> Vec<bool> {
     blocks.map(|(from, block)| block.end.jumps().any(|jump| enters(from, jump.to))).collect()
 }
 
-/// Counter field of the context that is kept in a register while code runs: loaded at entry, stored at exits.
+/// Counter field of the context that code keeps in a register. Code loads the field at entry, and stores it at exits.
 #[derive(Clone, Copy)]
 struct HeldField {
     field: ContextField,
@@ -119,7 +119,7 @@ struct Translation<'a> {
     memories: [Variable; 7],
     /// Spaces that the function accesses.
     spaces: HashSet<Space>,
-    /// For each block, true if it leads into a loop.
+    /// For each block, true if the block has an edge into a loop that doesn't contain it.
     enters_loop: Vec<bool>,
     builder: FunctionBuilder<'a>,
 }
@@ -339,7 +339,8 @@ impl<'a> Translation<'a> {
         (op.operands.len() == N).then_some(found)
     }
 
-    /// Translates an operation. The inner result is its value, if it has one.
+    /// Translates an operation. Returns `None` if the operation isn't supported. The inner option is the operation's
+    /// value, if it has one.
     fn op(&mut self, op: &SsaOp) -> Option<Option<ir::Value>> {
         match op.kind {
             OpKind::Int(value) => Some(Some(self.builder.ins().iconst(types::I64, value))),

@@ -135,7 +135,7 @@ impl Translation<'_> {
         Some(power)
     }
 
-    /// Returns the integer part of a float; fails if it isn't a word.
+    /// Returns the integer part of a float. Emits a check that the integer part is a word of the program.
     fn whole(&mut self, op: &SsaOp, a: ir::Value) -> ir::Value {
         // The floats with an integer part that fits in 64 bits are those from -2^63 to below 2^63.
         let end = 9_223_372_036_854_775_808.0;
@@ -203,7 +203,7 @@ impl Translation<'_> {
         Some(match op.kind {
             OpKind::RequireVacant => {
                 let magnitude = self.builder.ins().fabs(a);
-                // Tolerances are binary64 in either system.
+                // The tolerance is a binary64 number in both float systems.
                 let magnitude = self.in_double(magnitude);
                 let tolerance = self.builder.ins().f64const(self.kinds.tolerance);
                 self.builder.ins().fcmp(FloatCC::UnorderedOrGreaterThan, magnitude, tolerance)

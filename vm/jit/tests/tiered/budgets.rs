@@ -1,5 +1,5 @@
-//! Runs with any step budget reach the interpreter's state, also in gradient mode, and also in programs that aren't
-//! compiled.
+//! Runs with any step budget reach the same state as the interpreter, also in gradient mode, and also in programs that
+//! aren't compiled.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -41,8 +41,8 @@ fn adjoints_of_calls_equal_those_of_the_interpreter() {
     }
 }
 
-/// Program with adjoints that are multiples of a possible zero, and with sums that may be -0. The adjoints occur in
-/// variables and in memory, negated, subtracted, through a temporary, and with a factor that overflows.
+/// Program in which the factor of an adjoint may be 0, and a sum may be -0. The adjoints occur in variables and in
+/// memory, negated, subtracted, through a temporary, and with a factor that overflows.
 const SMALL_ADJOINTS: &str = "\
 .in n default 3
 .inout a: real default 2, b: real default 0, c: real default -1.5
@@ -111,7 +111,7 @@ fn long_programs_are_compiled_quickly() {
 
 #[test]
 fn watch_reports_equal_those_of_the_interpreter() {
-    // A step that names an adjoint isn't watched; a step that frees a value is.
+    // The verification doesn't watch a step that frees an adjoint by name. It watches a step that frees a value.
     let mut machines = Machines::of(
         ".inout x: real default 1\n.out y: real\n.ancilla t: real\nadd.square y, x\nadd x', 1e-12\nvacate x'\n\
          add t, 1e-13\nvacate t\n",

@@ -1,4 +1,4 @@
-//! Traps at any time of a run, and checks that code executes once instead of in each iteration.
+//! Traps at any time of a run, and checks that code executes once for a loop instead of once for each iteration.
 
 use reviver_compile::function::SsaBlock;
 use reviver_compile::op::OpKind;
@@ -73,8 +73,8 @@ fn overflow_carried_around_a_loop_is_detected() {
     }
 }
 
-/// Program with sums of array cells in nested loops; the cells are checked at exits. Each sum may become too large in
-/// any iteration, in both directions, and as an adjoint. Two names may be those of one cell, whose adjoint then has two
+/// Program with sums in array cells in nested loops; the cells are checked at exits. In any iteration and either
+/// direction, a sum or an adjoint may become too large. Two names may denote one cell, whose adjoint then has two
 /// contributions.
 fn sums_of_arrays(system: &str) -> String {
     format!(

@@ -32,7 +32,7 @@ fn deep_recursions_run_forward_and_backward() {
     }
 }
 
-/// Calls with records at entry return, and calls with larger frames are opened in their place.
+/// The code returns from calls that have records at entry, and then opens calls with larger frames.
 #[test]
 fn memory_of_small_calls_is_reused_by_large_ones() {
     let text = |limit: u32, (g, q, m): (u32, u32, u32), cells: u32| {

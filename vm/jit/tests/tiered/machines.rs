@@ -118,7 +118,7 @@ impl Machines {
     }
 }
 
-/// Returns machines at the start of a program, and after its steps.
+/// Returns machines at the start of a program, and machines that have executed `steps` steps of it.
 pub fn at_both_ends((text, steps): (&str, u64)) -> [Machines; 2] {
     both_ends((text, steps), CheckLevel::Checked)
 }

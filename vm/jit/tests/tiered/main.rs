@@ -1,5 +1,5 @@
-//! The SSA evaluator and native code stop runs where the interpreter stops them, in the same state: at any budget, at a
-//! trap at any time, and at a `show`. Unchecked runs over exact numbers do so, too.
+//! The SSA evaluator and native code stop runs at the same position and in the same state as the interpreter: for any
+//! budget, at a trap at any time, and at a `show`. The same is true for unchecked runs over exact numbers.
 
 mod budgets;
 mod checks;

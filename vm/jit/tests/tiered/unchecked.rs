@@ -8,7 +8,7 @@ use crate::machines::{Machines, both_ends};
 use crate::texts::lossless;
 use crate::unrolling::whole_function;
 
-/// Index checks stay in unchecked code, because other checks were dropped on the assumption that they stay.
+/// Index checks stay in unchecked code, because passes have dropped other checks that the index checks imply.
 #[test]
 fn indices_are_checked_in_unchecked_code() {
     for i in [3, 15, 25, 1_000_000_000] {
@@ -20,7 +20,7 @@ fn indices_are_checked_in_unchecked_code() {
     }
 }
 
-/// A pair with an empty `apply` is elided, too.
+/// A pair with an empty `apply` is also elided.
 #[test]
 fn a_pair_with_an_empty_apply_is_elided() {
     let text = ".in n default 40\n.out s\n.ancilla t\nfor i in 0..n\n compute\n  for j in 0..7\n   if (i + j) & 1 == 0\n    \
@@ -43,8 +43,8 @@ fn unchecked_runs_stop_at_the_same_steps() {
     }
 }
 
-/// Returns the number of safepoints that skip a number of steps known only at run time. Counts them in the code that
-/// begins at one end of a program.
+/// Returns the number of safepoints that skip a number of steps known only at run time, in the code that begins at one
+/// end of a program.
 fn skips(text: &str, direction: CodeDirection) -> usize {
     let (_, function) = whole_function(text, direction, CheckLevel::Unchecked);
     function
@@ -68,7 +68,7 @@ fn computed_cells_are_restored_if_apply_does_not_change_them() {
         (".ancilla t", "add t, i * n", "add n, 1", 0),
         (".ancilla t", "add A[i], 1", "add s, A[2]", 1),
         (".ancilla T[900]", "add T[i], i", "add s, T[1]", 1),
-        // Too many cells to save, and their contents are unknown.
+        // The pair has too many cells to save, and their contents at its start are unknown.
         (".inout T[900]", "add T[i], i", "add s, T[1]", 0),
         (".ancilla T[900]", "add T[i], i", "add s, T[1]\n add T[8], 1", 0),
         (".ancilla t", "add t, i", "for i in 0..2\n add s, t + n * 2\n rof", 1),

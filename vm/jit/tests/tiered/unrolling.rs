@@ -34,7 +34,7 @@ pub fn whole_function(text: &str, direction: CodeDirection, level: CheckLevel) -
     (program, function)
 }
 
-/// Returns the number of safepoints in an optimized function: the number of loops that remain in it.
+/// Returns the number of safepoints in an optimized function, which is the number of its loops.
 fn pauses(text: &str, direction: CodeDirection) -> usize {
     let function = optimized(whole_function(text, direction, CheckLevel::Checked).1, &PASSES);
     function.blocks.iter().filter(|block| matches!(block.end, SsaEnd::Safepoint { .. })).count()

@@ -1,5 +1,5 @@
-//! Resolution of calls: which references are known once the caller's frame exists, and which arguments must
-//! be checked for overlap. The module knows no state.
+//! Resolution of calls: which references are known once the caller's frame exists, and which arguments must be checked
+//! for overlap. The module reads no state.
 
 use reviver_flow::alias::Aliases;
 use reviver_flow::call::Array;
@@ -48,7 +48,7 @@ impl ResolvedCall {
 }
 
 impl KnownReference {
-    /// Returns the reference for a caller with this frame; `references` are those of all open calls.
+    /// Returns the reference for a caller with this frame. `references` are the references of all open calls.
     #[inline]
     pub fn of(self, frame: Frame, references: &[Reference]) -> Option<Reference> {
         match self {
@@ -62,7 +62,7 @@ impl KnownReference {
 
     fn passed(passed: &Passed) -> Option<KnownReference> {
         match *passed {
-            // An adjoint may belong to a parameter, so its reference depends on the call.
+            // The adjoint may be that of a parameter, so its reference depends on the call.
             Passed::Cell(slot) if slot.adjoint => None,
             Passed::Cell(slot) => match slot.location {
                 Location::Cell(anchor) => Some(KnownReference::at(anchor, 1, 1)),
@@ -83,7 +83,8 @@ impl KnownReference {
         }
     }
 
-    /// Returns a reference to `length` cells from an anchor on. A parameter has its own length and stride.
+    /// Returns a reference to `length` cells from an anchor on. If the anchor is a parameter, the reference has the
+    /// parameter's length and stride instead.
     fn at(anchor: Anchor, length: u32, stride: u32) -> KnownReference {
         let at = |base| Reference { base, length, stride };
         match anchor {

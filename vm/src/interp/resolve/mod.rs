@@ -1,4 +1,4 @@
-//! Translation of the flow to ops, block by block, once for each direction. The module knows no state.
+//! Translation of the flow to ops, block by block, once for each direction. The module reads no state.
 
 pub(crate) mod calls;
 mod windows;
@@ -21,7 +21,7 @@ use windows::Windows;
 
 /// The interpreter's code of a program.
 pub(crate) struct Resolved {
-    /// The ops of all steps in order, and the inverse of each in the opposite order.
+    /// The code of both directions: the ops of all steps in order, and the inverses of all steps in the opposite order.
     pub code: [Vec<Op>; 2],
     /// One entry for each call site of the flow.
     pub calls: Vec<ResolvedCall>,
@@ -225,7 +225,7 @@ impl Emitter<'_> {
             },
             Action::Show => Kind::Show,
             Action::Tasks(_) => Kind::Tasks,
-            // These actions occur only at the ends of blocks.
+            // Steps with these actions occur only at the ends of blocks.
             Action::Jump
             | Action::Join
             | Action::Begin

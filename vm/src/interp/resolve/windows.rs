@@ -1,6 +1,6 @@
 //! Construction of windows. A window lists the addresses of a procedure's operands in one call (see
 //! `vm/src/interp/window.rs`). This module assigns an entry of the window to each operand, and describes how array
-//! elements are located. It knows no state.
+//! elements are located. It reads no state.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::interp::window::{Entry, Indexing, Lookup};
 /// Builder of the windows of all procedures. A window lists the addresses of a procedure's operands in one call.
 pub(super) struct Windows<'f> {
     flow: &'f Flow,
-    /// The address of the constant 0. An index that depends on no cell uses this constant as its cell.
+    /// The address of the constant 0. If an index depends on no cell, this constant takes the place of the cell.
     zero: u32,
     procedures: Vec<Numbers>,
     indexings: Vec<Indexing>,

@@ -1,6 +1,6 @@
 //! Histories of tasks that run in parallel. Each task has its own history, with records numbered as if the tasks ran
 //! one after the other. In a run away from the start, the numbers are corrected when the histories are joined. In a run
-//! toward the start, the number of steps of each task must be known in advance. The module knows no thread.
+//! toward the start, the number of steps of each task must be known in advance. The module uses no threads.
 
 use std::sync::Arc;
 
@@ -10,20 +10,21 @@ use crate::interp::engine::Interpreted;
 use crate::machine::Machine;
 use crate::travel::{Interval, Track, Travel};
 
-/// The numbers of steps of tasks that ran in parallel, by the step number at the end of their region.
+/// The number of steps of each task that ran in parallel. The lists are found by the step number at the end of a task
+/// region.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StepsOfTasks {
     taken: Vec<(i64, Arc<[u64]>)>,
-    /// The total number of tasks.
+    /// The total number of tasks in all lists.
     tasks: usize,
 }
 
-/// Upper bound on the tasks whose numbers of steps are stored. If there are more, the numbers of all earlier tasks are
-/// deleted, and a backward run executes these tasks on a single thread.
+/// Maximum number of tasks whose step counts are stored. If there are more tasks, the step counts of all earlier tasks
+/// are deleted, and a backward run executes the earlier tasks on a single thread.
 const MOST_TASKS: usize = 1 << 20;
 
 impl StepsOfTasks {
-    /// Records the numbers of steps of tasks that ended at step `end`, in the order of execution.
+    /// Records the number of steps of each task in a region that ended at step `end`, in the order of execution.
     pub fn note(&mut self, end: i64, steps: Vec<u64>) {
         if self.tasks + steps.len() > MOST_TASKS {
             (self.taken, self.tasks) = (Vec::new(), 0);
@@ -32,8 +33,8 @@ impl StepsOfTasks {
         self.taken.push((end, steps.into()));
     }
 
-    /// Returns the numbers of steps of the tasks that last ended at step `end`. The list may also hold
-    /// entries of other runs.
+    /// Returns the number of steps of each task in the last region that ended at step `end`. The stored lists may be
+    /// those of other runs.
     fn find(&self, end: i64) -> Option<Arc<[u64]>> {
         self.taken.iter().rev().find(|(number, _)| *number == end).map(|(_, steps)| Arc::clone(steps))
     }

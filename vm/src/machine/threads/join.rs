@@ -1,5 +1,4 @@
-//! Joining of parallel tasks: their results are combined in the order of the tasks. The module knows no
-//! thread.
+//! Joining of parallel tasks: their results are combined in the order of the tasks. The module starts no threads.
 
 use std::collections::BTreeMap;
 
@@ -18,8 +17,8 @@ use crate::travel::{Interval, Track, Travel};
 type TaskOfThread<'f, B> = (usize, &'f FinishedTask<B>);
 
 impl<B: Interpreted> Machine<B> {
-    /// Combines the results of the threads: moves the machine to the closing bound of the tasks, and returns the number
-    /// of steps. On failure nothing is changed.
+    /// Combines the results of the threads: moves the machine to the closing bound of the task region, and returns the
+    /// number of steps of the region. On failure nothing is changed.
     pub(super) fn put_together(
         &mut self,
         fork: &TaskFork,
@@ -58,7 +57,8 @@ impl<B: Interpreted> Machine<B> {
         Ok(steps)
     }
 
-    /// Returns the adjoints to which several tasks may have added, each with the shares of all tasks added.
+    /// Returns the adjoints to which several tasks may have contributed. Each result is the sum of the shares of all
+    /// tasks.
     fn joined_adjoints(&self, made: &[TaskOfThread<'_, B>]) -> Result<BTreeMap<u32, B>, Unfinished> {
         let mut joined = BTreeMap::new();
         let Some(own) = &self.state.adjoints else { return Ok(joined) };
@@ -98,8 +98,8 @@ impl<B: Interpreted> Machine<B> {
         changed.into_iter().for_each(|cell| self.state.ints[cell] = from.state.ints[cell]);
     }
 
-    /// Appends the records of the tasks, renumbered as if the tasks had run one after the other. If the run
-    /// restores records, the used ones are deleted instead.
+    /// Appends the records of the tasks, renumbered as if the tasks had run one after the other. If the run restores
+    /// records, the records that it has restored are deleted instead.
     fn join_histories(
         &mut self,
         made: &[TaskOfThread<'_, B>],
@@ -118,7 +118,7 @@ impl<B: Interpreted> Machine<B> {
         residues.reserve(records.map(Residues::len).sum()).map_err(|_| Unfinished::ByOneThread)?;
         let (mut all, mut by_thread) = (0, BTreeMap::new());
         for &(thread, task) in made {
-            // In the step numbers of a thread, tasks of other threads took no steps.
+            // A thread numbers steps as if the tasks of other threads took no steps.
             let own = by_thread.entry(thread).or_insert(0);
             if let Some(records) = &task.records {
                 residues.append(records, sign * (all - *own));

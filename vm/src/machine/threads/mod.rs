@@ -1,11 +1,11 @@
-//! Parallel execution of tasks. At a `fork`, each of several threads runs through the region up to the `join`
-//! with its own copy of the state. A thread executes each task that no other thread has begun. After the last
-//! task, the changes are combined as if the tasks had run one after the other: cells, adjoints, histories,
-//! counters and step numbers are the same.
+//! Parallel execution of tasks. At a `fork`, each of several threads runs through the region up to the `join` with its
+//! own copy of the state. At each task, a thread executes the task if no other thread has begun it. After the last
+//! task, the changes are combined as if the tasks had run one after the other: cells, adjoints, histories, counters and
+//! step numbers are the same.
 //!
-//! If this isn't possible, one thread executes the region again. Examples are a task that traps, where the
-//! first trap in the order of the tasks must be found, and reports that depend on step numbers. The module
-//! knows no instruction except the bounds of tasks and their calls.
+//! If this isn't possible, one thread executes the region again. Examples are a task that traps, where the first trap
+//! in the order of the tasks must be found, and reports that depend on step numbers. The only instructions that the
+//! module handles are the bounds of task regions, and the calls of tasks.
 
 mod history;
 mod join;
@@ -39,13 +39,14 @@ pub(super) struct Threads {
     pub count: u32,
     /// Minimum number of steps of a task region for parallel execution.
     pub min_steps: u64,
-    /// Breakpoints at the starts of task regions, together with those of the current run.
+    /// Breakpoints at the starts of task regions, and the breakpoints of the current run.
     places: Option<Arc<TaskPlaces>>,
-    /// The number of steps of each region in its last execution, by its `fork`; 0 if the tasks couldn't be
-    /// joined.
+    /// The number of steps of each region in its last execution; 0 if the tasks couldn't be joined. The key is the
+    /// position of the `fork`.
     steps: HashMap<u32, u64>,
     tasks: StepsOfTasks,
-    /// Words copied for regions that were too short, minus [`WORDS_PER_STEP`] for each step since.
+    /// Number of words that were copied for regions that turned out to be too short, minus [`WORDS_PER_STEP`] for each
+    /// step executed since then.
     unpaid: u64,
     /// The peak memory use of the threads' state copies, in bytes.
     bytes: usize,
@@ -63,19 +64,20 @@ impl Threads {
     }
 }
 
-/// Minimum number of interpreted steps in a task region for parallel execution. Below it, starting threads
+/// Minimum number of interpreted steps in a task region for parallel execution. In a shorter region, starting threads
 /// would take a considerable part of the time.
 pub const MIN_STEPS_OF_REGION: u64 = 100_000;
-/// Upper bound on the factor by which the minimum grows with the number of cells to copy. A region needs at
-/// least as many steps as there are cells, but no more than this multiple of the minimum.
+/// Maximum factor by which the number of cells to copy raises the minimum number of steps. For parallel execution a
+/// region needs at least as many steps as there are cells to copy, but at most this multiple of
+/// [`MIN_STEPS_OF_REGION`].
 const MOST_MIN_FACTOR: u64 = 64;
-/// Estimated number of native steps in the time of one interpreted step.
+/// Estimated number of steps that native code executes in the time of one interpreted step.
 const NATIVE: u64 = 16;
-/// The minimum average length of a task is the minimum length of a region divided by this number. Starting a
-/// shorter task, or skipping one of another thread, would take about as long as the task itself.
+/// The minimum average length of a task is the minimum length of a region divided by this number. For a shorter task,
+/// starting the task or skipping a task of another thread takes about as long as the task itself.
 const SHORTEST: u64 = 200;
-/// Upper bound on the words copied for short regions, beyond which no new `fork` is tried on threads. It
-/// corresponds to a few milliseconds.
+/// Maximum number of words copied for short regions. Beyond it, no further `fork` is tried on threads. Copying this
+/// many words takes a few milliseconds.
 const MOST_UNPAID: u64 = 1 << 20;
 /// Number of words that can be copied in the time of one interpreted step. Failed trials thus take at most as
 /// long as the steps, regardless of the number of `fork`s.
@@ -171,7 +173,7 @@ impl<B: Interpreted> Machine<B> {
             self.threads.bytes = self.threads.bytes.max(finished.iter().map(copies).sum());
             self.put_together(fork, travel, left, &finished)
         });
-        // An interrupted run says nothing about the length of the region.
+        // The steps of an interrupted run don't show the length of the region.
         if outcome != Err(Unfinished::Interrupted) {
             let steps = outcome.unwrap_or(0);
             self.threads.steps.insert(fork.region.opens, steps);

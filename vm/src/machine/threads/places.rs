@@ -1,5 +1,5 @@
-//! Breakpoints for parallel tasks: the start of each task region, and the position after each call of a task.
-//! The module knows no state.
+//! Breakpoints for parallel tasks: the start of each task region, and the position after each call of a task. The
+//! module reads no state.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,16 +12,16 @@ use crate::stops::{Node, Stops};
 /// The breakpoints of a run that may use threads.
 #[derive(Debug)]
 pub(crate) struct TaskPlaces {
-    /// Breakpoints at the opening bounds of task regions, and those that the caller asked for.
+    /// Breakpoints at the opening bounds of task regions, and the breakpoints that the caller requested.
     pub stops: Stops,
     requested: Vec<Node>,
-    /// Breakpoints after each call of a region, by its `fork`. They are created when threads first reach the
-    /// region.
+    /// Breakpoints after each call of a region, by the position of its `fork`. The breakpoints of a region are created
+    /// when threads first reach the region.
     after_calls: Mutex<HashMap<u32, Arc<Stops>>>,
 }
 
 impl TaskPlaces {
-    /// Creates the breakpoints, including those that the caller asked for.
+    /// Creates the breakpoints, including those that the caller requested.
     pub fn new(program: &Program, requested: Option<&Stops>) -> TaskPlaces {
         let opens = program.flow().forks().iter().flat_map(|fork| {
             let before_fork = Node { position: fork.region.opens, backward: false };

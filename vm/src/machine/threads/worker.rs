@@ -1,6 +1,6 @@
-//! A worker thread for parallel tasks. It runs from one bound of the region to the other, executes each task that no
-//! other thread has begun, and skips the calls of the others. So a worker needs to know neither the number of tasks nor
-//! their length. The module knows no other thread.
+//! A worker thread for parallel tasks. A worker runs from one bound of the region to the other. It executes each task
+//! that no other thread has begun, and skips the calls of all other tasks. So a worker needs neither the number of
+//! tasks nor their lengths. Workers share only two atomic variables: the number of begun tasks, and a flag to give up.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -24,9 +24,9 @@ use crate::travel::{Segment, Stop, Travel};
 pub(super) struct Finished<B> {
     /// The thread's machine, at the closing bound of the tasks.
     pub machine: Machine<B>,
-    /// The thread's tasks, in their order.
+    /// The tasks that the thread executed, in the order of execution.
     pub tasks: Vec<FinishedTask<B>>,
-    /// The number of steps between the tasks.
+    /// The number of steps that belong to no task.
     pub between: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The events above the timeline bar: one sign per column, and the names of marks next to theirs.
+//! The events above the timeline bar: at most one sign per column. The name of a mark is next to the mark's sign.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -39,7 +39,7 @@ fn style(kind: EventKind, theme: &Theme) -> Style {
     }
 }
 
-/// The sign that is shown above one column of the bar: that of one kind of event, or of several.
+/// The kinds of events in one column of the bar, which determine the sign above it: one kind, or several kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ColumnEvents {
     One(EventKind),
@@ -83,9 +83,9 @@ fn has(column: &Column, kind: EventKind) -> bool {
     }
 }
 
-/// Returns the sign above a column. A trap is the most important event. Marks, fences and forks, which the
-/// user sets, are next. A stop is shown only in a column without these, because a run usually has stopped
-/// where the user sets an item.
+/// Returns the sign above a column. A trap is the most important event. Marks, fences and forks, which the user
+/// sets, are next. A stop is shown only in a column without marks, fences and forks: the user usually sets these
+/// where a run has stopped.
 fn event(column: &Column) -> Option<ColumnEvents> {
     if column.trap {
         return Some(ColumnEvents::One(EventKind::Trap));

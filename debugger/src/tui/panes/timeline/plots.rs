@@ -42,8 +42,8 @@ pub(super) fn draw(context: &Context<'_>, areas: Areas, buffer: &mut Buffer) {
     }
 }
 
-/// Returns a text about what the plots lack: values that weren't sampled, or cells for which there is no room
-/// in `rows` rows.
+/// Returns a notice about the plots. It says that the plots are sampled, so that values may be missing, and it
+/// names the cells for which `rows` rows have no room. The notice is empty if the plots are complete.
 pub(super) fn missing(context: &Context<'_>, rows: u16) -> String {
     let plots = &context.choices.plots;
     let is_sampled = !plots.samples.columns.is_empty() && !plots.samples.is_exact;
@@ -92,7 +92,7 @@ struct Band<'a> {
 /// Characters for eighths of a row.
 const EIGHTHS: [&str; 9] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 
-/// Character for the part of a column below its minimum.
+/// Character that fills a column below the minimum of its values.
 const BELOW: &str = "░";
 
 impl Band<'_> {

@@ -86,7 +86,7 @@ fn device() -> Option<Device> {
     let named = std::env::var("REVIVER_DEVICE").ok();
     if named.is_none() && std::env::var_os("REVIVER_NEEDS_DEVICE").is_none() {
         println!(
-            "SKIPPED: no device is named. Set REVIVER_NEEDS_DEVICE=1, or REVIVER_DEVICE to a part of its name."
+            "SKIPPED: no device is named. Set REVIVER_NEEDS_DEVICE=1, or set REVIVER_DEVICE to a part of a device's name."
         );
         return None;
     }

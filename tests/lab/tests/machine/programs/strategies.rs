@@ -7,7 +7,8 @@ use reviver_vm::strategy::{Retention, Strategy};
 /// Number of leaves of a run (parts between snapshots). The number is so large that a gradient's schedule differs for
 /// each number of snapshots.
 const LEAVES: u64 = 40;
-/// Number of steps above which a gradient is tried with fewer numbers of snapshots, and with fewer leaves.
+/// Number of steps above which a program's gradient counts as long. A long gradient is tried with only a few numbers of
+/// snapshots, and with fewer leaves.
 const LONG: u64 = 300_000;
 
 /// Recomputes a gradient with a complete history, and compares the result with that of other strategies. Returns a

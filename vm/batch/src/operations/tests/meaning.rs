@@ -13,7 +13,7 @@ pub enum ExpectedMeaning {
     Value(u64),
     Holds,
     Fails,
-    /// The operation involves more than values, so it isn't tested.
+    /// The result of the operation depends on more than the operands' values, so the operation isn't tested.
     Other,
 }
 

@@ -63,8 +63,8 @@ fn kinds(system: RealSystem, word: Word) -> NumberKinds {
     NumberKinds { word, system, tolerance: 1e-9 }
 }
 
-/// Returns the shader of an operation; `None` if the operation involves more than values. The inputs are three
-/// operands, and the outputs are the value and a failure flag.
+/// Returns the shader of an operation; `None` if its result depends on more than the operands' values. The shader has
+/// three operands as inputs. Its outputs are the value and a failure flag.
 fn shader(numbers: NumberKinds, kind: OpKind) -> Option<LaneShader> {
     let mut operations = Operations::new(numbers);
     let facts = kind.facts();

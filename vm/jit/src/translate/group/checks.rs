@@ -11,7 +11,7 @@ use reviver_vm::watch::Rounding;
 use super::{ALL, GroupTranslation, VECTORS};
 
 impl GroupTranslation<'_> {
-    /// Translates a check of integers. The group is abandoned at once unless the check passes in all lanes.
+    /// Translates a check of integers. The code abandons the group at once unless the check passes in all lanes.
     pub(super) fn require_at_once(&mut self, op: &SsaOp, count: usize) -> Option<()> {
         let mut all = None;
         for n in 0..count {
@@ -42,8 +42,8 @@ impl GroupTranslation<'_> {
         Some(())
     }
 
-    /// Records a failed check of a real in the lanes of vector `n`. The group is abandoned at the next test of deferred
-    /// checks.
+    /// Emits code that records a failed check of a real in the lanes of vector `n`. The next test of deferred checks
+    /// then abandons the group.
     pub(super) fn require(&mut self, op: &SsaOp, n: usize) -> Option<()> {
         let first = *op.operands.first()?;
         let fails = match op.kind {
@@ -78,7 +78,7 @@ impl GroupTranslation<'_> {
 
     /// Returns a vector whose bits are 0 in each finite lane, and other than 0 in each lane that is infinite or NaN.
     pub(super) fn bits_unless_finite(&mut self, a: ir::Value) -> ir::Value {
-        // The difference is NaN in such a lane, otherwise 0.
+        // The difference is NaN in each lane that is infinite or NaN, and 0 in all others.
         let difference = self.lane.builder.ins().fsub(a, a);
         self.bits(types::I64X2, difference)
     }
@@ -106,7 +106,7 @@ impl GroupTranslation<'_> {
             let (magnitude, variable) = (self.magnitude(number), *self.freed.get(n)?);
             self.keep_greater(variable, magnitude);
         }
-        // The product with an adjoint of 0 adds nothing.
+        // If the adjoint is the literal 0, the product adds nothing.
         if self.group.function().op(adjoint).is_some_and(|op| op.kind == OpKind::Real(0)) {
             return Some(());
         }

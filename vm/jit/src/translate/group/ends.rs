@@ -1,5 +1,5 @@
-//! Terminators of blocks: branches on which all lanes agree, safepoints, and the exit at the function's end. The group
-//! is abandoned if lanes diverge, and at all other exits.
+//! Terminators of blocks: branches on which all lanes agree, safepoints, and the exit at the function's end. The code
+//! abandons the group if lanes diverge, and at all other exits.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, BlockArg, InstBuilder, types};
@@ -25,7 +25,7 @@ impl GroupTranslation<'_> {
                 self.branch(condition, yes, no)?;
             }
             SsaEnd::Branch { condition, yes, no } => self.branch_of_lanes(*condition, yes, no)?,
-            // A group never takes the edge `stop`: it is abandoned if its budget is exhausted.
+            // The edge `stop` isn't translated, because the code abandons a group whose budget is exhausted.
             SsaEnd::Safepoint { steps, skipped, next, .. } => self.safepoint((*steps, *skipped), next)?,
             SsaEnd::Exit { .. } => self.leave()?,
         }
@@ -38,8 +38,8 @@ impl GroupTranslation<'_> {
         Some(())
     }
 
-    /// Branches on a condition that may differ between lanes. If the lanes' conditions differ, the context receives the
-    /// direction of each lane, and the group is abandoned.
+    /// Translates a branch on a condition that may differ between lanes. If the lanes' conditions differ, the code
+    /// stores each lane's direction in the context, and abandons the group.
     fn branch_of_lanes(&mut self, condition: SsaValue, yes: &Jump, no: &Jump) -> Option<()> {
         let masks = (0..VECTORS).map(|n| self.mask(condition, n)).collect::<Option<Vectors>>()?;
         let joined = |own: &mut Self, join: fn(&mut Self, ir::Value, ir::Value) -> ir::Value| {
@@ -85,8 +85,9 @@ impl GroupTranslation<'_> {
         Some((*self.lane.blocks.get(jump.to as usize)?, arguments))
     }
 
-    /// Safepoint: continues if at least `steps` steps are left after the skipped ones. If deferred checks are due,
-    /// tests them first. The group is abandoned if too few steps are left, or if a deferred check has failed.
+    /// Translates a safepoint. The code continues if at least `steps` steps are left after the skipped ones. If
+    /// deferred checks are due, it tests them first. It abandons the group if too few steps are left, or if a deferred
+    /// check has failed.
     fn safepoint(&mut self, (steps, skipped): (u32, Option<SsaValue>), next: &Jump) -> Option<()> {
         let mut left = self.lane.held(ContextField::LEFT)?;
         if let Some(skipped) = skipped {
@@ -118,7 +119,7 @@ impl GroupTranslation<'_> {
         Some(())
     }
 
-    /// Schedules the next test of deferred checks, at least `steps` steps from here.
+    /// Schedules the next test of deferred checks, at least `steps` steps after this position.
     pub(super) fn schedule_check(&mut self, left: ir::Value, steps: u32) {
         let later = self.lane.builder.ins().iadd_imm(left, -UNCHECKED_STEPS.max(i64::from(steps)));
         let zero = self.lane.builder.ins().iconst(types::I64, 0);
@@ -126,7 +127,7 @@ impl GroupTranslation<'_> {
         self.lane.builder.def_var(self.unchecked, later);
     }
 
-    /// Tests the deferred checks: the group is abandoned if one of them failed.
+    /// Emits a test of the deferred checks, which abandons the group if one of them has failed.
     fn check(&mut self) -> Option<()> {
         for sum in self.sums {
             let sum = self.lane.builder.use_var(sum);

@@ -44,8 +44,8 @@ impl GroupTranslation<'_> {
         Some(())
     }
 
-    /// Returns the number of bytes from a cell to the next one. A word of a call record isn't stored for each lane: all
-    /// lanes share it.
+    /// Returns the number of bytes from a cell to the next one. All lanes share the words of call records, so such a
+    /// word is stored only once.
     fn distance(&self, space: Space) -> i64 {
         if space == Space::References { CELL } else { CELL * GROUP as i64 }
     }
@@ -130,9 +130,9 @@ impl GroupTranslation<'_> {
 
 /// Machine addresses of a cell's numbers in two lanes, each as a base and an offset in bytes.
 enum Places {
-    /// Both lanes have the same cell: their numbers are side by side from here.
+    /// Both lanes access the same cell: their numbers are side by side, beginning at this base and offset.
     Vector(ir::Value, i32),
-    /// The lanes may have different cells, so each has its own base and offset.
+    /// The lanes may access different cells, so each lane has its own base and offset.
     Lanes([(ir::Value, i32); IN_VECTOR]),
 }
 
@@ -149,8 +149,8 @@ pub(super) fn unchanged(group: &GroupFunction) -> Vec<Space> {
     spaces.into_iter().filter(|&space| !ops.contains(&OpKind::Store(space))).collect()
 }
 
-/// Returns the loads that may be emitted in any block that uses them. They load a literal address of an `unchanged`
-/// space, and no store to the space precedes them in their block.
+/// Returns the steady loads, which may be emitted in any block that uses their values. A steady load has a literal
+/// address in an `unchanged` space, and no store to the space precedes the load in its block.
 pub(super) fn steady(group: &GroupFunction, unchanged: &[Space]) -> HashSet<SsaValue> {
     let function = group.function();
     let mut steady = HashSet::new();

@@ -1,11 +1,11 @@
 //! Translation of a call function for a SIMD group. A value that is the same for all lanes is one number in a register.
-//! For any other value, each pair of lanes has a vector.
+//! Any other value is a list of vectors, one for each pair of lanes.
 //!
-//! - Checks of reals are deferred. They are tested at the function's end, and from time to time in loops, because a
-//!   loop might not terminate after a failed check.
+//! - Checks of reals are deferred. The code tests them at the function's end, and at intervals in loops, because a loop
+//!   might not terminate after a failed check.
 //! - A failed check of integers abandons the group at once, because addresses may depend on the integers.
-//! - A branch on which lanes diverge abandons the group at once, too.
-//! - An operation without a vector instruction is executed lane after lane, by the translation for one lane.
+//! - A branch on which lanes diverge also abandons the group at once.
+//! - For an operation without a vector instruction, the translation for one lane is used for each lane in turn.
 //!
 //! | module | subject |
 //! |---|---|
@@ -118,33 +118,34 @@ struct GroupTranslation<'a> {
     lane: Translation<'a>,
     /// Vectors of each value that differs between lanes.
     vectors: Vec<Vec<Option<ir::Value>>>,
-    /// Masks of each value that is the result of a comparison: a lane has all bits set if the comparison holds,
-    /// otherwise none.
+    /// Masks of each value that is the result of a comparison. In a mask, all bits of a lane are 1 if the comparison
+    /// holds, otherwise 0.
     masks: Vec<Vec<Option<ir::Value>>>,
-    /// Vectors that the current block emits at their first use, so that they don't occupy registers earlier. If a block
-    /// has two paths, code on only one of them must not be the first to emit such a vector: the vector would be
+    /// Vectors that the current block emits at their first use, so that they don't occupy registers earlier. If the
+    /// translation of a block has two paths, the first use must not be on only one of them, because the vector would be
     /// undefined on the other path.
     known: HashMap<SharedVector, ir::Value>,
     /// Spaces to which only the blocks at the function's end store.
     unchanged: Vec<Space>,
-    /// Loads of literal addresses in unchanged spaces that no store precedes in their block. Each block that uses such
-    /// a load emits the load again.
+    /// Steady loads, as defined by `memory::steady`. Each block that uses the value of such a load emits the load
+    /// again.
     steady: HashSet<SsaValue>,
     /// Bits that record failed checks: 0 unless a check has failed.
     found: Variable,
     /// Number of remaining steps below which deferred checks are tested.
     unchecked: Variable,
-    /// Sums of the reals that must be finite. If a sum is finite, its terms are finite. A sum of finite terms overflows
-    /// only if the terms are so large that abandoning the group costs little.
+    /// Sums of the reals that must be finite. If a sum is finite, all its terms are finite. A sum of finite terms
+    /// overflows only if the terms are very large. The group is then abandoned without need, but this is rare.
     sums: [Variable; VECTORS],
-    /// Greatest magnitudes of reals at the turning point (`largest`), of freed cells, and of differences from the
-    /// start.
+    /// Greatest magnitudes of reals at the turning point.
     largest: [Variable; VECTORS],
+    /// Greatest magnitudes of freed cells.
     freed: [Variable; VECTORS],
+    /// Greatest magnitudes of differences from the start.
     missed: [Variable; VECTORS],
-    /// Errors of freed cells and of differences from the start, by row: all vectors of a row precede those of the next
-    /// one.
+    /// Errors of freed cells, by row: all vectors of a row precede the vectors of the next row.
     freed_errors: Vec<Variable>,
+    /// Errors of differences from the start, in the same order as `freed_errors`.
     missed_errors: Vec<Variable>,
 }
 
@@ -185,7 +186,7 @@ impl GroupTranslation<'_> {
         Some(())
     }
 
-    /// Returns the number of vectors of a value with this uniformity, or `None` if the value is the same for all lanes.
+    /// Returns the number of vectors of a value with this uniformity; `None` if the value is the same for all lanes.
     fn count(&self, uniformity: Uniformity) -> Option<usize> {
         match uniformity {
             Uniformity::Uniform => None,
@@ -197,7 +198,8 @@ impl GroupTranslation<'_> {
         put(&mut self.vectors, value, n, vector);
     }
 
-    /// Writes the prologue before the first block: the evidence is empty, and no check has failed.
+    /// Writes the prologue before the first block, which sets the evidence to empty, and clears the record of failed
+    /// checks.
     fn begin(&mut self) -> Option<()> {
         let none = self.constant(types::I64X2, 0);
         self.lane.builder.def_var(self.found, none);

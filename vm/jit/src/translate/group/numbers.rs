@@ -27,8 +27,8 @@ impl GroupTranslation<'_> {
         })
     }
 
-    /// Returns the mask of a comparison of a truth value with 0, from the mask of the truth value. Returns `None` for
-    /// any other comparison.
+    /// Returns the mask of a comparison of a truth value with 0, derived from the mask of the truth value. Returns
+    /// `None` for any other comparison.
     fn test_of_truth(&mut self, order: Order, a: SsaValue, b: SsaValue, n: usize) -> Option<ir::Value> {
         let is_zero = matches!(self.group.function().op(b)?.kind, OpKind::Int(0));
         let is_known = is_zero && !self.masks.get(a.0 as usize)?.is_empty();
@@ -94,8 +94,8 @@ impl GroupTranslation<'_> {
         }
     }
 
-    /// Returns all vectors of a power with an integer exponent. If all lanes have the same exponent, and it is 0, 1 or
-    /// 2, no function is called.
+    /// Returns all vectors of a power with an integer exponent. The code calls no function if all lanes have the same
+    /// exponent and it is 0, 1 or 2.
     pub(super) fn powers(&mut self, op: &SsaOp, count: usize) -> Option<Vectors> {
         let &[base, exponent] = op.operands.as_slice() else { return None };
         if self.group.uniformity(exponent) != Uniformity::Uniform || op.guard.is_some() {

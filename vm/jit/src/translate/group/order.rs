@@ -10,20 +10,20 @@ use super::{GroupTranslation, VECTORS, put};
 /// Manner in which an operation is executed: how often, and in which order.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Execution {
-    /// Not at its place in the block: the result isn't needed, or the operation is executed at its first use.
+    /// Not at its position in the block, because its result isn't needed, or because it is executed at its first use.
     Deferred,
     /// Once for all lanes, because its operands are the same for all lanes.
     Once,
-    /// For each vector separately. All adjacent operations of this kind are executed for one vector, and then for the
-    /// next.
+    /// For each vector separately. A sequence of adjacent operations of this kind is executed for one vector, and then
+    /// for the next vector.
     EachVector,
     /// For all vectors, before any later operation is executed.
     AllVectors,
 }
 
 impl GroupTranslation<'_> {
-    /// Translates a block's operations. Adjacent operations of [`Execution::EachVector`] are executed for the first
-    /// vector, and then for each other one, so that fewer values are alive at once.
+    /// Translates a block's operations. A sequence of adjacent operations with [`Execution::EachVector`] is executed
+    /// for the first vector, and then for each other vector, so that fewer values are live at once.
     pub(super) fn ops(&mut self, ops: &[SsaValue]) -> Option<()> {
         let mut waiting: Vec<usize> = Vec::new();
         for (place, &value) in ops.iter().enumerate() {
@@ -63,7 +63,7 @@ impl GroupTranslation<'_> {
         }
     }
 
-    /// Translates the operations at some indices for the first vector, and then for the others.
+    /// Translates the operations at the indices `places` for the first vector, and then for each other vector.
     fn apart(&mut self, ops: &[SsaValue], places: &[usize]) -> Option<()> {
         for n in 0..VECTORS {
             for &place in places {

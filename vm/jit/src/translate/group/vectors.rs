@@ -9,14 +9,14 @@ use reviver_compile::op::{OpKind, SsaOp, SsaValue};
 
 use super::{GroupTranslation, IN_VECTOR, vector_type};
 
-/// A vector that is made at most once in a block.
+/// Key of a vector that is emitted at most once in a block.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum SharedVector {
     /// The same bits in each lane.
     Constant(ir::Type, u64),
     /// Copies of a value that is the same for all lanes.
     Copies(SsaValue),
-    /// The vector of this number of a steady load.
+    /// Vector of a steady load: the loaded value, and the number of the vector.
     Load(SsaValue, usize),
 }
 
@@ -71,7 +71,7 @@ impl GroupTranslation<'_> {
         (op.operands.len() == N).then_some(found)
     }
 
-    /// Returns a mask with all bits of each lane in which an integer isn't 0.
+    /// Returns a mask in which all bits of a lane are 1 if the lane's integer isn't 0, otherwise 0.
     pub(super) fn mask(&mut self, value: SsaValue, n: usize) -> Option<ir::Value> {
         if let Some(mask) = self.masks.get(value.0 as usize)?.get(n).copied().flatten() {
             return Some(mask);
@@ -96,7 +96,8 @@ impl GroupTranslation<'_> {
         self.lane.builder.ins().bitcast(type_, MemFlags::new(), vector)
     }
 
-    /// Returns the magnitudes of floats. The mask is made once in a block; Cranelift's `fabs` would build it each time.
+    /// Returns the magnitudes of floats. The mask of the sign bits is emitted once in a block; Cranelift's `fabs` would
+    /// emit it each time.
     pub(super) fn magnitude(&mut self, a: ir::Value) -> ir::Value {
         let mask = self.constant(types::F64X2, !(-0.0_f64).to_bits());
         self.lane.builder.ins().band(a, mask)
