@@ -55,10 +55,10 @@ pages! {
     undone "`from exit … loop … until entry` with both bodies undone"
     example ".inout n\n        local i = 0\n        from  i == 0\n            add   n, i\n            add   i, 1\n        until i == 5\n        delocal i = 5\n"
 
-    ["for" "rof" "step" "reversed"] "for i in from..to step s reversed … rof"
-    "A new counter i takes the values from, from + s, … below to; with `reversed`, it takes the same values \
-     in the opposite order. The step s is a positive constant, by default 1; to - from must be a multiple of \
-     s. The body must change neither the counter nor the bounds. If from >= to, nothing runs."
+    ["for" "rof" "step" "reversed"] "for i in lo..hi step s reversed … rof"
+    "A new counter i takes the values lo, lo + s, … below hi; with `reversed`, it takes the same values \
+     in the opposite order. The step s is a positive constant, by default 1; hi - lo must be a multiple of \
+     s. The body must change neither the counter nor the bounds. If lo >= hi, nothing runs."
     undone "the same values in the opposite order, with the body undone"
     example ".inout s\n        for   i in 0..10 step 2\n            add   s, i\n        rof\n"
 
@@ -77,7 +77,7 @@ pages! {
     undone "each the other: `local t = b … delocal t = a`"
     example ".inout x, y\n        local t = 3*x + 1\n        add   y, t\n        delocal t = 3*x + 1\n"
 
-    ["par" "unpar"] "par p(…), q(…), par for i in from..to call p(…)"
+    ["par" "unpar"] "par p(…), q(…), par for i in lo..hi call p(…)"
     "Calls that several threads may execute at the same time: *tasks*. With any number of threads, the \
      results are bit for bit those of executing the tasks one after the other. No task may use a cell that \
      another task changes, as an argument or by its name. If the assembler can tell that arguments overlap, it \

@@ -607,8 +607,8 @@ updates! {
     /// Traps unless the cell is vacant; a float within the tolerance becomes exactly 0.
     Vacate = 0x36 "vacate" Clear inverse Vacate
         over [Integers AdditiveReals MultiplicativeReals ComplexReals] {}
-    /// Prints a value, and changes nothing. It prints only when its step is executed for the first time: in a forward
-    /// step, or, in gradient mode, in a backward step of a rule.
+    /// Prints a value, and changes nothing. A forward step prints. A backward step prints only in a derivative rule, in
+    /// gradient mode. A step that is repeated doesn't print again.
     Show = 0x37 "show" Show inverse Show
         over [Integers AdditiveReals MultiplicativeReals ComplexReals] {}
 

@@ -115,7 +115,7 @@ impl CheckReport<'_> {
         let output = (self.output)(comparison.output).map(|name| format!("`{name}` ")).unwrap_or_default();
         match comparison.input.and_then(self.input) {
             Some(name) => format!("{output}for `{name}`"),
-            None => format!("{output}changing all inputs at once"),
+            None => format!("{output}for all inputs changed at once"),
         }
     }
 

@@ -93,7 +93,8 @@ fn begins_path(tokens: &[&str], at: usize) -> bool {
     !is_visibility && before(1) != Some("::")
 }
 
-/// Returns the paths that start at a token, each path of a list in braces separately, with the prefix `before`.
+/// Returns the paths that start at the token with index `at`, each with the prefix `before`. Each item of a list in
+/// braces is a path of its own.
 fn behind<'t>(tokens: &[&'t str], at: &mut usize, before: &[&'t str]) -> Vec<Vec<&'t str>> {
     let mut path = before.to_vec();
     while let Some(token) = tokens.get(*at) {

@@ -151,7 +151,7 @@ pub(super) static COUNTER_CHANGED: CodeAccount = CodeAccount {
 pub(super) static LOCAL_LEFT_OPEN: CodeAccount = CodeAccount {
     title: "a `local` has no `delocal` in its block",
     meaning: "A `local` opens a variable with a value, and a `delocal` in the same block closes it. A \
-              backward run begins at the `delocal`, so the `delocal` can't be omitted.",
+              backward run opens the variable at the `delocal`, so the `delocal` can't be omitted.",
     cure: "End the variable with `delocal t = …`, which states the value at that point. A variable that the \
            first body of a `compute` opens needs no `delocal`, because `uncompute` closes it.",
     evidence: programs(

@@ -173,8 +173,8 @@ impl CallMemory {
         format!("{FIRST_RECORD} + {record} * {calls}")
     }
 
-    /// Returns a C condition that is true if there is memory for a record that begins at a word. Evaluating the
-    /// condition also clears the cells of further calls, if needed.
+    /// Returns a C condition that is true if there is memory for the call record that begins at a word. If the cells of
+    /// this call haven't been cleared yet, evaluating the condition clears the cells of more calls.
     pub fn has_memory(self, word: &str, record: u32, prefix: &str) -> String {
         if !self.has_cells() {
             return format!("({word} < room)");

@@ -79,8 +79,8 @@ fn sweep(program: &Program, plan: &RunPlan, passes: &[Pass]) -> Result<SsaFuncti
     Ok(optimized(function, passes))
 }
 
-/// Removes dead stores before exits for lack of memory for a call. Execution ends at such an exit, so only the word
-/// with the end of the call records is live.
+/// Removes dead stores before each exit that is taken if the memory for calls is full. Execution ends at such an exit,
+/// so only the word with the end of the call records is live.
 fn drop_dead_stores(function: &mut SsaFunction) {
     let mut blocks = std::mem::take(&mut function.blocks);
     for block in &mut blocks {

@@ -165,7 +165,7 @@ pub static HIDDEN: CodeAccount = CodeAccount {
               So derivatives by the inputs of this function may be wrong. An operand of the function is reported \
               only if it depends on a differentiated input, and a result depends on the operand.",
     cure: "Write the formula so that the function isn't evaluated at this point, or branch around it. If \
-           other inputs cause the report, name the needed ones by `--wrt`.",
+           inputs whose derivatives you don't need cause the report, name the inputs that you need by `--wrt`.",
     evidence: programs(
         trial(
             "grad FILE --of y",

@@ -63,7 +63,8 @@ impl GroupEvidence {
     }
 }
 
-/// Returns the size of a lane's loss to first order: Σ |number·adjoint|.
+/// Returns Σ |x·x'| over the reals x of a lane at the start, where x' is the adjoint of x. The error of the lane's loss
+/// is compared with this sum.
 fn size(start: &[InGroup<u64>], adjoints: &[InGroup<u64>], lane: usize) -> f64 {
     let terms = start.iter().zip(adjoints);
     terms.map(|(x, bar)| (f64::from_bits(x[lane]) * f64::from_bits(bar[lane])).abs()).sum()

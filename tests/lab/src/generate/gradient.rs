@@ -11,7 +11,7 @@ use super::operand::Operand;
 use super::update::Applied;
 use super::writer::{Place, Writer};
 
-/// Functions that have a value for any adjoint.
+/// Functions that have a result for every real argument, so that they can be applied to any adjoint.
 const TOTAL: [Function; 7] = [
     Function::Copy,
     Function::Sin,

@@ -1,5 +1,5 @@
-//! The choice of a lowering: the implementations of 64-bit integers, of results of float arithmetic, and of operations
-//! on 32-bit floats.
+//! The choice of a lowering: the implementation of 64-bit integers, the protection of float results against
+//! rearrangement by the driver, and the implementation of operations on 32-bit floats.
 
 use super::singles::LoweredSingles;
 use crate::float_controls::FloatControls;

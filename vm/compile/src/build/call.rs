@@ -57,7 +57,7 @@ impl StepWriter<'_> {
     }
 
     /// Emits the step that enters an out-of-line callee: appends a call record, and fills it with the arguments.
-    /// [`super::exits`] emits the stores of variables.
+    /// [`super::exits`] emits the stores of the caller's live variables to memory.
     pub fn enter_function(self, number: usize, FunctionCall { called, callee }: FunctionCall) {
         let draft = self.draft;
         let store = |word: u32, value| {

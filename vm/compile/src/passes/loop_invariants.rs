@@ -1,7 +1,8 @@
 //! Loop-invariant inference: finds properties that loop parameters have at the start of each iteration. For example, a
 //! cell that is computed and uncomputed in the loop is 0 each time, and a counter stays between two bounds. The pass
-//! first assumes every property that holds in the first iteration. It drops the assumptions that a later iteration may
-//! contradict, until all remaining ones are confirmed. The pass interprets only the operations of counters.
+//! first assumes every property that holds in the first iteration. It applies value numbering under these assumptions,
+//! and drops the assumptions that a later iteration may contradict. It repeats both until all remaining assumptions are
+//! confirmed. A counter is a parameter that each iteration changes by a literal, always in one direction.
 //!
 //! The assumptions hold by induction. The first iteration that violates one would follow an iteration in which all of
 //! them held.

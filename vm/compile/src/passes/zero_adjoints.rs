@@ -13,9 +13,9 @@
 //! | (+0) + z = +0, (+0) - z = +0 | always |
 //! | s + z = s, s - z = s | s is never -0 |
 //!
-//! The interpreter skips products with an adjoint of 0, so folding also drops the check of such a product. But another
-//! pass may have dropped the check of the factor f, because the check of the product implied it. So a product is folded
-//! only if f is a cell's content, was checked earlier, or has no other use.
+//! The interpreter skips products with an adjoint of 0, so a folded product needs no finiteness check. But another pass
+//! may have dropped the finiteness check of the factor f, because the check of the product implied it. So a product is
+//! folded only if f is a cell's content, was checked earlier, or has no other use.
 
 use std::collections::HashSet;
 
