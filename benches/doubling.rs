@@ -1,7 +1,7 @@
 //! Benchmark of asymptotic growth: CPU time of each command on texts of each kind with n, 2n and 4n items. Fails if
 //! doubling the size multiplies the time by more than three, or if a command refuses a text unexpectedly. It runs the
-//! command that cargo has built for the benchmark. `cargo bench --bench doubling -- loops` measures only kinds with
-//! that in their name.
+//! command that cargo has built for the benchmark. `cargo bench --bench doubling -- loops` measures only kinds whose
+//! name contains `loops`.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ const MOST: f64 = 3.0;
 const FLOOR: f64 = 0.1;
 /// Number of runs of a command on a text; the shortest time counts.
 const ROUNDS: usize = 3;
-/// Maximum time of a run, in seconds, up to which the run is repeated.
+/// Time of a run, in seconds, above which the run isn't repeated.
 const LONG: f64 = 5.0;
 
 /// Kind of generated text. `n` is the number of items in the smallest text.
@@ -146,7 +146,7 @@ impl TextFiles {
         files
     }
 
-    /// Returns the path for a letter in the arguments.
+    /// Returns the path of the file that a letter in [`TimedCommand::arguments`] denotes.
     fn named(&self, word: &str) -> PathBuf {
         match word {
             "F" => self.folder.join("text.rasm"),

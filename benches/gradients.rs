@@ -5,7 +5,7 @@
 //! with a handwritten adjoint. Before timing, the values and gradients of all versions are compared with those of the
 //! machine. Compare the printed ratios; absolute times depend on the computer.
 //!
-//! `cargo bench --bench gradients -- embedding` measures only models with that in their name.
+//! `cargo bench --bench gradients -- embedding` measures only models whose name contains `embedding`.
 
 use std::hint::black_box;
 
@@ -38,7 +38,8 @@ mod native {
     pub mod particles;
 }
 
-/// Maximum deviation of value and gradient from the machine's, relative to the largest of the numbers.
+/// Maximum deviation of the value and gradient of a native version from those of the machine, relative to the largest
+/// of the compared numbers.
 const AGREEMENT: f64 = 1e-10;
 
 /// Model with its program and bounds.
@@ -56,13 +57,14 @@ struct Case {
     promised: (f64, f64),
     /// Upper bounds on the ratios objective ÷ reversible and gradient ÷ handwritten, for checked native code.
     asked: (f64, f64),
-    /// Upper bounds on the same ratios for unchecked native code.
+    /// Upper bounds on the ratios objective ÷ reversible and gradient ÷ handwritten, for unchecked native code.
     asked_unchecked: (f64, f64),
-    /// Upper bound for unchecked C text: gradient ÷ handwritten.
+    /// Upper bound on the ratio gradient ÷ handwritten, for unchecked C text.
     asked_of_c: f64,
 }
 
-/// Model with repeated evaluations, so that dynamic dispatch is timed once for all of them.
+/// Repeated evaluations of a model. A caller makes one dynamic call for all evaluations, so the time of the dispatch
+/// hardly counts.
 trait Timed: Model {
     /// Evaluates the plain value `n` times.
     fn objectives(&self, n: usize);
@@ -297,7 +299,7 @@ struct NativeTimes {
     adjoint: f64,
     /// Time of a forward run, and time of a gradient, in checked native code.
     checked: (f64, f64),
-    /// The same two times in unchecked native code.
+    /// Time of a forward run, and time of a gradient, in unchecked native code.
     unchecked: (f64, f64),
 }
 

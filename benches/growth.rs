@@ -1,6 +1,6 @@
 //! Benchmark of large texts: time and memory for two sizes of each kind of text. The larger text is four times as long
 //! as the smaller one. Linear costs grow by a factor of about four; the benchmark fails if they grow much faster.
-//! `cargo bench --bench growth -- lines` measures only kinds with that in their name.
+//! `cargo bench --bench growth -- lines` measures only kinds whose name contains `lines`.
 
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -29,7 +29,7 @@ const MOST_TIME: f64 = 6.0;
 /// Upper bound on the ratio of the memory. It exceeds [`FACTOR`], because the capacity of a list doubles when the list
 /// is full.
 const MOST_MEMORY: f64 = 5.0;
-/// Minimum time, in seconds, that is compared. Shorter times are noise.
+/// Minimum time, in seconds, for which growth is computed. Shorter times are noise.
 const SHORTEST: f64 = 1e-3;
 const ROUNDS: usize = 10;
 

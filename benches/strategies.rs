@@ -25,7 +25,8 @@ mod harness {
 const PROGRAM: &str = "programs/checkpoint_listing.rasm";
 /// Measured numbers n of iterations of the outer loop.
 const ROUNDS: [i64; 7] = [100, 1_000, 3_000, 10_000, 31_000, 100_003, 1_000_003];
-/// Maximum number of iterations that is measured with a history. For more iterations, a history needs too much memory.
+/// Maximum number of iterations for which a gradient with a history is measured. For more iterations, a history needs
+/// too much memory.
 const MOST_OF_A_HISTORY: i64 = 100_003;
 
 /// Upper bound on the bytes of snapshots, for every n.

@@ -33,7 +33,7 @@ struct Kind {
 }
 
 const KINDS: [Kind; 4] = [
-    // One run of some milliseconds, in which the time to start threads matters, and one longer run.
+    // The first run takes only some milliseconds, so the time to start threads matters. The second run takes longer.
     Kind { forked: "particles_forked", steps: 30_000, exact: false, native: false },
     Kind { forked: "particles_forked", steps: 300_000, exact: false, native: false },
     Kind { forked: "particles_forked", steps: 3_000_000, exact: false, native: true },

@@ -25,7 +25,8 @@ const ROWS: usize = 14;
 const COLUMNS: usize = 60;
 
 impl Chart {
-    /// Returns the range of the points, as exponents of ten.
+    /// Returns the range of one coordinate over all points, as exponents of ten that are rounded outward. `of` returns
+    /// the coordinate of a point.
     fn decades(&self, of: impl Fn(&(f64, f64)) -> f64) -> (f64, f64) {
         let values = || self.series.iter().flat_map(|series| &series.points).map(&of).map(f64::log10);
         let (least, most) = (values().fold(f64::MAX, f64::min), values().fold(f64::MIN, f64::max));

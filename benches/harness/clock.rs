@@ -1,5 +1,5 @@
-//! Timing of one piece of work, and of several parts in rounds, of which the shortest time counts. This module depends
-//! on no machine.
+//! Timing of one piece of work, and of several parts that are measured in rounds. The shortest time of each part
+//! counts. This module depends on no machine.
 
 use std::time::{Duration, Instant};
 

@@ -82,7 +82,7 @@ impl Subject {
     }
 
     /// Returns a batch of machines at the start with adjoints, and with a watch on both sweeps as in `reviver grad`.
-    /// The machines are in the state after an earlier gradient.
+    /// Their adjoints are allocated and 0, as after an earlier gradient.
     pub fn batch_with_adjoints(&self, n: usize) -> Batch {
         let mut machine = self.machine.try_clone().unwrap();
         machine.state_mut().adjoints_mut();
@@ -143,7 +143,7 @@ fn seed(machine: &mut Machine, loss: usize) {
     state.adjoints_mut().cells[loss] = 1.0f64.to_bits();
 }
 
-/// Returns the indices of a global's cells in its class.
+/// Returns the indices of a global's cells among the cells of the global's class.
 fn cells(machine: &Machine, name: &str) -> Range<usize> {
     let program = machine.program();
     program.cells(program.global(name).expect("the program has such a cell").0)

@@ -52,7 +52,7 @@ impl Model for Bessel {
         let mut term = half.powi(self.nu as i32) / divisor;
         let mut sum = term;
         let mut k = 0;
-        // Each factor without (z/2)², and the term to which it is applied.
+        // For each iteration: the factor without (z/2)², and the term that is multiplied by the factor.
         let mut passed = [(0.0, 0.0); MOST_TERMS];
         while term.abs() > SMALL {
             let factor = -1.0 / ((k + 1) * (k + 1 + self.nu)) as f64;

@@ -7,12 +7,14 @@ use std::f64::consts::{LN_2, PI};
 
 use super::model::{Model, vacate};
 
-/// Number of dimensions. `K` is the number of Gaussians, and `N` the number of points.
+/// Number of dimensions of a point.
 const D: usize = 10;
+/// Number of Gaussians in the mixture.
 const K: usize = 25;
+/// Number of points to which the mixture is fitted.
 const N: usize = 1000;
 
-/// Numbers in a lower triangular matrix: the diagonal first, then the rest in column order.
+/// Number of entries that a lower triangular matrix stores: first the diagonal, then the rest in column order.
 const ICF: usize = D * (D + 1) / 2;
 
 /// Tolerance within which a float counts as vacant.

@@ -2,7 +2,7 @@
 
 use super::model::{Model, vacate};
 
-/// Stored coordinates of a vertex, of which `dimensions` are used.
+/// Number of coordinates that are stored for a vertex. The first `dimensions` of them are used.
 const MOST: usize = 10;
 const COORDINATES: usize = 10 * MOST;
 
@@ -20,7 +20,7 @@ type Pair = (usize, usize);
 const EDGE_PAIRS: [Pair; EDGES] = pairs([(0, 5, 0), (0, 0, 1), (5, 5, 2)]);
 const OTHER_PAIRS: [Pair; OTHERS] = pairs([(0, 0, 2), (5, 5, 1), (0, 5, 1), (0, 5, 2), (0, 5, 3), (0, 5, 4)]);
 
-/// Returns vertex pairs: group (p, q, turn) joins vertex p + i to vertex q + (i + turn) modulo 5, for each i.
+/// Returns vertex pairs: group (p, q, turn) joins vertex p + i to vertex q + (i + turn) mod 5, for each i from 0 to 4.
 const fn pairs<const GROUPS: usize, const N: usize>(groups: [(usize, usize, usize); GROUPS]) -> [Pair; N] {
     let mut pairs = [(0, 0); N];
     let mut n = 0;

@@ -15,10 +15,12 @@ const SHRINK: f64 = 1.0 - 0.2 * H + 0.5 * H * H;
 /// Factor by which the unit of length shrinks in each step: the square root of [`SHRINK`].
 const UNIT: f64 = 0.995_615_387_586_993_9;
 
-/// Factor of the first of the three shears of a step, in the unit that shrinks by [`UNIT`] per step. The factors of the
-/// second and third shear follow.
+/// Factor of the first of the three shears of a step. The shears use the unit of length that shrinks by [`UNIT`] in
+/// each step.
 const FIRST_KICK: f64 = (1.0 - UNIT) / H;
+/// Factor of the second shear of a step.
 const DRIFT: f64 = H / UNIT;
+/// Factor of the third shear of a step.
 const SECOND_KICK: f64 = FIRST_KICK - 0.2;
 
 /// Tolerance within which a float counts as vacant.

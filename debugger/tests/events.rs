@@ -1,4 +1,4 @@
-//! Tests that the timeline has the same events that single steps of the machine find.
+//! Tests that the timeline has the same events as a run of the machine in single steps.
 
 mod support;
 
@@ -82,7 +82,7 @@ fn calls_are_found_on_both_sides_of_an_edit() {
     let calls = calls(&text);
     let mut session = session(&text);
     session.goto(60);
-    // No instruction reads the value, so the branch executes the same steps.
+    // No instruction reads the edited cell, so the new branch executes the same steps.
     assert!(session.set("unused", "1").unwrap().is_change);
     assert_eq!(session.time_point().branch, 1);
     session.goto_end();
@@ -151,7 +151,7 @@ fn the_bar_has_a_bracket_for_each_call() {
     let columns: Vec<i64> =
         (0..).zip(&pane.columns).filter(|(_, c)| !c.calls.none()).map(|(n, _)| n).collect();
     assert_eq!(columns, calls);
-    // With fewer columns, each call is in a marked column.
+    // With fewer columns than steps, the column that contains a call is marked.
     let pane = timeline(&session, session.timeline().span().steps(), 10);
     for call in calls {
         let column = (call * 10 / (last + 1)) as usize;

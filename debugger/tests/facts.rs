@@ -442,7 +442,7 @@ fn a_line_is_entered_by_every_control_transfer() {
 
 /// Returns the arrivals at lines, found by single steps in one direction. An arrival is a step that leads to another
 /// line. A jump within a line is an arrival, too, unless it skips a part of the line's condition. A return from a call
-/// isn't an arrival: only code that uncomputes temporaries follows on that line.
+/// isn't an arrival: on the line of the call, only code that uncomputes temporaries follows.
 fn arrivals(session: &mut Session, travel: Travel) -> Vec<(i64, Line)> {
     let mut found = Vec::new();
     let place = |session: &Session| session.instruction(travel).map(|at| (at, session.listing().line(at)));

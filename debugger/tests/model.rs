@@ -46,7 +46,7 @@ struct Model {
     cells: Vec<String>,
     /// Arrays and their lengths.
     arrays: Vec<(String, usize)>,
-    /// The timeline step of the first state (`first`), and the number of the model's branch (`branch`).
+    /// Step number of the first state on the timeline.
     first: i64,
     /// Number of the branch that the model describes.
     branch: usize,
@@ -133,7 +133,8 @@ impl Model {
         self.states.len() - 1
     }
 
-    /// Returns the instruction that comes next in time.
+    /// Returns the index of the instruction that a forward step from a state executes. `step` is the index of the
+    /// state.
     fn next(&self, step: usize) -> u32 {
         let state = &self.states[step];
         if state.inverted { state.position.wrapping_sub(1) } else { state.position }
@@ -222,13 +223,13 @@ impl Watched {
     }
 }
 
-/// Condition of a point. The condition of a watchpoint is evaluated in the state after the write in program
-/// order.
+/// Condition of a point. The condition of a watchpoint is evaluated in the state after the write. In a run in either
+/// direction, *after* refers to the order of the program.
 #[derive(Clone, Copy)]
 enum Condition {
     /// True at steps with this remainder modulo 3.
     Rest(i64),
-    /// True if the written value is greater than the previous one.
+    /// True if the value after the write is greater than the value before it, in the order of the program.
     Grows,
     /// True if the cell equals `$new`. This condition holds after every write.
     Written,
@@ -252,8 +253,8 @@ impl Condition {
         }
     }
 
-    /// Returns true if the condition holds in the state with index `at`. For a watchpoint, that is the state
-    /// after the write.
+    /// Returns true if the condition holds in the state with index `at`. For a watchpoint, `at` is the index of the
+    /// state after the write.
     fn holds(self, model: &Model, trigger: &Trigger, at: usize) -> bool {
         match (self, trigger) {
             (Condition::Rest(rest), _) => (model.first + at as i64).rem_euclid(3) == rest,
@@ -268,7 +269,7 @@ impl Condition {
 }
 
 impl Points {
-    /// Returns true if a movement from a state to the adjacent state stops at the adjacent state. Counts the hits
+    /// Returns true if a movement from a state to the adjacent state stops at the adjacent state. Also counts the hits
     /// of points.
     fn stop(&mut self, model: &Model, from: usize, to: usize) -> bool {
         let next = model.next(to);
@@ -488,8 +489,8 @@ impl<'a> Play<'a> {
         self.moved(format!("{travel:?} to a write of {cell} if {text}"), to, Some(motion.unwrap()));
     }
 
-    /// Checks the history of a cell, which must list every change in the order of time. Also checks that
-    /// `why` reports the last write.
+    /// Checks the history of a cell, which must list every change in the order of the steps. Also checks that `why`
+    /// reports the last write.
     fn ask(&mut self, dice: &mut Dice) {
         let values: Vec<&String> = self.model.cells.iter().filter(|cell| !cell.ends_with('\'')).collect();
         let Some(&cell) = values.get(dice.below(values.len())) else { return };
@@ -543,8 +544,8 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Checks the table of a cell's values at an instruction. The table has a row for each state at that instruction,
-    /// from the first step that the session has reached on.
+    /// Checks the table of a cell's values at an instruction. The table begins at the first step that the session has
+    /// reached. It has a row for each state in which the instruction is the next one and a condition holds.
     fn trace(&mut self, dice: &mut Dice) {
         let model = self.model;
         let (Some(at), Some(cell)) = (model.place(dice), model.cells.get(dice.below(model.cells.len())))
@@ -574,7 +575,8 @@ impl<'a> Play<'a> {
         assert!(!is_plain || reported == expected, "{reported:?} {expected:?} {}", self.log.join("\n"));
     }
 
-    /// Checks the execution counts of lines at the current step, sometimes after many uncounted steps.
+    /// Checks the execution counts of lines at the current step. The session first counts the steps that it hasn't
+    /// counted yet.
     fn counts(&mut self, dice: &mut Dice) {
         if self.model.branch != 0 {
             return;
@@ -750,7 +752,7 @@ impl<'a> Play<'a> {
         }
         same(self.session.state(), &edited, &self.log);
         self.session.timeline_up().unwrap();
-        // On the other branch, points were hit that the model hasn't counted.
+        // On the other branch, the session has hit points. The model hasn't counted these hits.
         for point in &self.points.points {
             self.session.ignore(point.id, point.ignored).unwrap();
         }
@@ -919,8 +921,8 @@ fn calls_over_floats_and_erasures() {
     play(&Model::new(LOSSY, &[]), 0..SEQUENCES / 4);
 }
 
-/// Program with every kind of adjoint propagation: by functions, by moved values, through computed cells, a rule and a
-/// stack, and with dropped adjoints.
+/// Program with every kind of adjoint propagation: by functions, by exchanged cells, through temporary cells, through a
+/// procedure with a rule, and through a stack. Some adjoints are dropped.
 const ADJOINTS: &str = "
 .real f64
 .inout x: real default 0.7

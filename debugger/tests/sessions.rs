@@ -348,7 +348,7 @@ const OWN: &[(&str, &str, &str)] = &[
          > set y' = 1\ny': 0.0 -> 1.0, in branch 2\n\
          > goto start\nhistory begin\nstep 0 of branch 2, line 3: add.mul y, x, 2.0\n> print x'\nx' = 7.0\n",
     ),
-    // A `run` is a single movement, and a query doesn't extend the timeline bar.
+    // One `undo` reverts a whole `run`, and a query doesn't extend the timeline bar.
     (
         ".out a\nadd a, 1\nadd a, 2\n",
         "step\nrun\nundo\nlast a\nprint a\ninfo events\n",

@@ -64,7 +64,8 @@ fn measure(name: &str, text: &str, cell: &str, most: f64) {
     };
     compare(there, back);
     session.delete(1).unwrap();
-    // A breakpoint before all loops is far away in time, although it is near in the text of the program.
+    // From the end of the run, a breakpoint before all loops is many steps away, although the text of the program is
+    // short.
     session.break_at("main", &options).unwrap();
     let (there, _) = timed(|| session.resume(Travel::Forward));
     report("continue from a breakpoint before the loop", &session, there);

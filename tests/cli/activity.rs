@@ -247,7 +247,7 @@ fn rules_apply_to_reverse_sweeps_only() {
         .expect(2)
         .says("a procedure with a derivative rule")
         .says("`reviver grad`");
-    // The Hessian is that of the gradient's computation: the derivative of a bounded adjoint is 0.
+    // The Hessian is the derivative of the computed gradient. Where the rule bounds the adjoint, this derivative is 0.
     let object = on(CLIPPED, "hessian", "--loss y --json").expect(0).json();
     assert_eq!(object["hessian"], json!([[0.0]]));
     let other = "

@@ -142,7 +142,7 @@ fn arrow_is_read_and_written_batch_by_batch() {
         let x = (from..from + count).map(|n| n as f64 / 8.0).collect::<Float64Array>();
         table(vec![("x", Arc::new(x))])
     };
-    // Batches have other lengths than the blocks of execution.
+    // The record batches have other lengths than the blocks of lanes that are executed.
     let mut batches = vec![lanes(0, 1), lanes(1, 150_000), lanes(150_001, 7)];
     batches.extend((0..50).map(|n| lanes(150_008 + n, 1)));
     folder.file("in.arrow", file(&batches));
@@ -158,7 +158,7 @@ fn arrow_is_read_and_written_batch_by_batch() {
     folder.file("packed.arrows", packed);
     folder.reviver("batch line.rasm --lanes packed.arrows -o again.arrow").expect(0);
     assert_eq!(folder.read("out.arrow"), folder.read("again.arrow"));
-    // A file from pandas itself. ZSTD, which pandas writes on request, isn't supported.
+    // Pandas itself wrote the next two files. ZSTD, by which pandas compresses on request, isn't supported.
     folder
         .reviver(&format!("batch line.rasm --lanes {}", case("pandas.feather")))
         .expect(0)
@@ -230,7 +230,7 @@ fn numbers_of_arrow_fit_the_cells() {
         let ran = folder.reviver(&format!("batch line.rasm --lanes in.arrow {numbers}")).expect(0);
         assert!(ran.stdout.lines().nth(1).unwrap().starts_with(row), "{ran:?} lacks {row}");
     }
-    // Lists of booleans in a slice of the table, so that the bits don't start at a byte boundary.
+    // The lists of booleans are in a slice of the table, so the bits don't start at a byte boundary.
     folder.file("pair.rasm", ".inout A[2]\n.out y\nadd y, A[0] + 2 * A[1]\n");
     let bits = [true, true, false, true, true, false, false, false, true, true];
     let pairs = table(vec![("A", lists(BooleanArray::from(bits.to_vec()), 2))]).slice(1, 4);

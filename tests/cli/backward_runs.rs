@@ -70,7 +70,8 @@ fn exact_programs_need_no_recomputation() {
     }
 }
 
-/// Both conditions flip in the reverse sweep. So both sweeps have the same number of steps, but in another order.
+/// In the reverse sweep, both conditions have the opposite results. So the two sweeps have the same number of steps,
+/// but in another order.
 #[test]
 fn paths_of_equal_length_are_distinguished() {
     let text = "
@@ -96,7 +97,7 @@ add a, 0.7
     assert!((grad["w"].as_f64().unwrap() - 0.9).abs() < 1e-15, "{grad}");
 }
 
-/// The reverse sweep takes the same path as the primal sweep, but the factor returns as 0.29999995.
+/// The reverse sweep takes the same path as the primal sweep, but it restores the factor inexactly, as 0.29999995.
 #[test]
 fn a_sensitive_drift_is_recomputed() {
     let text = ".inout a: real default 0.3, w: real default 5\n.out loss: real\n\

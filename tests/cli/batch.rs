@@ -44,7 +44,7 @@ fn numpy_arrays_equal_the_csv_lanes() {
     for array in ["x.npy", "A.npy", "y.npy", "B.npy", "(2, 2, )"] {
         assert!(names.contains(array), "{array}");
     }
-    // An output is accepted as input, cell by cell.
+    // An output file is accepted as the lanes of a backward run, which restores every cell of the inputs.
     let back = folder.reviver("batch mixed.rasm --lanes out.npz --back").expect(0).stdout;
     assert_eq!(back, "x,A[0],A[1]\n0.5,-7,1\n100.0,16,2\n");
     folder.reviver("batch mixed.rasm --lanes out.npz --back -o again.npz").expect(0);

@@ -363,8 +363,8 @@ fn grouped(count: &serde_json::Value) -> String {
     reviver_pictures::numbers::grouped(count.as_u64().unwrap())
 }
 
-/// Leftovers of a program cause no trap in its reversible form. The limits of the program cause none, either: the
-/// reversible form has fewer open calls, and its own stacks.
+/// Leftovers of a program cause no trap in its reversible form. The program's limits on open calls and on stacks cause
+/// no trap either: the reversible form has fewer open calls, and separate stacks.
 #[test]
 fn leftovers_and_limits_of_the_program_cause_no_trap() {
     let folder = Folder::new();
@@ -403,7 +403,8 @@ fn a_trap_of_the_segments_keeps_the_other_rows() {
     refused.says("200 states can't be numbered by integers of 8 bits").says("`.word`");
 }
 
-/// Undone procedures are in the order of the program.
+/// The generated text lists undone procedures in the order of the program, so every call of the command prints the same
+/// text.
 #[test]
 fn the_text_is_the_same_each_time() {
     for name in ["bundle_adjustment", "dense_net", "graph_embedding"] {

@@ -388,7 +388,7 @@ fn an_exercise_has_limits() {
     within(&folder, "course check 1 --max-steps 1000").expect(1).prints_part("found more than 1000 steps");
 }
 
-/// The program lists exactly the embedded exercises of the folder.
+/// The command lists exactly the exercises in the folder `course/exercises`.
 #[test]
 fn the_program_has_all_exercises() {
     let folder = Folder::new();

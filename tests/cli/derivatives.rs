@@ -180,7 +180,8 @@ fn differences_are_taken_on_both_sides_of_a_branch_and_of_a_kink() {
         let object = on(&text, "grad", &format!("{options} --json")).expect(1).json();
         assert_eq!((&object["verify"]["agrees"], &object["verify"]["why"]), (&json!(false), &Value::Null));
     }
-    // A branch without effect, a branch whose pieces join smoothly, and a distant kink.
+    // These gradients are verified: at a branch without effect, at a branch whose pieces join smoothly, at two points
+    // beside a kink, and at a point where only runs on one side trap.
     for (text, at) in [
         (branch("== 1.0", once, once), "1"),
         (branch(">= 1.0", "add y, x*x\n", "add y, 2*x\nsub y, 1.0\n"), "1"),

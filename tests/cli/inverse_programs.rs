@@ -57,7 +57,7 @@ fn a_written_tape_is_read_backward_and_by_the_inverse() {
     let inverse = reviver(&format!("invert {mixed}")).expect(0).stdout;
     with_input(&format!("run - --set n=0 --tape {there} --tape-out {back}"), inverse.as_bytes()).expect(0);
     assert_eq!(numbers("back"), numbers("given"));
-    // The inverse run backward is the program run forward.
+    // Running the inverse program backward has the same result as running the program forward.
     let options = format!("--set n=3 --tape {given}");
     let again = with_input(&format!("run - --back {options}"), inverse.as_bytes()).expect(0);
     assert_eq!(again.stdout, reviver(&format!("run {mixed} {options}")).expect(0).stdout);

@@ -103,7 +103,8 @@ fn unwritable_standard_output_is_an_error() {
     }
 }
 
-/// Every command quickly refuses nested macros that multiply, and needs little memory for that.
+/// Every command quickly refuses nested macros whose expansion is exponentially long, and needs little memory for the
+/// refusal.
 #[cfg(target_os = "linux")]
 #[test]
 fn macros_that_multiply_are_refused() {

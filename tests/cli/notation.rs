@@ -1,4 +1,5 @@
-//! Number formats: hexadecimal or unsigned integers, garbage by array, drift near 0.
+//! Formats of printed numbers: hexadecimal and unsigned integers, the garbage of arrays, and the drift of values near
+//! 0.
 
 use serde_json::json;
 

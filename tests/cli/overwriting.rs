@@ -1,10 +1,9 @@
-//! Foreign files are never overwritten: neither inputs, under any name, nor files other than earlier outputs of the
-//! same kind.
+//! Commands overwrite no inputs, by whatever name an input is given. Of all other files, they overwrite only earlier
+//! outputs of the same kind.
 
 use crate::support::{Folder, reviver, with_input};
 
-/// Program that reads a value from the tape and writes another; with an included file, a tape, and files derived from
-/// these.
+/// Program that includes a file, reads a value from the input tape, and writes another value to the output tape.
 const PROGRAM: &str =
     ".include \"library.rasm\"\n.inout a\nread r0\nadd a, r0\nsub r0, a\nadd r0, 7\nwrite r0\n";
 

@@ -109,7 +109,8 @@ fn a_plot_has_the_points_of_the_run() {
     let log = std::fs::read_to_string(csv).unwrap();
     let rows: Vec<Vec<&str>> = log.lines().skip(1).map(|line| line.split(',').collect()).collect();
     let values: Vec<f64> = rows.iter().map(|row| row[3].parse().unwrap()).collect();
-    // Up by one scale and down again; vertical coordinates of the picture increase downward.
+    // Heights of the curve are converted to values, by one scale for the whole curve. Vertical coordinates of the
+    // picture increase downward.
     let (low, high) =
         (values.iter().fold(f64::MAX, |a, b| a.min(*b)), values.iter().fold(f64::MIN, |a, b| a.max(*b)));
     let heights = curve.iter().map(|point| point.1);
@@ -202,7 +203,8 @@ fn cells_are_observed_at_places_of_a_run() {
         let [_, ref curve] = picture.lines(FIRST)[..] else { panic!("one curve") };
         (curve.clone(), picture.description)
     };
-    // The loop ends in its eleventh iteration; the backward run passes the same time points.
+    // The run reaches `leave` in each of eleven iterations, and in the last one leaves the loop. The backward run
+    // passes the same time points.
     let (there, reported) = plot("--at leave --there");
     assert_eq!(there.len(), 11);
     assert!(
@@ -333,7 +335,8 @@ fn circuit_of(text: &str) -> Picture {
 
 #[test]
 fn loops_with_known_bounds_are_unrolled() {
-    // Each row takes its bits, passes the gate, and returns them, twice: the numbers 0 to 7 have 12 bits set.
+    // For each of two gates and each number from 0 to 7, the circuit sets the bits of the number, and clears them at
+    // the end. The numbers have 12 bits set, so there are 2 · 2 · 12 = 48 flips.
     let gates = Picture::of(&reviver("circuit programs/gates.rasm").expect(0).stdout);
     assert!(gates.description.starts_with("19 wires, 128 gates: "), "{}", gates.description);
     let reported = |picture: &Picture, words: &str| picture.description.matches(words).count();

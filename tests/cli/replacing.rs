@@ -113,7 +113,7 @@ fn irreversible_uncomputation_gets_advice() {
     assert_eq!(reported["trap"]["help"], json!(null));
 }
 
-/// The steps advised in a program's header have a nonzero gradient.
+/// With the number of steps that the header of `particles.rasm` recommends, the loss doesn't underflow to 0.
 #[test]
 fn the_advised_steps_do_not_underflow() {
     let reported =

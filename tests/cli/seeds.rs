@@ -40,7 +40,7 @@ fn seeds_weigh_the_results_in_one_gradient() {
     assert_eq!(found["outputs"]["a"], json!(0.75));
     assert_eq!(found["seeds"], json!({ "a": 10.0, "B": [2.0, -1.0] }));
     assert_eq!(found["verify"]["agrees"], json!(true));
-    // One cell of an array; a repeated option adds to the sum.
+    // The seed of a single array cell. Each further `--seed` adds a term to the seeded sum.
     let text = "B[1] = 4.4816890703380645\na = 0.75\nx' = 1.5\ny' = 13.945067211014194\n";
     let ran = on(SEVERAL, "grad", "--seed B[1]=3 --seed a=1").expect(0);
     assert!(ran.stdout.starts_with(text), "{ran:?}");

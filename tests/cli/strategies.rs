@@ -62,8 +62,7 @@ fn all_strategies_give_the_same_gradient() {
     }
 }
 
-/// More memory means fewer recomputed steps. The reported numbers of slots and leaves are those of the run, also in
-/// plans.
+/// More memory means fewer recomputed steps. A plan reports the same numbers of slots and leaves as the run.
 #[test]
 fn memory_is_divided_between_snapshots_and_leaves() {
     let mut least = u64::MAX;

@@ -51,7 +51,8 @@ fn end_of_text(command: &str) -> Option<&str> {
     Some(behind.split_once('\'')?.0)
 }
 
-/// Executes a document's sessions, with at least `least` commands, in a temporary folder with the programs.
+/// Executes the commands of a document's sessions in a temporary folder with the programs, and compares their outputs
+/// with the document. Panics if there are fewer than `least` commands.
 #[cfg(unix)]
 pub fn are_true(name: &str, document: &str, least: usize) {
     let folder = Folder::new();

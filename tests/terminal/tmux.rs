@@ -12,7 +12,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 const PROMPT: &str = "shell>";
 
-/// Terminal with its own tmux server, killed when dropped.
+/// Terminal with its own tmux server. The server is killed when the terminal is dropped.
 pub struct Terminal {
     server: String,
     /// Home folder of programs in the terminal.

@@ -86,7 +86,8 @@ fn paths(module: &str, tokens: &[&str]) -> Vec<Vec<String>> {
     found
 }
 
-/// Returns true if a path starts here: not in the middle of one, and not in a visibility.
+/// Returns true if a path starts at the token with index `at`. The token must not be in the middle of a path, and not
+/// in a visibility such as `pub(super)`.
 fn begins_path(tokens: &[&str], at: usize) -> bool {
     let before = |distance: usize| at.checked_sub(distance).map(|at| tokens[at]);
     let is_visibility = before(1) == Some("(") && before(2) == Some("pub") || before(1) == Some("in");
@@ -94,7 +95,7 @@ fn begins_path(tokens: &[&str], at: usize) -> bool {
 }
 
 /// Returns the paths that start at the token with index `at`, each with the prefix `before`. Each item of a list in
-/// braces is a path of its own.
+/// braces is a separate path.
 fn behind<'t>(tokens: &[&'t str], at: &mut usize, before: &[&'t str]) -> Vec<Vec<&'t str>> {
     let mut path = before.to_vec();
     while let Some(token) = tokens.get(*at) {

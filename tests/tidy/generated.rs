@@ -32,7 +32,8 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|sign| sign.is_ascii_digit())
 }
 
-/// Returns true if a source contains a name as a whole, or both parts of the name before and after one of its `_`.
+/// Returns true if a source contains a name as a whole, or in two parts. The parts are those before and after a `_` of
+/// the name, the second part in quotes.
 fn has(text: &str, name: &str) -> bool {
     let parts = name.match_indices('_').map(|(at, _)| (&name[..at], &name[at + 1..]));
     text.contains(name)

@@ -118,7 +118,7 @@ fn plain(line: &str) -> String {
     parts.fold(first, |text, part| text + "]" + part.split_once(')').map_or("", |(_, rest)| rest))
 }
 
-/// Splits a paragraph after each sign that ends a sentence, if something that begins one follows.
+/// Splits a paragraph after each sign that ends a sentence, if the text after the sign begins a sentence.
 fn sentences(paragraph: &str) -> Vec<&str> {
     let (mut found, mut start) = (Vec::new(), 0);
     for (at, _) in paragraph.match_indices(' ') {

@@ -80,7 +80,7 @@ fn shipped(text: &str) -> String {
     kept + rest
 }
 
-/// Returns the length of the comment or quotation at the start of a text; 0 if there is none.
+/// Returns the length in bytes of the comment or quotation at the start of a text; 0 if there is none.
 fn without_meaning(text: &str) -> usize {
     let up_to =
         |end: &str, from: usize| text[from..].find(end).map_or(text.len(), |at| from + at + end.len());
@@ -96,7 +96,7 @@ fn without_meaning(text: &str) -> usize {
     }
 }
 
-/// Returns the length of a quotation, in which the end sign may be escaped.
+/// Returns the length in bytes of a quotation. The sign that ends the quotation may be escaped within it.
 fn quoted(text: &str, end: char) -> usize {
     let mut is_escaped = true;
     for (at, sign) in text.char_indices() {

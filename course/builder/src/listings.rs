@@ -116,7 +116,7 @@ fn within_foreign<'l>(foreign: Option<&'l str>, line: &'l str) -> Option<&'l str
     }
 }
 
-/// Returns a block as HTML. The class `nohighlight` keeps the page's script from highlighting it again.
+/// Returns a block as HTML. The class `nohighlight` keeps the page's script from highlighting the block again.
 fn block(language: BlockLanguage, text: &str) -> String {
     let (class, marked): (_, Cow<'_, str>) = match language {
         BlockLanguage::Rasm => ("rasm", rasm::marked(text).into()),

@@ -84,7 +84,8 @@ fn kind(word: &str, n: usize, tokens: &[Token]) -> WordKind {
         Some(TokenKind::Text | TokenKind::UnclosedText) => WordKind::Quoted,
         Some(TokenKind::Directive) if is_of_the_language(word) => WordKind::Directive,
         Some(TokenKind::Dotted) if is_of_the_language(word) => WordKind::Keyword,
-        // A label can have the name of a keyword, such as `loop`. So can a branch target, which a comma follows.
+        // A label can have the name of a keyword, such as `loop`. A branch target can have such a name, too; it is
+        // followed by a comma.
         Some(TokenKind::Word) if begins_line && next == Some(TokenKind::Colon) => WordKind::Label,
         Some(TokenKind::Word) if next == Some(TokenKind::Comma) => WordKind::Plain,
         Some(TokenKind::Word) if is_reserved(word) => WordKind::Keyword,

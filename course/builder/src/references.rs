@@ -20,8 +20,8 @@ struct Reference {
     chosen: bool,
 }
 
-/// Returns the broken references in a folder's style sheets and pages, one line each: first those in style sheets, in
-/// file order, then those in pages.
+/// Returns the broken references in a folder's style sheets and pages, one line each. The references in style sheets
+/// are first; style sheets and pages are in file order.
 pub fn faults(folder: &Path) -> io::Result<Vec<String>> {
     let files = files(folder)?;
     let mut pages = BTreeMap::new();

@@ -159,8 +159,8 @@ fn the_bracket_of_the_current_line_is_drawn() {
     let screen = Screen::open(support::subject(&text), 80, 41);
     let rows = screen.text();
     let at = |word: &str| rows.lines().find(|row| row.contains(word)).unwrap_or_default().to_owned();
-    // The outermost pair is the longest one, so it would be dropped first. Because the machine is at this pair, it
-    // is drawn nevertheless.
+    // If there is no room for all pairs, the longest pair is dropped first. The outermost pair is the longest one, but
+    // it is drawn because the machine is at this pair.
     assert!(at("if a == 0").contains('┌') && at("fi a == 0").contains('└'), "{rows}");
     assert!(!at("if a == 1 ").contains('┌'), "{rows}");
 }

@@ -91,7 +91,7 @@ fn arrays_get_the_remaining_rows_of_the_cells() {
         let content = ScreenContent { cells, arrays, ..ScreenContent::default() };
         (place_of(Cells, (80, 24), content).0, place_of(Arrays, (80, 24), content).0)
     };
-    // The cases are: room for both, few cells, few elements, too many of both.
+    // The cases are: room for all cells and elements, few cells, few elements, too many cells and too many elements.
     let expected = [(12, 3), (4, 11), (14, 1), (10, 5)];
     assert_eq!([rows(6, 3), rows(4, 40), rows(40, 1), rows(40, 40)], expected);
 }

@@ -13,8 +13,8 @@ const MOST_KEYS: usize = 6;
 /// Comment that marks the line of the mistake.
 const MARK: &str = "; here";
 
-/// Opens a program at both screen sizes, presses keys, and checks that the screen shows the line of the mistake: in
-/// the code next to a sign, or in a text.
+/// Opens a program at both screen sizes, presses keys, and checks that a row of the screen shows the mistake. The row
+/// must have the statement, and its line number: next to a sign in the code, or in a text such as `line 5`.
 fn is_found(text: &str, keys: &str) {
     assert!(keys.split_whitespace().count() <= MOST_KEYS, "{keys}");
     let (number, line) = text.lines().enumerate().find(|(_, line)| line.ends_with(MARK)).unwrap();

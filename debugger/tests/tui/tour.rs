@@ -12,7 +12,7 @@ use reviver_files::UsedFiles;
 use crate::screen::Screen;
 use crate::support;
 
-/// More pages than any tour has, to end loops over pages.
+/// Upper bound on the number of pages of a tour. It ends loops over pages.
 const MOST: usize = 20;
 
 fn on_tour(name: &str, preset: Preset, width: u16, height: u16) -> Screen {

@@ -100,7 +100,7 @@ fn a_history_list_can_be_extended() {
     screen.keys("Ctrl-Home Right");
     let more = rows(&screen);
     assert!(more.len() == 24 && more[0] == "▸ more" && more[21..] == seen[1..], "{more:?}");
-    // Rows were added above. The cursor stays at the row that was the first one before.
+    // Rows were added above the first row. The cursor stays at this row.
     screen.keys("Enter");
     let step = screen.step();
     assert!(more[20].ends_with(&format!("@{}", step + 1)), "{step} {more:?}");

@@ -208,7 +208,7 @@ fn answers(program: &Program, text: &CText, has_loss: bool) -> String {
     )
 }
 
-/// Returns the C type of the parameters with which public functions pass numbers of a class.
+/// Returns the C type that parameters of public functions have for numbers of a class.
 fn passed(program: &Program, class: Class) -> String {
     match class {
         Class::Int => format!("int{}_t", program.module().word.bits()),
@@ -216,8 +216,8 @@ fn passed(program: &Program, class: Class) -> String {
     }
 }
 
-/// Returns C statements that copy a global's cells from the memory `m` to a new array. Its name is `a` followed by
-/// the global's index.
+/// Returns C statements that copy a global's cells from the memory `m` to a new array. The array's name is `a` followed
+/// by the global's index.
 fn copied_out(program: &Program, n: usize, class: Class) -> String {
     let (cells, of, array) = (program.cells(n), passed(program, class), array(class));
     let (count, start) = (cells.len(), cells.start);

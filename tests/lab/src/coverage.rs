@@ -287,7 +287,8 @@ fn function(function: Function, signature: Signature) -> String {
     format!("{} {signature:?}", function.name())
 }
 
-/// Returns the feature of a branch as executed. For example, a `from` acts as a `br` in a backward run.
+/// Returns the name of the feature that an executed branch covers. `acting` is the role of the branch, which depends on
+/// the direction: a `from` acts as a `br` in a backward run.
 fn half(acting: Update, condition: Function, class: Class, inverted: bool, outcome: &str) -> String {
     let direction = if inverted { "run backward" } else { "run forward" };
     format!("{} {} {} {outcome}, {direction}", acting.name(), condition.name(), class.name())

@@ -121,8 +121,8 @@ impl Runner for Stepwise {
     }
 }
 
-/// Returns the state after encoding it as a state file and decoding it. A state file doesn't store if values of `show`
-/// are suppressed, so this setting is copied.
+/// Returns the state after encoding it as a state file and decoding it. A state file doesn't store the setting that
+/// suppresses values of `show`, so the setting is copied.
 fn reread(machine: &mut Machine) -> State {
     let shown = std::mem::take(&mut machine.state_mut().counters.shown);
     let bytes =

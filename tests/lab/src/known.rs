@@ -1,5 +1,5 @@
-//! Rows that the oracle supports. A row may be added to the machine before the oracle supports it. Until then,
-//! programs are compared without the lines that use it. That tests more than skipping these programs.
+//! Rows that the oracle supports. A row may be added to the machine before the oracle supports it. Until then, programs
+//! are compared without the lines that use the row. That tests more than skipping all programs with such a line.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;

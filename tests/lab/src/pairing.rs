@@ -105,8 +105,8 @@ pub fn seed_adjoints(program: &Program, state: &mut State, rng: &mut Rng) {
     state.adjoints = Some(adjoints);
 }
 
-/// Returns a machine over dual numbers in the same state, with tangents for all globals, the stack and the input
-/// tape.
+/// Returns a machine over dual numbers in the given state. All real globals, and the reals on the stack and on the
+/// input tape, get random tangents.
 pub fn moving(program: &Arc<Program>, state: &State, rng: &mut Rng) -> DualMachine {
     let mut dual = series_state::<[u64; 2]>(state).unwrap();
     let globals = program.module().globals.iter().enumerate();

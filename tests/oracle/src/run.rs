@@ -26,8 +26,8 @@ pub struct Oracle {
 pub struct Inputs<'a> {
     /// Names of globals with the texts of their values, one for each cell.
     pub values: &'a [(String, Vec<String>)],
-    /// Tape to give: the input tape in reading order for a forward run, the output tape in writing order for a
-    /// backward run. Texts of reals have a point or an exponent, others are integers.
+    /// Tape that the run gets: for a forward run, the input tape in reading order; for a backward run, the output tape
+    /// in writing order. Texts of reals have a point or an exponent, others are integers.
     pub tape: &'a [String],
     /// True to start in gradient mode. Then every real global and every real on the tape has the adjoint that
     /// [`seed`] returns.

@@ -153,7 +153,7 @@ impl Trial {
         assert_eq!(self.rows(&evaluated, &lists, &mut memory), found, "{name} {level:?}");
         let Some(found) = found else { return false };
         for (n, (row, error)) in found.iter().enumerate() {
-            // Unchecked code returns gradients that the interpreter recomputes with a history.
+            // Unchecked code returns a gradient even where the interpreter needs a history for it.
             let Some((alone, alone_error)) = self.interpreted(lists[n]) else {
                 assert_eq!(level, CheckLevel::Unchecked, "{name} loss {n}");
                 continue;
@@ -203,7 +203,7 @@ fn gradients_of_shipped_programs_equal_those_of_the_interpreter() {
                     agree(&name, interpreted_error, error);
                     called += 1;
                 }
-                // Unchecked code returns a gradient that the interpreter recomputes with a history.
+                // Unchecked code returns a gradient even if the interpreter recomputes it with a history.
                 (None, Some(_)) => assert_eq!(level, CheckLevel::Unchecked, "{name}"),
                 (Some(_), None) => left.push(format!("{name} {level:?}")),
                 (None, None) => {}

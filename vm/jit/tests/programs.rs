@@ -98,7 +98,7 @@ fn share<B: Backend + Clone + 'static>(backend: B) -> f64 {
         assert_eq!(found, expected, "{name}");
         assert!(driven.state() == plain.state(), "{name}: {:#?}", driven.state());
         assert_eq!(driven.reports(), plain.reports(), "{name}");
-        // Forward steps, and backward steps if the run reverses completely.
+        // The sum of the forward and the backward steps. A backward run that traps ends at a step other than 0.
         all += steps + steps.abs_diff(plain.state().step.unsigned_abs());
     }
     counting.steps.load(Ordering::Relaxed) as f64 / all as f64

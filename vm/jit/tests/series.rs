@@ -149,8 +149,8 @@ impl Trial {
         Some([evaluated, CompiledCall::on_series(program, jit, (goal, turn), (cells, lift)).unwrap()])
     }
 
-    /// Compares all engines along several directions, and returns the number of equal results. Adds each result to
-    /// `left` that only the interpreter has, if the interpreter verifies it.
+    /// Compares all engines along several directions, and returns the number of equal results. If only the interpreter
+    /// has a result, and has verified this result, adds a description of it to `left`.
     fn compare(&self, name: &str, jit: &Jit, left: &mut Vec<String>) -> usize {
         let Some(gradients) = self.functions(name, jit, CallGoal::Gradient, 2) else { return 0 };
         let runs = self.functions(name, jit, CallGoal::Run, ORDER as u32 + 1).unwrap();

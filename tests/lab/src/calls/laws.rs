@@ -259,8 +259,9 @@ fn unchecked_calls_agree(case: &CallCase) -> Result<Compared, String> {
     Ok(Compared::calls(calls))
 }
 
-/// Returns two random inputs to which the law of confined gradients restricts the derivatives. The random numbers are
-/// the same for every program, so a shrunk program violates the law with the same numbers.
+/// Returns two random real inputs, which may be the same. The law of confined gradients computes the derivatives with
+/// respect to these inputs only. The random numbers are the same for every program, so a shrunk program violates the
+/// law with the same numbers.
 fn few(subject: &CallSubject) -> Vec<&CallCell> {
     let (mut rng, reals) = (Rng::new(1), subject.real_inputs().collect::<Vec<_>>());
     if reals.is_empty() { Vec::new() } else { (0..2).map(|_| *rng.pick(&reals)).collect() }

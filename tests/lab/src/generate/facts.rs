@@ -81,7 +81,7 @@ impl Reals {
         (0..SAMPLES).map(part)
     }
 
-    /// Returns the interval of an increasing function over this interval.
+    /// Returns the interval of the values of an increasing function, for arguments in this interval.
     fn rising(self, f: impl Fn(f64) -> f64) -> Reals {
         Reals { lo: f(self.lo), hi: f(self.hi) }
     }
@@ -93,8 +93,8 @@ impl Numbers {
         Ints { lo: *self.word.range().start(), hi: *self.word.range().end() }
     }
 
-    /// Returns the interval that is assumed for a real cell to which a program adds. A few programs exceed it and
-    /// overflow, which must be tested, too.
+    /// Returns the interval that is assumed for a real cell to which a program adds. In a few programs the cell leaves
+    /// the interval and overflows, which must be tested, too.
     pub fn any_real(self) -> Reals {
         Reals::ball(self.reach() / 200.0)
     }

@@ -23,8 +23,8 @@ const TOTAL: [Function; 7] = [
 ];
 
 impl Writer<'_> {
-    /// Returns the adjoint of a real cell. If `only_added_to` is true, the cell may also be a parameter to which a
-    /// constant is passed.
+    /// Returns the adjoint of a real cell. If `only_added_to` is true, the statement only adds to the adjoint. Then the
+    /// cell may also be a parameter to which a constant is passed.
     pub fn adjoint(&mut self, only_added_to: bool) -> Option<Operand> {
         let cells = self
             .scope

@@ -1,5 +1,5 @@
-//! Generates uses of stacks and tapes: short sequences that are valid anywhere, and pushes and writes that aren't
-//! undone, where the contents are known.
+//! Generates uses of stacks and tapes: short sequences that are valid anywhere, and pushes and writes that the program
+//! doesn't undo. The latter are generated only where the contents of stacks and tapes are known.
 
 use reviver_isa::instruction::Class;
 

@@ -115,7 +115,7 @@ impl<'p> Writer<'p> {
         std::mem::take(&mut self.lines)
     }
 
-    /// Inserts lines that were taken earlier before the lines written since then.
+    /// Inserts the given lines, which were taken earlier, in front of the lines that were written since.
     pub fn prepend(&mut self, lines: Vec<String>) {
         self.lines.splice(0..0, lines);
     }

@@ -1,4 +1,5 @@
-//! Laws of activity analysis: a gradient with respect to some inputs equals these components of the full gradient.
+//! Laws of activity analysis: a gradient with respect to some inputs equals the components of the full gradient for
+//! these inputs.
 
 use reviver_vm::differentiate::gradient;
 
@@ -12,12 +13,14 @@ const LOSSES: usize = 3;
 /// Maximum number of inputs of a confined gradient.
 const NUMBERS: usize = 2;
 
-/// Law: a gradient with respect to a few inputs has the same bits as these components of the full gradient.
+/// Law: a gradient with respect to a few inputs has the same bits as the components of the full gradient for these
+/// inputs.
 pub fn confined(subject: &Subject) -> Result<(), String> {
     if !is_of_values_alone(subject) || !trace(subject, true).end.arrived() {
         return Ok(());
     }
-    // Floats get a history. Without one, rounding could make a sweep diverge, which depends on all adjoints.
+    // Floats get a history. Without a history, rounding could make one of the two reverse sweeps diverge, and not the
+    // other: the verification depends on all adjoints.
     let Ok(all) = subject.differentiated(!subject.is_exact(), LONGEST) else { return Ok(()) };
     let (mut rng, cells) = (rng(), cells(&all));
     for _ in 0..LOSSES.min(cells.len()) {

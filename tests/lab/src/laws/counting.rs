@@ -22,8 +22,8 @@ fn shows(machine: &mut Machine, direction: Travel) -> Vec<(u32, u64)> {
     shown
 }
 
-/// Law: in the first forward run, each execution of a `show` prints a value, whether the machine runs in single steps
-/// or at once. Backward runs and repeated forward runs print nothing.
+/// Law: in the first forward run, each execution of a `show` prints a value, in single steps as well as in one
+/// uninterrupted run. Backward runs and repeated forward runs print nothing.
 pub fn shown_once(subject: &Subject) -> Result<(), String> {
     let mut machine = subject.machine(true);
     let first = shows(&mut machine, Travel::Forward);

@@ -52,7 +52,8 @@ pub(super) fn cells(subject: &Differentiated) -> Vec<Variable> {
     reals.flat_map(|(n, _)| subject.variables(n).unwrap_or_default()).collect()
 }
 
-/// Returns the first few cells by which a loss has a derivative other than 0. Returns none if its gradient traps.
+/// Returns the first few cells with respect to which a loss has a derivative other than 0. Returns no cells if the
+/// gradient of the loss traps.
 fn reached(subject: &Differentiated, loss: &Variable, cells: &[Variable]) -> Vec<Variable> {
     let Ok(gradient) = gradient(subject, loss) else { return Vec::new() };
     let components = subject.components(&gradient.adjoints, 0, cells).unwrap();
@@ -65,8 +66,8 @@ fn size(hessian: &Hessian) -> f64 {
     hessian.products.iter().flatten().chain(&hessian.gradient).fold(0.0, |size, entry| entry.abs().max(size))
 }
 
-/// Rounding error of a step in the reverse sweep, in units in the last place of its seed 1. Times the number of
-/// steps, it is the absolute tolerance for entries whose terms cancel.
+/// Rounding error of a step in the reverse sweep, in units in the last place of the seed, which is 1. The product of
+/// this error and the number of steps is the absolute tolerance for entries whose terms cancel.
 const ROUNDINGS_OF_A_STEP: f64 = 4.0;
 
 fn symmetric(hessian: &Hessian, rounding: f64) -> Result<(), String> {

@@ -21,7 +21,7 @@ const INPUTS: usize = 3;
 /// Order of the Taylor series.
 const ORDER: usize = 3;
 
-/// Law: the engine's derivatives along a direction are the interpreter's.
+/// Law: the engine's derivatives along a direction equal those of the interpreter.
 pub fn along_directions(subject: &Subject) -> Result<(), String> {
     let Ok(by_engine) = subject.differentiated(false, LONGEST) else { return Ok(()) };
     if by_engine.runner.is_none() {

@@ -60,7 +60,7 @@ fn is_same_to_the_bit(subject: &Subject) -> bool {
 }
 
 /// Compares checked and unchecked runs from one state: over `steps` steps, which don't trap, and over some smaller
-/// numbers.
+/// numbers of steps.
 fn compare(subject: &Subject, start: &Machine, direction: Travel, steps: u64) -> Result<(), String> {
     let Some(runner) = (subject.engine.unchecked)(&subject.program) else { return Ok(()) };
     let mut rng = Rng::new(steps);

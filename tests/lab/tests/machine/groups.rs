@@ -47,7 +47,7 @@ struct Trial {
     may_be_needless: bool,
 }
 
-/// For each loss, in each lane: the loss, then the adjoints of the real inputs.
+/// Results of each loss. In each lane, these are the value of the loss, followed by the adjoints of the real inputs.
 type Found = Vec<InGroup<Vec<u64>>>;
 
 impl Trial {

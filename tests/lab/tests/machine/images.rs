@@ -15,7 +15,8 @@ use reviver_lab::subject::{Subject, load};
 use reviver_lab::tree::in_tree;
 use reviver_vm::{Travel, checkpoint};
 
-/// Maximum size in bytes of images in which every bit is flipped. In larger ones as many random bits are flipped.
+/// Maximum size in bytes of images in which every bit is flipped. In a larger image, random bits are flipped, as many
+/// as an image of this size has.
 const EVERY_BIT: usize = 64 << 10;
 
 /// Returns the names and images of all programs of the repository.

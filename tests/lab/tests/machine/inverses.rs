@@ -78,8 +78,8 @@ fn programs() -> impl Iterator<Item = PathBuf> {
     })
 }
 
-/// Runs a program with the inputs of each header line that is a completing run, and undoes each run. Returns the number
-/// of runs.
+/// Runs a program with the inputs of each header line for which [`given`] returns inputs, and undoes each run. Returns
+/// the number of runs.
 fn undone(name: &str) -> Result<usize, String> {
     let text = std::fs::read_to_string(name).map_err(|error| error.to_string())?;
     let inverse = load(&format!("{name}.inverse"), inverse(name, name)?)?;

@@ -18,6 +18,16 @@ pub(super) enum Coefficient {
     Value(SsaValue),
 }
 
+impl Coefficient {
+    /// Returns the SSA value; `None` if the coefficient is a literal.
+    pub fn as_value(self) -> Option<SsaValue> {
+        match self {
+            Coefficient::Known(_) => None,
+            Coefficient::Value(value) => Some(value),
+        }
+    }
+}
+
 impl Default for Coefficient {
     fn default() -> Self {
         Coefficient::Known(0)
@@ -32,6 +42,8 @@ pub(super) struct OpenBlock {
     pub function: SsaFunction,
     /// The guard of appended operations that may fail.
     pub guard: Option<SsaValue>,
+    /// The coefficients of the operands of the operation that is being lifted.
+    pub operands: Vec<SsaValue>,
     ops: Vec<SsaValue>,
     /// The value of each operation of the block whose position doesn't matter, so that no such operation is appended
     /// twice.
@@ -40,7 +52,7 @@ pub(super) struct OpenBlock {
 
 impl OpenBlock {
     pub fn new(function: SsaFunction) -> OpenBlock {
-        OpenBlock { function, guard: None, ops: Vec::new(), known: HashMap::new() }
+        OpenBlock { function, guard: None, operands: Vec::new(), ops: Vec::new(), known: HashMap::new() }
     }
 
     /// Returns the operations of the block, and prepares for another block.
@@ -128,12 +140,22 @@ impl CodeArithmetic<'_> {
         Ok(Coefficient::Value(open.put(kind, &operands)))
     }
 
+    /// Returns true if a coefficient is a literal, or belongs to an operand of the operation that is being lifted. All
+    /// others may be infinite or not-a-number, for example a quotient by 0.
+    fn is_finite(self, a: Coefficient) -> bool {
+        match a {
+            Coefficient::Known(_) => true,
+            Coefficient::Value(value) => self.0.borrow().operands.contains(&value),
+        }
+    }
+
     fn is_one(self, a: Coefficient) -> bool {
         self.literal(1.0) == Ok(a)
     }
 }
 
-/// Products with the literals 0 and 1, and sums with the literal 0, take no operation.
+/// Products and quotients with the literal 1, and sums with the literal 0, take no operation; nor do products of the
+/// literal 0 with finite numbers.
 impl CoefficientArithmetic for CodeArithmetic<'_> {
     type Cell = Coefficient;
     type Exponent = SsaValue;
@@ -169,14 +191,15 @@ impl CoefficientArithmetic for CodeArithmetic<'_> {
     fn mul(&self, a: Coefficient, b: Coefficient) -> Eval<Coefficient> {
         let zero = Coefficient::default();
         match (a, b) {
-            (a, b) if a == zero || b == zero => Ok(zero),
+            (a, b) if a == zero && self.is_finite(b) => Ok(zero),
+            (a, b) if b == zero && self.is_finite(a) => Ok(zero),
             (a, b) if self.is_one(a) => Ok(b),
             (a, b) if self.is_one(b) => Ok(a),
             (a, b) => self.put(OpKind::Mul, [a, b]),
         }
     }
     fn div(&self, a: Coefficient, b: Coefficient) -> Eval<Coefficient> {
-        if a == Coefficient::default() || self.is_one(b) { Ok(a) } else { self.put(OpKind::Div, [a, b]) }
+        if self.is_one(b) { Ok(a) } else { self.put(OpKind::Div, [a, b]) }
     }
     fn neg(&self, a: Coefficient) -> Eval<Coefficient> {
         if a == Coefficient::default() { Ok(a) } else { self.put(OpKind::Neg, [a]) }

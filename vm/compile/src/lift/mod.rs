@@ -264,6 +264,9 @@ impl Lifting<'_> {
         let series = self.series();
         let primal = Coefficient::Value(value);
         let of = |n: usize| op.operands.get(n).map(|&operand| self.jet(operand));
+        let coefficients = op.operands.iter().flat_map(|&operand| self.jet(operand).0);
+        let values: Vec<SsaValue> = coefficients.filter_map(Coefficient::as_value).collect();
+        self.open.borrow_mut().operands = values;
         let made = match op.kind {
             OpKind::Add => series.sum(of(0)?, of(1)?),
             OpKind::Sub => series.difference(of(0)?, of(1)?),

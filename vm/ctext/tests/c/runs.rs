@@ -323,7 +323,7 @@ fn sums_that_are_too_large_are_reported() {
 }
 
 /// Bounds checks of loop counters are hoisted before the loop. If the loop always executes its first iteration, the
-/// first index is checked for any bound.
+/// hoisted check covers the first index, whatever the bound of the loop is.
 #[test]
 fn hoisted_bounds_checks_fail_like_iterations() {
     let loops = (0..8).map(|n| {
@@ -345,8 +345,8 @@ const NOT_FINITE: i64 = 4;
 
 #[test]
 fn random_programs_agree() {
-    // Stacks, tapes and mode switches have no C text. So three of four programs have no mode switches, and every
-    // fourth one also has no procedures.
+    // Stacks, tapes and mode switches have no C text. So three of four programs have no mode switches. One of these
+    // three has no procedures either.
     let subjects = (0..6000).map(|seed| {
         let profile = Profile::of_seed(seed);
         let plain = Profile { gradient: false, ..profile.clone() };

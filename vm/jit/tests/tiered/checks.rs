@@ -1,4 +1,5 @@
-//! Traps at any time of a run, and checks that code executes once for a loop instead of once for each iteration.
+//! Tests of traps at any time of a run, and of hoisted checks: compiled code executes such a check once for a loop
+//! instead of once for each iteration.
 
 use reviver_compile::function::SsaBlock;
 use reviver_compile::op::OpKind;
@@ -10,9 +11,9 @@ use reviver_vm::{CheckLevel, Travel};
 use crate::machines::Machines;
 use crate::unrolling::whole_function;
 
-/// Programs with a loop that changes a cell of loop-invariant address, where the bounds check is executed only in the
-/// loop. In one program, the index was checked against another array before the loop. In the other one, the index is
-/// just after the end of a slice.
+/// Programs with a loop that changes a cell. The address of the cell is the same in every iteration, but its bounds
+/// check is executed only in the loop. In one program, the index was checked against another array before the loop. In
+/// the other one, the index is just after the end of a slice.
 const PLACES_LOOKED_AT_LATE: [&str; 2] = [
     ".inout A[10]: real, B[10], k default 3, s, x: real default 1\nfor i in 0..20\n add s, B[k]\n add A[k], x\nrof\n",
     ".inout A[10]: real, B[10], k default 3, s, x: real default 1\ncall p(A[k..10], B[k..10], s, x)\n\
@@ -151,7 +152,8 @@ const MADE_ONCE: &str = ".inout x[6], y, n\nlocal i = 0\nfrom i == 0\n add y, x[
 #[test]
 fn indices_of_counted_loops_are_checked_once() {
     for text in COUNTED.into_iter().chain([MADE_ONCE]) {
-        // Backward, the loop condition compares the counter for inequality, so it has no greatest value.
+        // In a backward run, the loop condition tests if the counter differs from a value, so the counter has no upper
+        // bound.
         let directions = if text == MADE_ONCE {
             vec![CodeDirection::Forward]
         } else {

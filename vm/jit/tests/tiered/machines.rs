@@ -102,7 +102,7 @@ impl Machines {
     }
 
     /// Removes the machines with a strict subset of the passes, because every stop place is compiled separately for
-    /// each of them.
+    /// each of these machines.
     pub fn without_half_improved(mut self) -> Machines {
         let mut number = 0;
         self.driven.retain(|_| {

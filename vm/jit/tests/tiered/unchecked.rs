@@ -20,7 +20,7 @@ fn indices_are_checked_in_unchecked_code() {
     }
 }
 
-/// A pair with an empty `apply` is also elided.
+/// A `compute … apply … uncompute` block with an empty `apply` is elided, too.
 #[test]
 fn a_pair_with_an_empty_apply_is_elided() {
     let text = ".in n default 40\n.out s\n.ancilla t\nfor i in 0..n\n compute\n  for j in 0..7\n   if (i + j) & 1 == 0\n    \

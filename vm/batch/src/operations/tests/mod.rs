@@ -213,8 +213,8 @@ fn pairs_are_exact_where_results_are_decorated() {
     }
 }
 
-/// Tests each implementation of 32-bit floats except the native one. An implementation is skipped if its probe isn't
-/// exact, because few software devices fuse multiply-adds.
+/// Tests each implementation of 32-bit floats except the native one. Skips an implementation whose probe finds inexact
+/// results, for example on a device that doesn't fuse multiply-adds. Few software devices do.
 #[test]
 fn every_exact_implementation_of_singles_is_right() {
     let numbers = kinds(RealSystem::F32, Word::W64);

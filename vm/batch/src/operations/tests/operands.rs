@@ -4,7 +4,7 @@ use reviver_compile::function::NumberKinds;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
 
-/// The finalizer of SplitMix64 (Steele, Lea and Flood, 2014).
+/// Random number generator SplitMix64 (Steele, Lea and Flood, 2014).
 pub struct Random(pub u64);
 
 impl Random {
