@@ -1,4 +1,4 @@
-//! Option `--const`: values that replace constants of a text. They are checked before and after assembly.
+//! Option `--const`: values that replace constants of a text. The values are checked before and after assembly.
 
 use std::path::Path;
 

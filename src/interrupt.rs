@@ -36,7 +36,7 @@ impl Signal {
     }
 }
 
-/// State of the signal handlers: the signals that have arrived since they were installed.
+/// State of the signal handlers: the signals that have arrived since the handlers were installed.
 #[derive(Debug, Default)]
 struct ReceivedSignals {
     any: Arc<AtomicBool>,
@@ -125,8 +125,8 @@ mod system {
         }
     }
 
-    /// Starts a thread that waits for a signal other than Ctrl-C and then calls `act`. If that isn't possible,
-    /// signals have their default effect.
+    /// Starts a thread that waits for a signal other than Ctrl-C and then calls `act`. If this fails, signals have
+    /// their default effect.
     pub fn wait(act: impl FnOnce(Signal) + Send + 'static) {
         let ignored = ignored();
         let heeded = [Signal::HangUp, Signal::Terminate];
@@ -151,7 +151,7 @@ mod system {
         signal_hook::low_level::exit(exit as i32);
     }
 
-    /// Returns a bit mask of the ignored signals, such as those set by `nohup`. Only Linux provides it.
+    /// Returns a bit mask of the ignored signals, such as those set by `nohup`. Only Linux provides this mask.
     fn ignored() -> u64 {
         let status = UsedFiles::default().read(Path::new("/proc/self/status"), Content::Text);
         let text = status.ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default();

@@ -7,8 +7,8 @@ use reviver_vm::checkpoint;
 
 use crate::output::grades;
 
-/// First line of every text file that a command writes; it permits overwriting. To protect an edited text from
-/// overwriting, its author removes the line or renames the file.
+/// First line of every text file that a command writes. A file that begins with this line may be overwritten. To
+/// protect an edited text from overwriting, its author removes the line or renames the file.
 pub const WRITTEN: &str = "; written by `reviver`, and overwritten when it is written again\n";
 
 pub static IMAGE: FileKind = FileKind { name: "an image", is: |bytes| bytes.starts_with(&image::MAGIC) };

@@ -103,8 +103,8 @@ pub fn complain_styled(text: &str) {
     io::stderr().write_all(escape::styled(text).as_bytes()).ok();
 }
 
-/// Reports a failure on standard error. With `--json`, also prints its object on standard output, unless the
-/// command's object already contains it.
+/// Reports a failure on standard error. With `--json`, also prints the failure's object on standard output, unless
+/// the object that the command printed already contains the failure.
 pub fn tell(failure: &Failure, json: bool) {
     if json && !failure.reported && failure.exit != Exit::Unread {
         // If standard output fails, standard error still gets the original failure.

@@ -27,8 +27,8 @@ impl OutputTarget {
         OutputTarget::unless_forced(path, Replaces::Kind(kind), force)
     }
 
-    /// Returns a target that may replace only a file that begins with the same bytes, unless `force` is set. `kind` has
-    /// a phrase for such files, and the bytes with which they begin.
+    /// Returns a target that may replace only a file that begins with certain bytes, unless `force` is set. The
+    /// pair has a phrase for such files, and the bytes with which they begin.
     pub fn beginning(
         path: &Path,
         (kind, mark): (&'static str, Vec<u8>),

@@ -197,8 +197,8 @@ impl<'l> Verdict<'l> {
     }
 
     fn diagnostics(&self) -> Vec<Diagnostic> {
-        // If a text is lowered several times (for example, that of a macro), each copy has the same violations.
-        // Only the first copy's violations are reported.
+        // A text may be lowered several times, for example the body of a macro. Each copy has the same violations, so
+        // only those of the first copy are reported.
         let mut said = HashSet::new();
         let mut collected = Collection::up_to(MOST_SHOWN);
         let all = self.violations.iter().map(|violation| self.diagnostic(violation));
@@ -234,7 +234,7 @@ impl<'l> Verdict<'l> {
         }
     }
 
-    /// Returns the place of the outermost macro use to which the instruction of a violation belongs.
+    /// Returns the place of the outermost macro use that generated the instruction at a site; `None` if no macro did.
     fn use_of(&self, site: Site) -> Option<Span> {
         let (Site::Instruction(at) | Site::Operand(at, _)) = site else { return None };
         let uses: &[(Range<u32>, Span)] = &self.lowered.uses;
@@ -244,7 +244,7 @@ impl<'l> Verdict<'l> {
     }
 }
 
-/// Returns the sites of a violation: its own and the related one.
+/// Returns the sites of a violation: the violation's own site, and the related site if there is one.
 fn sites(violation: &Violation) -> impl Iterator<Item = Site> {
     let other = violation.other.as_ref().map(|(site, _)| *site);
     std::iter::once(violation.site).chain(other)

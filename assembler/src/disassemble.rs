@@ -3,8 +3,9 @@
 //! Comments mark the blocks. Debug information is written as directives: blocks and names at the beginning of
 //! their procedures, lines at the end of the text.
 //!
-//! The disassembler accepts any module. A verified one assembles again to the same image, byte for byte. The
-//! names in an unverified one need not be valid names, so its text should not be shown to users.
+//! The disassembler accepts any module. The text of a verified module assembles again to the same image, byte for byte.
+//! The names in an unverified module need not be valid names, so the text of such a module should not be shown to
+//! users.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
@@ -58,7 +59,8 @@ pub(crate) fn flat_text(module: &Module, beside: InstructionComment<'_>) -> Stri
 }
 
 /// Returns some instructions of a module as text, each on one line and with its label, as in the disassembly:
-/// `top: br done, n == 0`. The bounds of a procedure are `.proc scan` and `.end of scan`.
+/// `top: br done, n == 0`. The first instruction of a procedure `scan` is written as `.proc scan`, and the last one as
+/// `.end of scan`.
 pub fn instructions(module: &Module, which: impl IntoIterator<Item = u32>) -> Vec<String> {
     let mut text = ModuleText::of(module, None);
     let line = |at: u32| {
@@ -151,12 +153,12 @@ struct ModuleText<'m> {
     module: &'m Module,
     labels: HashMap<u32, String>,
     out: String,
-    /// The number of bytes of `out` whose line ends have been counted, and the line number after these bytes.
-    /// With these numbers, the next count doesn't start at the beginning of the text.
+    /// The number of bytes of `out` whose line ends have been counted, and the line number after these bytes. The next
+    /// count continues after these bytes instead of starting at the beginning of the text.
     counted: (usize, u32),
     /// The line of each instruction.
     lines: Vec<u32>,
-    /// Returns the comment of an instruction. If this is present, no debug information is written.
+    /// Returns the comment of an instruction. If this function is present, no debug information is written.
     beside: Option<InstructionComment<'m>>,
 }
 
@@ -344,8 +346,8 @@ impl<'m> ModuleText<'m> {
         }
     }
 
-    /// Returns the details that `.block` writes for a seam: a condition, the counting of a `for`, or the name
-    /// of a macro.
+    /// Returns the details that `.block` writes for a seam: a condition, the counter and the bounds of a `for`, or the
+    /// name of a macro.
     fn about(&self, procedure: &Procedure, block: &Block, seam: usize) -> String {
         let test = |predicate: &Predicate| format!(" {}", predicate.text(|o| self.operand(procedure, o)));
         match (&block.kind, seam) {

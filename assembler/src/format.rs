@@ -28,8 +28,8 @@ pub fn print(body: &Body) -> String {
     TreePrinter { sources: None, page: LayoutPage::default() }.finish(body)
 }
 
-/// Returns the canonical text of a tree that was made from these sources, possibly by inversion. Literals
-/// keep their spelling, and comments in column 0 stay there.
+/// Returns the canonical text of a tree that was made from these sources, possibly by inversion. Literals keep their
+/// spelling, and comments in column 0 stay in column 0.
 pub fn print_with(sources: &Sources, body: &Body) -> String {
     TreePrinter { sources: Some(sources), page: LayoutPage::default() }.finish(body)
 }

@@ -89,8 +89,8 @@ impl Section {
     }
 }
 
-/// The content of the section `limits`: the word, the number system, the limits, the tolerance, and the mark
-/// of an inverse.
+/// The content of the section `limits`: the word, the number system, the limits, the tolerance, and a flag that is true
+/// for an inverse program.
 type LimitsSection = (Word, RealSystem, Limits, Option<f64>, bool);
 
 /// Returns the image of a module.

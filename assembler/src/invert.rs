@@ -8,9 +8,9 @@
 //! becomes a `read` of the input tape. The input tape of the inverse therefore begins with the value that was
 //! written last.
 //!
-//! So every tape instruction, including those of procedures and macros, is first replaced by the one on the
-//! other tape (`read` ↔ `unwrite`, `write` ↔ `unread`). After that, main is inverted. A `call p` in main
-//! becomes `uncall p`, so the tape instructions of p run in the right direction.
+//! So every tape instruction, including those of procedures and macros, is first replaced by the one on the other tape
+//! (`read` ↔ `unwrite`, `write` ↔ `unread`). After that, main is inverted. A `call p` in main becomes `uncall p`, so
+//! the tape instructions of `p` run in the right direction.
 //!
 //! The tapes are exchanged, and their order is reversed. The inverse is therefore marked with `.inverse`, so
 //! that its tapes are displayed with the last value first. The inverse of an inverse has no such mark.

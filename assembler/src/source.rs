@@ -122,8 +122,8 @@ impl Sources {
         Position { line, column: self.text(before).chars().count() + 1 }
     }
 
-    /// Returns the span of a part of a line, given its first and last column, counted from 1 in characters.
-    /// Without columns it is the statement on the line. Returns `None` if the text has no such part.
+    /// Returns the span of a part of a line, given its first and last column, counted from 1 in characters. If
+    /// `columns` is `None`, the part is the statement on the line. Returns `None` if the text has no such part.
     pub fn columns(&self, file: FileId, line: u32, columns: Option<(u32, u32)>) -> Option<Span> {
         let line = usize::try_from(line).ok().filter(|line| (1..=self.lines(file)).contains(line))?;
         let whole = self.line_span(file, line);

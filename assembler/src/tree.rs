@@ -652,7 +652,7 @@ pub struct For {
 pub struct Compute {
     /// The statements before `apply`, which `uncompute` undoes.
     pub body: Body,
-    /// The span of the word `apply`, or of the word in its place.
+    /// The span of the word `apply`; if `apply` is missing, of the word found instead of it.
     pub middle: Span,
     /// The statements after `apply`, which remain in effect.
     pub apply: Body,

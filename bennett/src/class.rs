@@ -1,5 +1,5 @@
-//! Infers the class (integer or real) of an expression from the names in it. The text has been assembled before, so
-//! this module reports no errors.
+//! Infers the class (integer or real) of an expression from the names in it. The text has already been assembled
+//! without errors, so this module reports none.
 
 use std::collections::HashMap;
 use std::rc::Rc;

@@ -1,4 +1,5 @@
-//! Constructors of syntax tree nodes. Each function is named after the text of its node. They depend on no program.
+//! Constructors of syntax tree nodes. Each function is named after the text of its node. The functions depend on no
+//! program.
 
 use std::rc::Rc;
 

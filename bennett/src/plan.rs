@@ -16,7 +16,7 @@ pub struct SegmentPlan {
 }
 
 impl Default for SegmentPlan {
-    /// Returns a plan with 64 segments, which saves 15 states.
+    /// Returns a plan with 64 segments, which saves at most 15 states at a time.
     fn default() -> SegmentPlan {
         SegmentPlan { segments: 8, levels: 2, rounds: None }
     }
@@ -85,8 +85,8 @@ impl SegmentPlan {
         u64::from(self.segments).saturating_pow(self.levels)
     }
 
-    /// Returns the number of segment runs, forward and backward, until of all computed states only the last one is
-    /// left. With g segments in each of n levels, the number is (2g - 1)^n.
+    /// Returns the number of segment runs, forward and backward, until only the last of all computed states is left.
+    /// With g segments in each of n levels, the number is (2g - 1)^n.
     pub fn runs(self) -> u64 {
         u64::from(self.segments).saturating_mul(2).saturating_sub(1).saturating_pow(self.levels)
     }

@@ -81,7 +81,7 @@ struct Loading<'f> {
 }
 
 impl Loading<'_> {
-    /// Returns the lines of a file, with includes replaced by their lines.
+    /// Returns the lines of a file, with each include replaced by the lines of the included file.
     fn body(&mut self, file: FileId) -> Body {
         self.seen.insert(self.sources.name(file).to_owned());
         let (body, problems) = parse(&self.sources, file);

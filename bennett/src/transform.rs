@@ -1,6 +1,6 @@
 //! Transforms a program into the components of its reversible text: the state, the parts, and the procedures that they
-//! call. This module calls the steps of the transformation in order. Other modules implement the steps. It prints
-//! nothing.
+//! call. This module calls the steps of the transformation in order, and prints nothing. Other modules implement the
+//! steps.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
@@ -142,7 +142,7 @@ fn routine(
     let (mut names, mut classes) = (names.clone(), classes.clone());
     let mut procedure = ProcedureNode { rule: None, ..procedure.clone() };
     // A macro may refer to the program's cells where it is used. So parameters and locals get names that don't shadow
-    // these.
+    // these cells.
     let mut renamed = Vec::new();
     let mut declare = |name: &mut CompactString, class: Class| {
         let other = names.fresh(name);

@@ -20,8 +20,8 @@ pub struct Answer {
     pub asked: String,
     /// The branch that the steps of the rows belong to.
     pub branch: BranchNumber,
-    /// Index of the row that is selected initially. In a history whose writes are earlier in time, it is the last
-    /// row. In any other answer, it is the first row that leads to a time point.
+    /// Index of the row that is selected initially. For a history of writes before the current step, this is the
+    /// last row. For any other answer, it is the first row that leads to a time point.
     pub first: usize,
     /// The line above the rows, for example the column names of a table; `None` if there is none.
     pub heading: Option<String>,
@@ -41,7 +41,7 @@ pub struct AnswerRow {
     pub text: String,
     /// The source line of the instruction, and the step number after the instruction: `5 @12` is line 5, step 12.
     pub place: String,
-    /// The time point or call to which the row leads; `None` if opening the row only unfolds it.
+    /// State of the rows nested in this row, one level deeper: none, hidden, shown, or not computed yet.
     pub leads: Option<AnswerLead>,
     /// State of the nested rows below, which are one level deeper.
     pub fold: Fold,
@@ -56,7 +56,7 @@ pub enum AnswerLead {
     Line(String),
 }
 
-/// State of the rows below a row, one level deeper.
+/// State of the rows that are nested in a row, one level deeper.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fold {
     /// There are no rows below.
@@ -69,7 +69,8 @@ pub enum Fold {
     Unasked(OpenQuestion),
 }
 
-/// A question about details that an answer leaves out. The question is asked when the user unfolds its row.
+/// A question about details that an answer leaves out. The question is asked when the user unfolds the row that
+/// stores the question.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OpenQuestion {
     /// The origin of a value.
@@ -99,7 +100,8 @@ impl Answer {
         is_long.then(|| Answer { asked: asked.to_owned(), branch, first, heading, rows })
     }
 
-    /// Returns the rows that aren't inside a closed row, each with its index among all rows.
+    /// Returns the visible rows, which are those outside folded rows. Each row comes with its index among all
+    /// rows.
     pub fn seen(&self) -> impl Iterator<Item = (usize, &AnswerRow)> {
         let mut hidden_below = usize::MAX;
         self.rows.iter().enumerate().filter(move |(_, row)| {
@@ -185,8 +187,8 @@ impl AnswerRow {
     }
 }
 
-/// Builds the rows of the links whose parent is `parent`; the parent of the first link is `None`. The row of
-/// the first link is unfolded, so that the sources of its value are visible.
+/// Builds the rows of those links in a chain of value origins whose parent is `parent`; the parent of the first
+/// link is `None`. The row of the first link is unfolded, so that the sources of its value are visible.
 fn origins(session: &Session, chain: &[ValueOrigin], parent: Option<usize>, depth: usize) -> Vec<AnswerRow> {
     let asked = chain.iter().enumerate().filter(|(_, link)| link.parent == parent);
     let mut rows = Vec::new();
@@ -208,8 +210,8 @@ fn origins(session: &Session, chain: &[ValueOrigin], parent: Option<usize>, dept
     rows
 }
 
-/// Builds the row of a link. The row describes the write that produced the value, or the step where the search
-/// ended.
+/// Builds the row of one link in a chain of value origins. The row describes the write that produced the value, or
+/// the step where the search ended.
 fn made(session: &Session, link: &ValueOrigin, depth: usize) -> AnswerRow {
     match &link.cause {
         OriginCause::Written { write, .. } => AnswerRow::write(session, depth, write),
@@ -265,8 +267,8 @@ fn writes(session: &Session, history: &CellHistory) -> Vec<AnswerRow> {
     rows
 }
 
-/// Builds the heading and the rows of a table or a difference. A row of a table leads to its time point, and
-/// a cell of a difference to its last write.
+/// Builds the heading and the rows of a table or a difference. A row of a table leads to the row's time point. A
+/// row of a difference leads to the last write of the row's cell.
 fn lines(session: &Session, outcome: &Outcome) -> (Option<String>, Vec<AnswerRow>) {
     let here = session.time_point().branch;
     let (outcome, leads) = match outcome {
@@ -294,8 +296,8 @@ fn lines(session: &Session, outcome: &Outcome) -> (Option<String>, Vec<AnswerRow
     (heading, lines.zip(leads.into_iter().chain(std::iter::repeat(None))).map(row).collect())
 }
 
-/// Builds the rows of an outcome that lists marks, fences, branches, frames or events. Each row has the text
-/// of an outcome with only that item.
+/// Builds the rows of an outcome that lists marks, fences, branches, frames or events. The text of a row is that
+/// of an outcome that lists only the row's item.
 fn listed(session: &Session, outcome: &Outcome) -> Vec<AnswerRow> {
     let row = |one: Outcome, leads: AnswerLead| {
         let text = render(session, &one).trim_end().to_owned();

@@ -24,10 +24,10 @@ pub fn wrapped(text: &str, most: usize) -> Vec<String> {
 }
 
 /// Wraps a line into rows of at most `most` columns, between words if possible. If the line is a row of a table,
-/// continuation rows are indented to its last column. A column begins after at least two blanks. In any other case,
-/// continuation rows are indented by two columns more than the line.
+/// its continuation rows are indented to the start of the last table column; at least two blanks precede each
+/// table column. For any other line, continuation rows are indented by two columns more than the line.
 pub fn hanging(line: &str, most: usize) -> Vec<String> {
-    // No character has more columns than bytes, so most lines need no measuring.
+    // No character has more columns than bytes, so a line of at most `most` bytes needs no measuring.
     if line.len() <= most || width(line) <= most || most == 0 {
         return vec![line.to_owned()];
     }
@@ -50,8 +50,8 @@ pub fn hanging(line: &str, most: usize) -> Vec<String> {
     rows
 }
 
-/// Splits a text into a part that fits into `most` columns, and the rest. If blanks after byte `begin` fit, the text
-/// is split at the last of them. The first part has at least one character.
+/// Splits a text into a part that fits into `most` columns, and the rest. The text is split at the last blank that
+/// is after byte `begin` and fits into these columns, if there is one. The first part has at least one character.
 fn broken(text: &str, most: usize, begin: usize) -> (&str, &str) {
     let mut used = 0;
     let over = text.char_indices().find(|(_, c)| {

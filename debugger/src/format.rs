@@ -49,9 +49,9 @@ impl PrintFormat {
     }
 }
 
-/// Renders the bits of a value. For an integer, they are the bits of a word of the program; for a real, the bits
-/// stored in its cell. For the default (signed) notation, returns `None`, because the caller renders the value in
-/// the language's syntax.
+/// Renders the bits of a value. For an integer, these are the bits of one word of the program; for a real, the
+/// bits stored in its cell. For the default (signed) notation, returns `None`, because the caller renders the
+/// value in the language's syntax.
 pub fn bits(notation: Notation, program: &Program, value: Computed) -> Option<String> {
     let text = match value {
         Computed::Int(value) => notation.integer(value, program.module().word),

@@ -24,7 +24,7 @@ pub struct Motion {
     pub reason: Reason,
     /// The step that was requested, if the run ends before this step; otherwise `None`.
     pub beyond: Option<i64>,
-    /// The next instruction at the destination; `None` at the end.
+    /// The next instruction at the destination; `None` at the end of the program.
     pub next: Option<u32>,
     /// True if the machine runs inverted at the destination.
     pub inverted: bool,
@@ -166,7 +166,7 @@ pub struct Hit {
     pub hits: u64,
     /// The event that triggered the point.
     pub what: HitKind,
-    /// The reason why the point's condition has no value here.
+    /// The reason why the point's condition has no value at this hit; `None` if the condition has a value.
     pub condition_error: Option<String>,
 }
 
@@ -277,7 +277,7 @@ pub struct ValueOrigin {
     pub cell: String,
     /// The value as text.
     pub value: String,
-    /// The origin of the value, or the reason why it isn't known.
+    /// The origin of the value, or the reason why the origin isn't known.
     pub cause: OriginCause,
 }
 
@@ -341,7 +341,8 @@ pub enum WriteRole {
 pub struct ValuePath {
     /// Indices of the links of the writes that only moved the value. The first link is the latest in time.
     pub moves: Vec<usize>,
-    /// Index of the link whose write computed the value. If the search ended before, the index of the last link.
+    /// Index of the link whose write computed the value. If the search ended before it found this write, the index
+    /// of the last link.
     pub maker: usize,
 }
 
@@ -386,7 +387,7 @@ pub struct Trace {
     pub columns: Vec<String>,
     /// The condition of the rows as it was written; `None` if there is none.
     pub condition: Option<String>,
-    /// The time points with their values, in the order of time.
+    /// The time points with their values, in ascending order of steps.
     pub rows: Vec<TraceRow>,
     /// True if the table omits further rows, because it has the maximum number of rows.
     pub is_cut: bool,
@@ -405,7 +406,8 @@ pub struct TraceRow {
     pub values: Vec<Result<String, String>>,
 }
 
-/// Differences between two time points, in the order of time.
+/// Differences between two time points of a branch, of which `from` is the earlier one. For time points on
+/// different branches, `from` and `to` are in the order of the request.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TimePointDifference {
     /// The earlier time point.
@@ -459,7 +461,7 @@ pub struct Edit {
 pub struct Seed {
     /// The name of the loss's adjoint: `y'`.
     pub adjoint: String,
-    /// The value of that adjoint, as text: 1 in the program's number system.
+    /// The value of the loss's adjoint, as text: 1 in the program's number system.
     pub value: String,
     /// Number of other adjoints that were set to 0.
     pub cleared: usize,

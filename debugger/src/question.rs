@@ -1,5 +1,5 @@
-//! Open questions about the past of a value, as data: the location, the time point at which the search
-//! starts, and its direction. An answer contains such questions, so that they can be asked later.
+//! Open questions about the past of a value, as data: the location, the time point at which the search starts, and
+//! the direction of the search. An answer contains such questions, so that they can be asked later.
 
 use reviver_isa::instruction::Class;
 use reviver_vm::Travel;

@@ -69,8 +69,8 @@ impl Observer {
         script(&self.lines())
     }
 
-    /// Locks the list of lines. If a thread has panicked with the lock, the list is still valid, because each line
-    /// is added as a whole.
+    /// Locks the list of lines. If a thread has panicked while it held the lock, the list is still valid, because
+    /// each line is added as a whole.
     fn lines(&self) -> MutexGuard<'_, Vec<String>> {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -7,8 +7,8 @@ use reviver_debugger::timeline::{CallSegment, TimelineLimits};
 use reviver_debugger::view::timeline::timeline;
 use reviver_vm::{Machine, Stop, Travel};
 
-/// Returns a program that computes the n-th Fibonacci number by recursion. If n is large, the program makes more
-/// calls than a branch stores one by one.
+/// Returns a program that computes the n-th Fibonacci number by recursion. If `n` is large, a branch stores
+/// intervals of calls of the program instead of single calls.
 fn recursion(n: u32) -> String {
     support::text("fib_recursive.rasm").replace("default 10", &format!("default {n}"))
 }

@@ -63,7 +63,8 @@ pub struct Mismatch {
     pub trap: Option<Box<Explanation>>,
 }
 
-/// Text of the property that no garbage remains. A mismatch with this text is leftover garbage.
+/// Text of the property that no garbage remains. A mismatch whose expected outcome is this text reports leftover
+/// garbage.
 pub const NO_GARBAGE: &str = "no garbage";
 
 impl Mismatch {

@@ -114,7 +114,7 @@ fn bytes(machine: &Machine) -> u64 {
     (machine.state().bytes() as u64).saturating_add(machine.history_bytes() as u64)
 }
 
-/// Returns true if the machine is at the end of the program. A limit that is reached exactly there isn't an error.
+/// Returns true if the machine is at the end of the program. A limit that is reached exactly at the end isn't an error.
 fn has_arrived(machine: &Machine, travel: Travel) -> bool {
     let (program, state) = (machine.program(), machine.state());
     let bound = if travel == Travel::Forward { program.end() } else { program.begin() };

@@ -85,8 +85,8 @@ pub(crate) fn assess(
     }
 }
 
-/// Returns the subject of differentiation. The history of a gradient has no memory limit. So a line with `exact` first
-/// runs the program once within the limits.
+/// Returns the subject of differentiation. The history of a gradient has no memory limit. So if the line has the word
+/// `exact`, this function first runs the program once within the limits.
 fn subject(
     line: &ExpectedDerivative,
     module: &Module,

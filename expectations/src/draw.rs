@@ -33,7 +33,8 @@ impl Draws {
         }
     }
 
-    /// Returns a random integer in `from..to`. It is a remainder of 128 random bits, so its bias is negligible.
+    /// Returns a random integer in `from..to`. The integer is a remainder of 128 random bits, so its bias is
+    /// negligible.
     fn integer(&mut self, (from, to): (i128, i128)) -> i128 {
         let random = u128::from(self.bits()) << 64 | u128::from(self.bits());
         let span = to.wrapping_sub(from) as u128;

@@ -25,8 +25,8 @@ pub enum NoStart {
     /// A name in the line that isn't a global of the program.
     #[error("no cell `{0}`")]
     NoCell(String),
-    /// A value that the line doesn't set although it must: a cell without a default, for a backward run or an inverse
-    /// program.
+    /// The name of a cell that the line doesn't set, although the cell has no default, and a backward run or an inverse
+    /// program needs its value.
     #[error("`{0}` has no value: write `{0}=VALUE`")]
     Missing(String),
     /// A value or a number of values that the cell can't take.

@@ -1,4 +1,4 @@
-//! Properties that must hold for every run of a file. They are checked during the runs, and reported at their own
+//! Properties that must hold for every run of a file. Properties are checked during the runs, and reported at their own
 //! lines. Some properties are checked by default, and reported at the lines of runs. If a property has its own line, it
 //! is reported only there.
 

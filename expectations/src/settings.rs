@@ -9,11 +9,12 @@ use reviver_vm::{Program, Runner};
 
 use crate::assessment::Mismatch;
 
-/// Function that prepares an engine for a program. It returns `None` for the interpreter, and an error if the engine
-/// isn't available.
+/// Function that prepares an engine for a program. The function returns `None` for the interpreter, and an error if the
+/// engine isn't available.
 pub type PrepareRunner<'a> = dyn Fn(&Arc<Program>) -> Result<Option<Arc<dyn Runner>>, String> + 'a;
 
-/// Function that checks a gradient in addition to the usual checks. It returns a mismatch if the gradient fails.
+/// Function that checks a gradient in addition to the usual checks. The function returns a mismatch if the gradient
+/// fails.
 pub type CheckGradient<'a> = dyn Fn(&Subject, &Variable, &Gradient) -> Option<Mismatch> + 'a;
 
 /// Limits on the resources of a program.

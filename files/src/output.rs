@@ -33,7 +33,8 @@ pub enum Replaces {
     /// Only an empty file, or a file that begins with these bytes, may be replaced. Only outputs of one kind
     /// begin with these bytes. The text is the name of the kind with its article, such as "a picture".
     Beginning(&'static str, Vec<u8>),
-    /// Any file may be replaced, except files that the command uses. The user has asked for this.
+    /// Any file may be replaced, except files that the command uses. Callers choose this variant if the user asks for
+    /// it.
     Anything,
     /// The input that was read under the same name may be overwritten.
     Itself,

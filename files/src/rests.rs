@@ -59,7 +59,7 @@ pub(crate) fn beside(path: &Path, mode: FileMode) -> io::Result<PartFile> {
         let mut noted = None;
         let file = builder.make_in(folder, |path| {
             let file = system::create(path, mode)?;
-            // Note the file before anything else: any later call may fail.
+            // The file is noted before anything else, because any later call may fail.
             noted = Some(unfinished::note(path));
             Ok(file)
         })?;

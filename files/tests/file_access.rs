@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Source texts that open or change files.
+/// Fragments of source text by which code opens or changes files.
 const DOORS: [&str; 13] = [
     "fs::read(",
     "fs::read_to_string",

@@ -3,7 +3,8 @@
 //!
 //! - An instruction *writes* its targets, even if their content doesn't change.
 //! - An instruction *reads* its sources, the indices of its operands and the cells of its condition.
-//! - A call reads the indices of its arguments when it is entered in the direction of time.
+//! - A step that enters a call in a forward run reads the indices of the call's arguments. The backward step that
+//!   undoes this step reads the same indices.
 //! - A branch that is taken also reads the cells of the condition at its partner.
 //! - In gradient mode a step also writes the adjoints to which it propagates a cotangent
 //!   ([`crate::cotangents`]).
@@ -38,9 +39,8 @@ pub fn visit(memory: &Memory, state: &State, node: Node, mut visit: impl FnMut(A
     }
 }
 
-/// Returns the call that a step enters in the direction of time, and the call depth of the caller. For example, a
-/// backward step over the beginning of a procedure undoes a call. In the direction of time, the same step enters the
-/// call.
+/// Returns the call that a step enters in a forward run, and the call depth of the caller. For a backward step, returns
+/// the call that the undone forward step entered. An example is a backward step over the beginning of a procedure.
 fn entered(state: &State, node: Node, instruction: &Instruction) -> Option<(u32, usize)> {
     let goes_forward = node.backward == state.inverted;
     match instruction.update.shape() {
@@ -50,8 +50,8 @@ fn entered(state: &State, node: Node, instruction: &Instruction) -> Option<(u32,
     }
 }
 
-/// Returns true if a step switches gradient mode. That is done by a mode instruction, and by a call of a
-/// procedure with a derivative rule, which runs with the mode off.
+/// Returns true if a step switches gradient mode. A mode instruction switches gradient mode. So does a call of a
+/// procedure with a derivative rule, because both parts of the call run with the mode off.
 fn switches_mode(memory: &Memory, state: &State, node: Node, instruction: &Instruction) -> bool {
     match instruction.update.shape() {
         OperandShape::Switch => true,

@@ -66,8 +66,8 @@ pub fn carried(memory: &Memory, state: &State, at: u32) -> Vec<Carried> {
     }
 }
 
-/// Returns the adjoints that change where a task begins or ends. During a task, the adjoints of the cells
-/// that it only reads are accumulated from 0. Their earlier values are set aside, and are added when the task
+/// Returns the adjoints that change where a task begins or ends. During a task, the adjoints of the cells that the task
+/// only reads are accumulated from 0. The earlier values of these adjoints are set aside, and are added when the task
 /// ends.
 fn at_bound_of_task(memory: &Memory, state: &State, at: u32) -> Vec<Carried> {
     let cells = lookup::only_read_at_bound(memory.program(), state, at).into_iter();

@@ -49,14 +49,14 @@ pub struct PlacedObserver<'l> {
     pub looks: &'l mut dyn RunObserver,
 }
 
-/// Returns the instructions that may write some cells. The list is computed without a state, so it may contain
-/// instructions that write none of the cells.
+/// Returns the instructions that may write the cells that `targets` identifies. The list is computed without a state,
+/// so it may contain instructions that write none of the cells.
 pub fn changes(memory: &Memory, targets: &[Target]) -> Vec<u32> {
     targets.iter().flat_map(|target| candidates(memory, (*target).into(), WatchMode::Write)).collect()
 }
 
-/// Returns the places before and after some instructions: those from which a step executes or undoes one of
-/// them.
+/// Returns the places from which a step executes or undoes one of the given instructions: the places before and after
+/// each instruction.
 pub fn places(memory: &Memory, instructions: impl IntoIterator<Item = u32>) -> Stops {
     Stops::new(memory.program(), instructions.into_iter().flat_map(Node::over))
 }

@@ -206,7 +206,7 @@ pub struct Listing {
 #[derive(Clone, Debug)]
 struct Inverse {
     lines: Vec<String>,
-    /// For each line of the program, the line of the inverse text that undoes it, counted from 1.
+    /// For each line of the program, the number of the line of the inverse text that undoes it. Numbers count from 1.
     counterparts: BTreeMap<Line, u32>,
 }
 
@@ -303,8 +303,8 @@ impl Listing {
         words(text.split_once(':').filter(|(label, _)| is_label(label)).map_or(text, |(_, rest)| rest))
     }
 
-    /// Returns the number of the file with this name. If no file has this name, also accepts a file whose name ends
-    /// with `/` and the given name, and a file with whose name the given name ends in this way.
+    /// Returns the index of the file called `name`. If no file has exactly this name, accepts a file if one of the two
+    /// names ends with `/` and the other name: `vector.rasm` also denotes `lib/vector.rasm`.
     pub fn file(&self, name: &str) -> Option<u32> {
         let ends = |long: &str, short: &str| {
             !short.is_empty() && long.strip_suffix(short).is_some_and(|folder| folder.ends_with('/'))
@@ -418,7 +418,7 @@ fn flat(renderer: TextRenderer<'_>, instruction: &Instruction, inverted: bool) -
 }
 
 /// Renders a single instruction of a compound statement. Returns `None` for an instruction that has no source form. The
-/// halves of branch pairs have no source form. Neither have instructions with a variable that lowering introduced.
+/// halves of branch pairs have no source form. Instructions with a variable that lowering introduced have none either.
 pub fn spell_part(program: &Program, at: u32, inverted: bool) -> Option<String> {
     let module = program.module();
     let number = program.procedure_of(at);

@@ -143,7 +143,7 @@ impl Storage {
 pub enum Target {
     /// A cell of a global or of the frame of main.
     Static(Cell),
-    /// A cell in the frame of a procedure. It exists while that procedure is open at that call depth.
+    /// A cell in the frame of a procedure. The cell exists while that procedure is open at that call depth.
     Frame {
         /// Number of the procedure in the module.
         procedure: usize,

@@ -300,11 +300,12 @@ pub fn candidates(memory: &Memory, cells: CellSet, watch: WatchMode) -> Vec<u32>
             let is_asked = cells.first().is_adjoint() || is_asked && !slot.adjoint;
             touches |= is_asked && cells.may_have(memory, procedure, slot);
         });
-        // Call arguments and a branch's partner may be read at these steps; that is checked when the step is
-        // reached. Going backward, a call is undone at the beginning of its procedure.
+        // These steps may read call arguments, or the cells of a branch's partner. Such reads are checked when the step
+        // is reached. Going backward, a call is undone at the beginning of its procedure.
         let shape = step.operation.update.shape();
         let links = reads_too && (step.link != StepLink::None || shape == OperandShape::Boundary);
-        // For the cells that it only reads, a task accumulates adjoints separately.
+        // A task accumulates adjoints separately for the cells that it only reads. So the bounds of the task change
+        // these adjoints.
         let bounds_task = cells.first().is_adjoint()
             && match shape {
                 OperandShape::Call => flow.accumulates_separately(memory.program().module(), at),

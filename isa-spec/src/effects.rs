@@ -56,7 +56,7 @@ const MOST_WORK: usize = 1 << 24;
 
 impl Effects {
     /// Analyses a module. Returns `None` if the module is malformed, or if the analysis visits more globals and
-    /// instructions than its limit allows. The verifier refuses modules with tasks that need more.
+    /// instructions than its limit allows. The verifier rejects a module with tasks if its analysis exceeds this limit.
     pub fn of(module: &Module) -> Option<Effects> {
         Effects::within(module, &mut { MOST_WORK })
     }

@@ -3,8 +3,8 @@
 
 use thiserror::Error;
 
-/// The reason why an arithmetic step fails. The text completes the sentence "trapped: …" and is the same on
-/// every engine.
+/// The reason why an arithmetic step fails. The message of each reason completes the sentence "trapped: …" and is the
+/// same on every engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 pub enum Fault {
     /// Integer or fixed-point division or remainder by zero.

@@ -58,7 +58,7 @@ pub enum Group {
     Conversion,
 }
 
-/// The evaluators that a row provides. The defaults report that there is no such signature.
+/// The evaluators that a row provides. The default of each method reports that the row has no such signature.
 pub(crate) trait FunctionRow {
     fn int<S: Arith>(_s: &S, _a: S::Int, _b: S::Int) -> Eval<S::Int> {
         Err(Fault::NoSignature)

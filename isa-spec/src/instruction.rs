@@ -94,7 +94,7 @@ pub struct Slice {
 pub enum Range {
     /// All elements, in row-major order.
     Whole,
-    /// `A[from..to step s]` of a vector: the elements from, from+s, … below `to`.
+    /// `A[from..to step s]` of a vector: the elements with the indices `from`, `from + s`, … below `to`.
     Span {
         /// The index of the first element.
         from: Term,
@@ -134,9 +134,9 @@ pub enum Link {
     None,
     /// The index in `Module::code` of the other half of a branch pair.
     Partner(u32),
-    /// The callee and arguments of a `call` or `uncall`, a list of length 1. Most instructions contain no call.
-    /// The list is boxed twice to keep these instructions small, because a boxed slice takes twice the space of
-    /// a box.
+    /// The callee and arguments of a `call` or `uncall`, a list of length 1. Most instructions contain no call. The
+    /// list is boxed twice to keep the instructions without a call small, because a boxed slice takes twice the space
+    /// of a box.
     Calls(Box<Box<[Call]>>),
 }
 

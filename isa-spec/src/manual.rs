@@ -281,7 +281,7 @@ fn signature_name(signature: Signature, arity: usize) -> String {
 
 /// The formulas of a row with the sources a and b.
 struct FunctionFormulas {
-    /// The values of all signatures; a single one if the signatures have the same text.
+    /// The values of all signatures; a single one if the values of all signatures have the same text.
     values: Vec<String>,
     /// The names ∂f/∂a and ∂f/∂b, each with its formula.
     partials: Vec<(&'static str, String)>,

@@ -24,7 +24,7 @@ pub enum Mutant {
     /// The partial derivative of a function row with respect to source 0 or 1 is greater by one than it should
     /// be.
     Partial(Function, u8),
-    /// An update row names the second update as its inverse.
+    /// The row of the first update names the second update as its inverse, which is wrong.
     Inverse(Update, Update),
     /// The new target value of an update row is greater by one than it should be.
     Effect(Update),

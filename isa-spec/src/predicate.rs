@@ -99,9 +99,9 @@ impl Predicate {
         }
     }
 
-    /// Returns the value of each part's predicate, in order; the last is that of the whole condition. `holds`
-    /// evaluates a comparison, and returns `None` if its value is unknown. An `and` or `or` may have a known
-    /// value although its second operand has none.
+    /// Returns, for each part, the value of the predicate that ends with this part. The last value is that of the whole
+    /// condition. `holds` evaluates a comparison, and returns `None` if its value is unknown. An `and` or `or` may have
+    /// a known value although its second operand has none.
     pub fn values(
         &self,
         mut holds: impl FnMut(Function, &Operand, &Operand) -> Option<bool>,
@@ -184,8 +184,8 @@ impl Predicate {
         text
     }
 
-    /// Returns the start of each part's predicate: the index of its first part. For `a b and` these are 0, 1
-    /// and 0.
+    /// Returns, for each part, the index at which the predicate that ends with this part begins. For `a b and`, these
+    /// indices are 0, 1 and 0.
     pub fn firsts(&self) -> Vec<usize> {
         let mut stack: Vec<usize> = Vec::new();
         let mut firsts = Vec::with_capacity(self.parts.len());

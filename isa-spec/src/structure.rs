@@ -71,14 +71,16 @@ pub struct Counting {
 /// So if the block's text is undone, `entry` is the condition that the text has at the end of the statement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum BlockKind {
-    /// Two seams, or three with `else`. The first tests `entry` by a `br`, the last `exit` by a `from`.
+    /// Two seams, or three with `else`. The first seam tests `entry` by a `br`, and the last seam tests `exit` by a
+    /// `from`.
     If {
         /// The condition before the bodies, which selects the one to execute.
         entry: Predicate,
         /// The condition after the bodies; it must have the value that `entry` had before the bodies.
         exit: Predicate,
     },
-    /// Two seams, or three with `loop`. The first tests `entry` by a `from`, the next `exit` by a `br`.
+    /// Two seams, or three with `loop`. The first seam tests `entry` by a `from`, and the second seam tests `exit` by a
+    /// `br`.
     Loop {
         /// The condition that must be true when the loop is entered, and false before each later iteration.
         entry: Predicate,
@@ -219,8 +221,8 @@ pub struct Temporary {
     pub procedure: u32,
     /// The variable's index in the procedure's frame.
     pub variable: u32,
-    /// The function that is computed, of one source or two. A source that is a temporary itself has a smaller
-    /// index.
+    /// The function that is computed, of one source or two. A source that is itself a temporary has a smaller index
+    /// than this temporary.
     pub function: Function,
     /// The sources of the function: constants, cells or other temporaries.
     pub sources: ArrayVec<Operand, 2>,

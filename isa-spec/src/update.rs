@@ -102,11 +102,11 @@ pub enum TaskBound {
 /// The sign of the sources' adjoint contributions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sense {
-    /// The sources' adjoints decrease. For example, the executed step is y += f: in a reverse sweep it undoes
-    /// y -= f, so a' -= y'·∂f/∂a.
+    /// Contributions are subtracted from the sources' adjoints. For example, the executed step is y += f. In a reverse
+    /// sweep, this step undoes y -= f, so a' -= y'·∂f/∂a.
     Takes,
-    /// The sources' adjoints increase. For example, the executed step is y -= f: in a reverse sweep it undoes
-    /// y += f, so a' += y'·∂f/∂a.
+    /// Contributions are added to the sources' adjoints. For example, the executed step is y -= f. In a reverse sweep,
+    /// this step undoes y += f, so a' += y'·∂f/∂a.
     Gives,
 }
 

@@ -66,7 +66,7 @@ unsafe impl GlobalAlloc for EndingAllocator {
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         let pointer = match refusals::is_refused() {
             true => std::ptr::null_mut(),
-            // SAFETY: As in `alloc`.
+            // SAFETY: As in `alloc`, the caller guarantees that the layout is valid.
             false => unsafe { System.alloc_zeroed(layout) },
         };
         self.answered(pointer, layout.size())

@@ -1,6 +1,6 @@
 //! Circuit diagrams: one wire for each cell, with gates in order of execution from left to right. A dot is a
-//! control, and a crossed circle inverts its wire. Two crosses on a line exchange two wires. Every other
-//! statement is a box. This module depends on no program.
+//! control. A crossed circle inverts its wire if all controls of the gate are 1. Two crosses on a line exchange
+//! two wires. Every other statement is a box. This module depends on no program.
 
 use crate::canvas::{Canvas, Letters, Side, code_width, cut};
 use crate::document::Words;
@@ -44,8 +44,8 @@ pub enum Gate {
         /// The other one of the two wires.
         second: usize,
     },
-    /// Any other statement, as a box with the statement's text. The box covers all wires from the first to the last
-    /// one that the statement uses. Unused wires between these are drawn through the box.
+    /// Any other statement, as a box with the statement's text. The box covers all wires from the first to the
+    /// last one that the statement uses. Unused wires between these two are drawn through the box.
     Box {
         /// The text of the statement.
         text: String,
@@ -148,8 +148,9 @@ impl Circuit {
     }
 }
 
-/// The style of the text in a box. At most `LONGEST_TEXT` characters of the text are shown.
+/// The style of the text in a box.
 const INSIDE: Letters = Letters { ink: Ink::Text, size: 13.0, side: Side::Middle, is_code: true };
+/// Maximum number of characters of the text in a box; a longer text is cut.
 const LONGEST_TEXT: usize = 40;
 
 fn box_width(text: &str) -> f64 {

@@ -92,9 +92,9 @@ const TITLE_LETTERS: usize = 66;
 const LETTERS: u32 = 14 * FINE;
 /// The font size for pictures that are displayed at the width of a phone.
 const NARROW_LETTERS: u32 = 18 * FINE;
-/// The height of the legend's first row (`LEGEND`), and the height of each further row (`LEGEND_ROW`), in units of
-/// the drawing.
+/// The height of the legend's first row, in units of the drawing.
 const LEGEND: u32 = 24 * FINE;
+/// The height of each further row of the legend, in displayed pixels.
 const LEGEND_ROW: u32 = 20;
 /// The horizontal position of the vertical axis, in units of the drawing.
 const AXIS: u32 = 90 * FINE;

@@ -35,10 +35,11 @@ const LEFT: f64 = 84.0;
 const TOP: f64 = 76.0;
 const WIDTH: f64 = 340.0;
 const LEAST_HEIGHT: f64 = 300.0;
-/// The horizontal position of the list of methods (`LIST`), the horizontal position of the list's bars (`BARS`),
-/// and the length of the longest bar (`BAR`).
+/// The horizontal position of the list of methods.
 const LIST: f64 = LEFT + WIDTH + 44.0;
+/// The horizontal position of the bars in the list of methods.
 const BARS: f64 = LIST + 148.0;
+/// The length of the longest bar in the list of methods.
 const BAR: f64 = 110.0;
 /// The width of the number after the longest bar.
 const NUMBER: f64 = 84.0;

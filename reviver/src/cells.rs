@@ -34,7 +34,7 @@ pub(super) struct NamedCells {
 }
 
 impl IntCells {
-    /// Returns the number of cells, which is the length of slices to give or read them.
+    /// Returns the number of cells. A slice with which a caller gives or reads the cells must have this length.
     #[allow(clippy::len_without_is_empty, reason = "an array has at least one cell")]
     pub fn len(self) -> usize {
         self.0.count
@@ -42,7 +42,7 @@ impl IntCells {
 }
 
 impl RealCells {
-    /// Returns the number of cells, which is the length of slices to give or read them.
+    /// Returns the number of cells. A slice with which a caller gives or reads the cells must have this length.
     #[allow(clippy::len_without_is_empty, reason = "an array has at least one cell")]
     pub fn len(self) -> usize {
         self.0.count

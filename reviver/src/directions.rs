@@ -105,8 +105,8 @@ impl Workspace {
         })
     }
 
-    /// Computes Taylor series of some reals along a direction, up to `order`, which is at most 16, by one run over
-    /// truncated series.
+    /// Computes Taylor series of some reals along a direction, by one run over truncated series. `order` is the highest
+    /// order of the coefficients, at most 16.
     ///
     /// # Errors
     /// The errors of [`Workspace::jacobian_times`]; an order that is 0 or greater than 16.

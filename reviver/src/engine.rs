@@ -74,8 +74,8 @@ pub enum NoEngine {
     InterpreterChecks,
 }
 
-/// Minimum number of steps of code without loops for which compiling pays off if its native code needs a copy of the
-/// machine. Shorter code is interpreted.
+/// If native code needs a copy of the machine, code without loops is compiled only if it has at least this number of
+/// steps. For shorter code, compiling doesn't pay off.
 const SHORTEST_CODE: u32 = 32;
 /// Number of steps of a single run before native code is compiled. Shorter runs would end before compilation pays
 /// off.
@@ -115,9 +115,9 @@ pub(super) fn backend(options: CompileOptions) -> Result<Option<NativeBackend>, 
 }
 
 /// Returns a runner, which executes steps of a program by native code, from any state to any other state. Returns
-/// `None` if the interpreter is to execute the program. With [`EngineChoice::Auto`], compilation starts after a million
-/// steps on another thread, while the interpreter continues. With [`EngineChoice::Jit`], a run waits until its code is
-/// compiled. Results are identical.
+/// `None` if the interpreter is to execute the program. With [`EngineChoice::Auto`], a run is interpreted for about a
+/// million steps. Another thread then compiles the program, while the interpreter continues. With
+/// [`EngineChoice::Jit`], a run waits until its code is compiled. Results are identical.
 ///
 /// # Errors
 /// Native code was requested and isn't available, or checks are to be skipped in the interpreter.

@@ -33,7 +33,7 @@ pub enum Error {
     /// An image that can't be decoded.
     #[error("{name}: {error}")]
     Image { name: String, error: Box<image::LoadError> },
-    /// A value for a constant that the text doesn't declare, or can't convert to its type.
+    /// A value for a constant that the text doesn't declare, or a value that can't be converted to the constant's type.
     #[error("{}", constant(.0))]
     Constant(RefusedConstant),
     /// Rules of the machine that the program breaks. The program of a text breaks such rules only if it runs in another
@@ -126,7 +126,7 @@ pub enum Error {
     SharedColumn { name: String },
     #[error("the column `{name}` has {given} numbers, and there are {lanes} lanes")]
     ColumnLength { name: String, lanes: usize, given: usize },
-    /// A number of a column that the program can't represent. `lane` is the index in the column.
+    /// A number in a lane column that the cells of the program can't represent. `lane` is the index in the column.
     #[error("`{name}`: {value}, in lane {lane}, is not {}", fitting(*class, *word, *system))]
     NotANumber { name: String, lane: usize, value: String, class: Class, word: Word, system: RealSystem },
     #[error("the lanes have no result `{name}`; their results are {}", quoted(known))]

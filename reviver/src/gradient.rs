@@ -97,8 +97,8 @@ impl Workspace {
         Ok(())
     }
 
-    /// Computes the gradients of losses with one turning point. `first` is the index of the first loss; returns their
-    /// number.
+    /// Computes the gradients of losses with one turning point. `first` is the index of the first loss. Returns the
+    /// number of losses.
     fn gradients_together(
         &mut self,
         losses: &[LossCell],

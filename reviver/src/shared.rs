@@ -108,8 +108,8 @@ impl Shared {
     }
 }
 
-/// Compiled function of the losses that a workspace differentiated last. It is kept so that the next call with the same
-/// losses needs no lookup.
+/// Compiled function of the losses that a workspace differentiated last. The workspace keeps the function, so that the
+/// next call with the same losses needs no lookup.
 #[derive(Debug)]
 pub(super) struct JacobianCall {
     pub turn: u32,

@@ -129,7 +129,7 @@ pub struct ReadModule {
 pub enum NoModule {
     /// An image that can't be decoded.
     Image(image::LoadError),
-    /// A value for a constant that the text doesn't declare, or can't convert to its type.
+    /// A value for a constant that the text doesn't declare, or a value that can't be converted to the constant's type.
     Constant(RefusedConstant),
     /// A text with errors.
     Text {

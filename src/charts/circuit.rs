@@ -1,6 +1,6 @@
-//! Main as a circuit, or the reason why it has none. Loops with known bounds are unrolled, bits become
-//! wires with gates, and everything else is a box with its text over the affected wires. Nothing is
-//! executed.
+//! Main as a circuit, or the reason why main has no circuit. Loops with known bounds are unrolled, and bits become
+//! wires with gates. Any other instruction is a box with its text, over the wires that the instruction affects.
+//! Nothing is executed.
 
 use std::collections::{BTreeSet, HashSet};
 

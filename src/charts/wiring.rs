@@ -60,7 +60,7 @@ impl<'p> Wiring<'p> {
         }
     }
 
-    /// Returns the wire of a cell, and adds it if necessary.
+    /// Returns the wire of a cell. If the cell has no wire yet, adds one.
     ///
     /// # Errors
     /// There are too many wires.
@@ -115,8 +115,8 @@ impl<'p> Wiring<'p> {
         }
     }
 
-    /// Returns the labels at both ends of a wire. The start of an input and the end of a result are labelled only with
-    /// the name, because the value there is known only in a run. Any other label also has the value.
+    /// Returns the labels at both ends of a wire. The start of an input and the end of a result are labelled only
+    /// with the name, because the value at that end is known only in a run. Any other label also has the value.
     fn ends(&self, cell: CellKey) -> Wire {
         let (base, n) = cell;
         let name = self.name(cell);

@@ -261,8 +261,8 @@ fn direction(options: &BatchArguments, executable: &Executable) -> Fallible<Lane
     vector(executable, ("--times", &options.times), |parts| LaneDirection::of_bits(executable, parts))
 }
 
-/// Reads the vector of an option, and converts it by `made`. The argument of `made` is the named cells, each with the
-/// bits of its numbers.
+/// Reads the vector of an option. `made` converts the vector; its argument has the named cells, each with the bits
+/// of its numbers.
 fn vector<T>(
     executable: &Executable,
     (option, arguments): (&str, &[String]),
@@ -472,8 +472,8 @@ struct FinishedBlock {
     outcome: BlockOutcome,
 }
 
-/// Reads, runs and writes block after block, and counts completed lanes. While a block runs, the previous one is
-/// written and the next one read.
+/// Reads, runs and writes one block after another, and counts completed lanes. While a block runs, the previous
+/// block is written and the next block is read.
 fn lanes(
     options: &BatchArguments,
     prepared: &PreparedBatch,
@@ -495,8 +495,8 @@ fn lanes(
     }
 }
 
-/// Processes all blocks, for [`lanes`]. Before the function returns, also with an error, all completed lanes are
-/// written, unless writing has failed.
+/// Processes all blocks for [`lanes`]. Unless writing has failed, all completed lanes are written before the
+/// function returns, even if it returns an error.
 fn blocks(
     options: &BatchArguments,
     prepared: &PreparedBatch,

@@ -22,7 +22,7 @@ pub fn run(options: &CircuitOptions) -> Fallible {
     picture::write(&circuit.svg(), picture::target(&options.drawn)?)
 }
 
-/// Failure for a program that can't be drawn. The failure has the place.
+/// Failure for a program that can't be drawn. The failure names the line, if it is known.
 fn refused(file: &str, line: Option<u32>, error: &NoCircuit) -> Failure {
     let NoCircuit { text, cause, cure, .. } = error;
     let place = line.map_or(file.to_owned(), |line| format!("{file}:{line}"));

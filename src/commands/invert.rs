@@ -13,8 +13,8 @@ pub fn run(options: &InvertOptions) -> Fallible {
             load::text_of(&options.file, &load::module(&options.file, &Constants::default())?)?.into_bytes();
     }
     let name = read::name(&options.file);
-    // The name of the output determines the paths in `.include` lines. A printed inverse has no name, and gets the name
-    // of the program.
+    // The name of the output determines the paths in `.include` lines. If the inverse is printed, there is no
+    // output file, so the name of the program is used.
     let inverse_name = options.written.output.as_deref().map_or_else(|| name.clone(), read::name);
     let inversion = invert_text(&name, bytes, &inverse_name, read::files());
     let Inversion { sources, text, .. } = inversion;

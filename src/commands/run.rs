@@ -191,7 +191,7 @@ impl Outputs {
     }
 }
 
-/// Writes the resulting tape. A run that was stopped has none.
+/// Writes the resulting tape. A run that was stopped has no resulting tape.
 fn write_tape(target: OutputTarget, report: &Report) -> Fallible {
     if !matches!(report.ending, Ending::Arrived) {
         return Ok(());

@@ -314,7 +314,8 @@ fn measured(options: &TradeoffOptions, program: &Arc<Program>, name: String) -> 
     })
 }
 
-/// Measures a reversible program that was written by hand. The header of the original program names its file, `path`.
+/// Measures a reversible program that was written by hand. `path` is the program's file, which the header of the
+/// original program names.
 fn written(options: &TradeoffOptions, path: &Path) -> Fallible<TradeoffRow> {
     let module = load::module(path, &options.given.constants)?;
     let program = start::in_numbers(path, &options.given.numbers, module)?;

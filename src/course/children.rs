@@ -220,7 +220,7 @@ pub fn failed(known: Map<String, Json>, reason: FailureReason, took: Duration) -
 pub fn confine(bytes: u64) {
     use rustix::process::{Resource, Rlimit, setrlimit};
     let most = |value| Rlimit { current: Some(value), maximum: Some(value) };
-    // These calls fail if a stricter limit is in force, which then stays.
+    // These calls fail if a stricter limit is in force; the stricter limit then stays in force.
     setrlimit(Resource::Data, most(bytes)).ok();
     setrlimit(Resource::Core, most(0)).ok();
 }

@@ -23,7 +23,8 @@ pub struct ExerciseHint {
     pub lesson: String,
 }
 
-/// Condition under which a hint fits. Parts that are `None` always hold; all others must hold.
+/// Condition under which a hint fits. A part that is `None` holds for every attempt. All other parts must hold for
+/// the attempt.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct HintCondition {

@@ -19,7 +19,8 @@ pub struct Score {
 }
 
 impl Score {
-    /// Returns the number of lines and the maximum points of sets of expectations; no line counts as met.
+    /// Returns a score with the number of lines and the maximum points of sets of expectations. The score counts
+    /// no line as met.
     pub fn asked<'e>(sets: impl IntoIterator<Item = &'e Expectations>) -> Score {
         let lines = sets.into_iter().flat_map(|set| &set.lines);
         lines.fold(Score::default(), |score, line| Score {
@@ -57,12 +58,12 @@ pub enum FailureReason {
     CheatingInclude,
     /// The program's file can't be read.
     Unreadable,
-    /// The text exceeds a limit of the assembler, such as copies of macros, or nesting.
+    /// The text exceeds a limit of the assembler, such as the limit on macro expansions or on nesting.
     TooMuch,
     Syntax,
     /// The grading process timed out.
     Time,
-    /// Too much memory, in a run or in the grading process.
+    /// A run or the grading process needs too much memory.
     Memory,
     /// The grading process printed too much.
     Output,
@@ -99,7 +100,7 @@ impl FailureReason {
         }
     }
 
-    /// Returns the reason for a text that can't be assembled, from its diagnostics.
+    /// Returns the reason why a text can't be assembled, derived from its diagnostics.
     pub fn of_text<'d>(mut errors: impl Iterator<Item = &'d Diagnostic>) -> FailureReason {
         let has_too_much = errors.any(|error| error.code == Some(ProblemCode::TooMuch));
         if has_too_much { FailureReason::TooMuch } else { FailureReason::Syntax }

@@ -26,7 +26,7 @@ pub fn same_words(a: &str, b: &str) -> bool {
 /// Word of a text, in which names that the program chose are replaced by numbers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NamelessWord {
-    /// Number of a name, in the order of first occurrences.
+    /// Number of a name, counted from 0 in the order in which the names first occur.
     Name(usize),
     Other(String),
 }

@@ -138,8 +138,8 @@ impl Sampler {
         }
     }
 
-    /// Returns the number of observed cells and adjoints. In the recorded numbers of a state, this is the index of the
-    /// number of erased bits.
+    /// Returns the number of observed cells and adjoints. In the recorded numbers of a state, the entry at this
+    /// index is the number of erased bits.
     pub fn width(&self) -> usize {
         self.targets.len()
     }

@@ -79,8 +79,8 @@ impl Read for WholeReader {
     }
 }
 
-/// Reads the first bytes of a source, only until they are known to be a mark or not. Waiting for further bytes of a
-/// pipe might block.
+/// Reads the first bytes of a source: only as many as decide whether the source begins with a mark. Waiting for
+/// further bytes of a pipe might block.
 fn beginning(source: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut read = Vec::new();
     let is_open = |read: &[u8]| {

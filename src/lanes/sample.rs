@@ -81,8 +81,8 @@ pub fn picked(most: usize, first: u64, lanes: usize, columns: &[&[u64]]) -> Pick
     picked
 }
 
-/// Returns the slot of a lane in a sample of `most` lanes, if the lane enters the sample. A later lane may replace the
-/// lane in its slot.
+/// Returns the slot of a lane in a sample of `most` lanes, if the lane enters the sample. A later lane may get the
+/// same slot and replace the lane.
 fn slot(most: usize, lane: u64) -> Option<usize> {
     let slot = if lane < most as u64 { lane } else { mixed(lane) % (lane + 1) };
     usize::try_from(slot).ok().filter(|&slot| slot < most)

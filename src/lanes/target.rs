@@ -20,7 +20,7 @@ impl LaneTarget {
         LaneTarget::Printed(BufWriter::with_capacity(1 << 16, io::stdout()))
     }
 
-    /// Converts an error that occurred while writing to a failure that names the sink.
+    /// Converts an error of writing into a failure. The failure names the sink.
     pub fn failed(&self, error: io::Error) -> Failure {
         match self {
             LaneTarget::Printed(_) => streams::unprintable(&error),

@@ -25,7 +25,7 @@ pub struct EngineFigures {
     pub forward: Option<Figure>,
     pub back: Option<Figure>,
     pub gradient: Option<Figure>,
-    /// Compile time in seconds, and true if native code covers the whole program.
+    /// Compile time in seconds, and true if native code covers the whole program. `None` for the interpreter.
     pub native: Option<(f64, bool)>,
     /// Reason why backward runs of the program can't be measured.
     pub no_way_back: Option<String>,
@@ -74,7 +74,7 @@ impl EngineFigures {
         figures.into_iter().filter_map(|(name, figure)| Some((name, figure?)))
     }
 
-    /// Returns the ratio of a gradient's time to a run's time.
+    /// Returns the time of a gradient divided by the time of a forward run.
     fn ratio(&self) -> Option<f64> {
         Some(self.gradient?.seconds / self.forward?.seconds.max(1e-9))
     }

@@ -56,8 +56,8 @@ fn labelled(sources: &Sources, label: &Label) -> Map<String, Json> {
     members
 }
 
-/// Returns violations of the machine's rules as JSON, with their places as far as known. Such violations occur in
-/// images, and in texts that run in another number system than their own.
+/// Returns violations of the machine's rules as JSON, each with its place if the place is known. Such violations
+/// occur in images, and in texts that run in another number system than their own.
 pub fn violations(path: &Path, structure: &Structure, violations: &[Violation]) -> Json {
     violations.iter().map(|violation| violated(path, structure, violation)).collect()
 }

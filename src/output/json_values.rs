@@ -50,7 +50,8 @@ impl<'a> JsonCells<'a> {
         JsonCells { shape, spell: Rc::new(spell), fraction_bits: None }
     }
 
-    /// Sets the number system. After this call, fixed-point entries that equal no `f64` also get their exact integers.
+    /// Sets the number system. After this call, the output also has an exact integer for each fixed-point entry
+    /// that equals no `f64`.
     pub fn of_numbers(mut self, program: &Program) -> JsonCells<'a> {
         self.fraction_bits = match program.module().real {
             RealSystem::Fixed(bits) => Some(bits),

@@ -165,7 +165,7 @@ pub fn program_diagnostics(tested: &TestedFile) -> Json {
     diagnostics::json(&tested.program.sources, &tested.program.diagnostics)
 }
 
-/// Returns a line as a JSON object; `met` is null if it couldn't be judged.
+/// Returns a line as a JSON object; `met` is null if the line couldn't be judged.
 pub fn line_object(line: &AssessedLine) -> Json {
     let mut members = Map::new();
     members.insert("line".into(), line.line.into());

@@ -13,8 +13,8 @@ use super::places::place;
 use crate::failure::{Exit, Failure};
 use crate::load;
 
-/// Returns a trap as a failure. `direction` names the part of the run if it isn't the usual one: " while running
-/// backward".
+/// Returns a trap as a failure. `direction` names the part of the run, for example " while running backward". For
+/// the usual part, it is empty.
 pub fn trap(exit: Exit, direction: &str, file: &str, explanation: &Explanation) -> Failure {
     let what = format!("trap[{}]{direction}", explanation.code.text());
     let text = load::kept_text().and_then(|sources| with_text(sources, &what, explanation));

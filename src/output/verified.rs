@@ -16,7 +16,7 @@ pub struct CheckReport<'a> {
     pub what: &'a str,
     /// Returns the name of the input at an index.
     pub input: &'a dyn Fn(usize) -> Option<String>,
-    /// Returns the name of the result at an index; `None` if there is only one.
+    /// Returns the name of the result at an index. Returns `None` if there is only one result.
     pub output: &'a dyn Fn(usize) -> Option<String>,
 }
 
@@ -51,8 +51,8 @@ impl CheckReport<'_> {
         Err(failure)
     }
 
-    /// Lists the mismatches, or if there are none, the derivatives that couldn't be compared, one per line: the input,
-    /// both numbers, and the tolerated error.
+    /// Lists the mismatches or, if there are none, the derivatives that couldn't be compared. Each line has the
+    /// input, both numbers, and the tolerated error.
     pub fn lines(&self) -> Vec<String> {
         let differs = self.check.verdict() == Verdict::Differs;
         let shown = |comparison: &&Comparison| (comparison.verdict() == Verdict::Differs) == differs;

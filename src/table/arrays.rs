@@ -581,7 +581,7 @@ impl Decoder {
     }
 }
 
-/// Fills a buffer, or as much of it as the source has bytes for. Returns the number of bytes read.
+/// Reads bytes into a buffer until the buffer is full or the source ends. Returns the number of bytes read.
 fn filled(source: &mut impl Read, bytes: &mut [u8]) -> Result<usize, BrokenArray> {
     let mut there = 0;
     while there < bytes.len() {

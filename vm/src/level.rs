@@ -9,8 +9,8 @@ pub enum CheckLevel {
     /// All checks. The results are those of the interpreter.
     #[default]
     Checked,
-    /// Permission for native code to omit checks that only find mistakes in a program: vacant cells, joins,
-    /// and the verification of the reverse sweep. Cells that `uncompute` would undo may be saved and restored
+    /// Permission for native code to omit checks that only find mistakes in a program: the checks of vacant cells and
+    /// of joins, and the verification of the reverse sweep. Cells that `uncompute` would undo may be saved and restored
     /// instead. The interpreter still checks everything.
     Unchecked,
 }

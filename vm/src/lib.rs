@@ -1,5 +1,5 @@
-//! The machine: verified programs, states, and the interpreter that moves a state through a program in both
-//! directions. It prints nothing, reads no source text and does no I/O.
+//! The machine: verified programs, states, and the interpreter that moves a state through a program in both directions.
+//! The crate prints nothing, reads no source text and does no I/O.
 //!
 //! | module | contents |
 //! |---|---|

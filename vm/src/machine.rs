@@ -1,5 +1,5 @@
-//! The machine: a program with a state, and runs in both directions. A run is a single step, a number of
-//! steps, or a run to a given step or position.
+//! The machine: a program with a state, and runs in both directions. A caller can execute a single step, a number of
+//! steps, or all steps up to a given step number or position.
 
 mod runner;
 mod threads;

@@ -7,7 +7,7 @@ use reviver_isa::function::Signature;
 use reviver_isa::instruction::Instruction;
 use reviver_isa::text::TextRenderer;
 
-/// The message if an adjoint or tangent exceeds the number system although every derivative exists.
+/// The message if an adjoint or tangent exceeds the range of the number system although every derivative exists.
 pub const OUT_OF_RANGE: &str = "a derivative is too large for the number system";
 
 /// Returns a message such as "`sqrt(x)` has no finite derivative by `x` where `x` is 0.0". `values` are the

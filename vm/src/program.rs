@@ -190,8 +190,8 @@ impl Program {
         self.tree.around(&self.module.structure, at)
     }
 
-    /// Returns the block with the keyword that an instruction was generated from, and the number of the keyword's seam.
-    /// Returns `None` for an instruction that the text states directly.
+    /// Returns the block from whose keyword an instruction was generated, and the number of the keyword within the
+    /// block, from 0. Returns `None` for an instruction that the text states directly.
     pub fn seam(&self, at: u32) -> Option<(&Block, usize)> {
         self.tree.seam(&self.module.structure, at)
     }

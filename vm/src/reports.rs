@@ -81,7 +81,8 @@ pub struct Reports {
     /// The highest order of derivatives that matters in a dual-valued run; `None` for all orders.
     #[serde(skip)]
     orders: Option<usize>,
-    /// True if kinks are reported. They aren't reported for first derivatives, which follow the rules for ties.
+    /// True if kinks are reported. Runs for first derivatives don't report kinks, because first derivatives follow the
+    /// rules for ties.
     #[serde(skip)]
     reports_kinks: bool,
 }
@@ -147,7 +148,8 @@ impl Reports {
         self.watch.as_ref().is_none_or(Watch::is_order_independent)
     }
 
-    /// Adds the losses and the watch of other reports that are independent of the order of execution.
+    /// Adds the losses and the watch of other reports. The other reports must be independent of the order of execution,
+    /// see [`Reports::are_order_independent`].
     pub(crate) fn absorb_tasks(&mut self, other: &Reports) {
         self.absorb(other);
         if let (Some(own), Some(other)) = (&mut self.watch, &other.watch) {

@@ -1,6 +1,6 @@
 //! Breakpoints. A run stops before it executes the instruction at a breakpoint. To this end, a copy of the program has
-//! stop ops at these places, so that a run costs nothing more until it reaches one. The caller decides where, and for
-//! what reason, a run stops.
+//! stop ops at the breakpoints. So breakpoints cost a run nothing until the run reaches one. The caller decides where,
+//! and for what reason, a run stops.
 
 use std::collections::HashSet;
 

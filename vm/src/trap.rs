@@ -23,8 +23,8 @@ pub struct TaskArgument {
     pub task: u32,
     /// The index of the task's call in the code.
     pub site: u32,
-    /// The argument that refers to the cells; `None` if the callee names the cells, or if the cells determine what is
-    /// called.
+    /// The argument that refers to the cells; `None` if the callee names the cells, or if the cells determine which
+    /// tasks are called.
     pub argument: Option<u32>,
 }
 
@@ -40,7 +40,7 @@ pub enum Cause {
         /// The reason why the derivative has no value.
         fault: Fault,
     },
-    /// An adjoint, or a tangent of a dual number, exceeds the number system.
+    /// An adjoint, or a tangent of a dual number, exceeds the range of the number system.
     DerivativeOutOfRange(Fault),
     /// The condition of an `assert` is false.
     AssertFailed,

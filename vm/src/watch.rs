@@ -1,11 +1,11 @@
 //! Verification of float runs that go forward and back: both sweeps must take the same jumps, and freed cells may hold
 //! only rounding errors. The module reads no instructions, and computes no adjoints.
 //!
-//! A path is identified by the steps at which it jumps. If two runs are at the same place at the same step, their paths
-//! first differ at a step at which one run jumps and the other doesn't. So it suffices to mark each jump by its step
-//! number. The forward sweep adds the marks of its jumps to a sum, and the reverse sweep subtracts them. For equal
-//! paths the sum is 0. Jumps that rounding can't divert ([`reviver_flow::Flow::may_diverge`]) have no marks, because no
-//! divergence starts there.
+//! A path is identified by the steps at which it jumps. Two runs from the same position stay on the same path until, at
+//! some step, one run jumps and the other doesn't. So it suffices to mark each jump by its step number. The forward
+//! sweep adds the marks of its jumps to a sum, and the reverse sweep subtracts them. For equal paths the sum is 0.
+//! Jumps that rounding can't divert ([`reviver_flow::Flow::may_diverge`]) have no marks, because no divergence starts
+//! there.
 //!
 //! A cell may be freed if it is 0 up to the tolerance. The remainder that rounding leaves of a sum is small compared
 //! with the program's numbers ([`Rounding::ulps`]). A larger freed value is accepted if all errors of the reverse sweep
@@ -21,8 +21,8 @@ use crate::travel::{Clock, Segment, Track, Travel};
 pub struct Rounding {
     /// Bound on the remainder that rounding leaves in a cell, in ulps of the program's largest number.
     pub ulps: f64,
-    /// A smaller bound than `ulps`, in the same unit. It applies to freed numbers with more than `digits` binary
-    /// digits, and to a loss that is 0 up to rounding.
+    /// A smaller bound than `ulps`, in the same unit. This bound applies to freed numbers with more than `digits`
+    /// binary digits, and to a loss that is 0 up to rounding.
     pub few_ulps: f64,
     /// Maximum number of binary digits of a remainder that rounding leaves of a sum. Such a remainder has few digits,
     /// because it is a small multiple of a summand's ulp.
@@ -147,7 +147,7 @@ impl Watch {
         keep(&mut self.unrounded, other.unrounded);
     }
 
-    /// Adds the marks of jumps, given as their sum.
+    /// Adds a sum of marks of jumps.
     pub(crate) fn jumped(&mut self, travel: Travel, marks: u64) {
         self.path = match travel {
             Travel::Forward => self.path.wrapping_add(marks),

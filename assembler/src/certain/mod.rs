@@ -90,12 +90,12 @@ struct Analyzer<'m> {
     procedure: &'m Procedure,
     effects: &'m Effects,
     entry: Rc<KnownAtEntry>,
-    /// The abstract state after each reachable `from`, by the index of the instruction after it.
+    /// The abstract state after each reachable `from`, by the index of the instruction after the `from`.
     joins: HashMap<u32, KnownState>,
     exit: Option<KnownState>,
 }
 
-/// The continuation of the path that is being followed: at the next instruction, or nowhere.
+/// States whether a path continues at the next instruction.
 enum Continuation {
     On,
     /// The path ends here, or is continued later from the state after a `from`.
@@ -130,9 +130,9 @@ impl<'m> Analyzer<'m> {
         Some(())
     }
 
-    /// Follows the path from an instruction to the joins at its end, and merges the states on the path into the
-    /// states of these joins. Returns the joins whose states have changed: the paths from these joins must be
-    /// followed again.
+    /// Follows the path from an instruction to the next join. Merges the state at the end of the path, and the states
+    /// at its jumps, into the states of the joins that they reach. Returns the joins whose states have changed: the
+    /// paths from these joins must be followed again.
     fn walked(&mut self, start: u32, state: KnownState, work: &mut usize) -> Option<Vec<u32>> {
         let mut news = Vec::new();
         for (at, state) in self.follow_path(start, state, work, &mut |_, _, _, _| {})? {
@@ -194,7 +194,7 @@ impl<'m> Analyzer<'m> {
         Some(reached)
     }
 
-    /// Follows both outcomes of a `br`. If it may jump, the state after its `from` is added to `reached`.
+    /// Follows both outcomes of a `br`. If the `br` may jump, the state after its `from` is added to `reached`.
     fn part(
         &self,
         state: &mut KnownState,

@@ -281,8 +281,8 @@ impl KnownState {
     fn updated(&self, instruction: &Instruction, target: &Place, sources: &[Operand]) -> KnownValue {
         let old = self.value(target.base);
         match instruction.update {
-            // A `push`, `write` or `unread` moves the value and leaves 0. A `vacate` checks that it is 0, and
-            // an `erase` sets it to 0.
+            // A `push`, `write` or `unread` moves the target's value and leaves 0 in the target. A `vacate` checks that
+            // the target is 0, and an `erase` sets the target to 0.
             Update::Push | Update::Write | Update::Unread | Update::Vacate | Update::Erase => {
                 KnownValue::Known(0)
             }
@@ -411,7 +411,7 @@ fn compared(a: i64, b: i64) -> Mask {
     }
 }
 
-/// Returns the outcomes of the comparison with exchanged sides.
+/// Returns the outcomes of a comparison, given the outcomes `mask` of the comparison with exchanged sides.
 fn turned(mask: Mask) -> Mask {
     (mask & EQUAL) | if mask & BELOW != 0 { ABOVE } else { 0 } | if mask & ABOVE != 0 { BELOW } else { 0 }
 }

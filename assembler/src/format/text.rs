@@ -366,7 +366,7 @@ impl<'s> StatementText<'s> {
         }
     }
 
-    /// Writes `{a, b, …}` with the line breaks of the source, the lines aligned.
+    /// Writes `{a, b, …}` with the line breaks of the source, and aligns the lines.
     fn list(&mut self, values: &[Expression]) {
         self.push("{");
         let line_start = |out: &str| out.rfind('\n').map_or(0, |at| at + 1);

@@ -84,8 +84,8 @@ fn order(places: &[Placement]) -> Vec<usize> {
     places.iter().enumerate().map(from).collect()
 }
 
-/// Returns, for each place in the new order, the index of the group whose blank lines it gets. In a sequence
-/// of reversed statements, these are the blank lines at the mirrored place.
+/// Returns, for each place in the new order, the index of the group whose blank lines the place gets. In a sequence of
+/// reversed statements, these are the blank lines at the mirrored place.
 fn gap_order(places: &[Placement]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..places.len()).collect();
     let mut start = 0;
@@ -108,7 +108,8 @@ fn own_class(node: &StatementNode) -> Option<Class> {
     }
 }
 
-/// Returns, for each `local` and `delocal` by its group, the class that the other half of its pair states.
+/// Returns a map from the index of the group of each `local` and `delocal` to the class that the other half of its pair
+/// states.
 fn stated_classes(groups: &[StatementLines<'_>]) -> HashMap<usize, Option<Class>> {
     let mut open: HashMap<&CompactString, (usize, Option<Class>)> = HashMap::new();
     let mut classes = HashMap::new();

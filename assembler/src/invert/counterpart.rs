@@ -53,8 +53,8 @@ impl LinePairing<'_> {
                 }
                 self.line(a.exit.span, b.exit.span);
             }
-            // The head of a `for` is the first line in both texts. But the beginning of the original loop is
-            // undone at the end of the inverse loop, so these lines correspond.
+            // The head of a `for` is the first line in both texts. But the end of the inverse loop undoes the beginning
+            // of the original loop, so the last line of each text corresponds to the head of the other.
             (Statement::For(a), Statement::For(b)) if turned => {
                 self.line(a.counter.span, b.end);
                 self.line(a.end, b.counter.span);

@@ -1,5 +1,5 @@
-//! Warnings about comparisons whose outcome the text determines: comparisons of two numbers, or of a cell with
-//! itself. Named constants don't count as numbers, because their values may be changed.
+//! Warnings about comparisons whose outcome the text determines: comparisons of two numbers, or of a cell with itself.
+//! Named constants don't count as numbers, because a caller may supply other values for them.
 
 use reviver_isa::arith::Order;
 use reviver_isa::codes::ProblemCode;

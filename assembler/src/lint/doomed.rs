@@ -15,7 +15,7 @@ use crate::diagnostic::{Collection, Diagnostic};
 use crate::lower::Lowered;
 use crate::source::Span;
 
-/// Adds a warning for each certain error. Returns the globals that have warnings now, by their indices.
+/// Adds a warning for each certain error. Returns the indices of the globals that have such a warning.
 pub(super) fn globals(lowered: &Lowered, warnings: &mut Collection) -> HashSet<u32> {
     let mut spoken = HashSet::new();
     let mut said = HashSet::new();
@@ -121,8 +121,8 @@ type FindingWords = (String, &'static str, Option<u32>, &'static str);
 fn of_if(block: &Block, br: Option<u32>) -> FindingWords {
     const HELP: &str = "write a condition that is true after the first body and false otherwise: `fi` must hold exactly when the first body ran";
     let has_else = block.seams.len() > 2;
-    // If there is no `else`, control falls into the `fi` after the first body; if there is one, the first
-    // body jumps there.
+    // Without an `else`, control reaches the `fi` from above after the first body. With an `else`, the first body ends
+    // with a jump to the `fi`.
     let first_ran = br.is_some() == has_else;
     let (message, label) = match first_ran {
         true => ("this `fi` is false after the first body", "false whenever the first body has run"),

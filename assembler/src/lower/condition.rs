@@ -2,10 +2,10 @@
 //! itself. A condition with `and` or `or`, or a comparison of expressions, is tested by a *flag*: a frame
 //! variable that holds the condition's value.
 //!
-//! The flag is 0 except at a split or a join of control flow. A *split* sets the flag to the condition's
-//! value and branches on the flag. The branch on which the flag is 1 sets it to 0 again. A *join* is the
-//! mirror image. One of the branches that lead to the `from` sets the flag, and the `from` tests it. Then the
-//! condition is evaluated again, which must set the flag to 0; a `vacate` checks that.
+//! The flag is 0 except at a split or a join of control flow. A *split* sets the flag to the condition's value and
+//! branches on the flag. The path on which the flag is 1 sets the flag to 0 again. A *join* is the mirror image. One of
+//! the two paths that lead to the `from` sets the flag, and the `from` tests it. Then the condition is evaluated again,
+//! which must set the flag to 0; a `vacate` checks that.
 //!
 //! A split begins with a `vacate` of the flag. When running backward, the split is a join, and this `vacate` is
 //! the check at its end. So splits and joins are bijections, and a condition that contradicts the branch taken
@@ -42,15 +42,15 @@ pub(super) struct Guard {
 enum Testing {
     Simple(Test),
     Compound(Decision),
-    /// The condition of a `forgotten` join. Only the flag records the branch taken, and it is erased.
+    /// The condition of a `forgotten` join. Only the flag records the branch taken, and the flag is erased.
     Forgotten,
 }
 
 /// A condition with resolved operands.
 pub(super) struct ResolvedCondition {
     pub(super) predicate: Predicate,
-    /// The temporaries of each comparison, in order of the comparisons. Between two evaluations of the
-    /// condition, the variables of the temporaries may be used for other expressions.
+    /// The temporaries of each comparison, in order of the comparisons. The variables of the temporaries are released
+    /// between two evaluations of the condition, so other statements may use them.
     temporaries: Vec<Temporaries>,
 }
 
@@ -175,7 +175,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Emits the instruction that sets the flag of a join. The caller emits it on the branch on which the
+    /// Emits the instruction that sets the flag of a join. The caller emits this instruction on the path on which the
     /// join's condition is true.
     pub(super) fn raise(&mut self, guard: &Guard, span: Span) -> Flag {
         match guard.kind {
@@ -188,8 +188,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Emits a `from` that is reached by a jump if the condition has the value `jumped`, otherwise from
-    /// above. On the branch on which the condition is true, [`Lowering::raise`] has set the flag.
+    /// Emits a `from` that is reached by a jump if the condition has the value `jumped`, otherwise from above. On the
+    /// path on which the condition is true, [`Lowering::raise`] has set the flag.
     pub(super) fn join(&mut self, guard: &Guard, flag: Flag, jumped: bool, label: &'static str) -> u32 {
         match (&guard.kind, flag) {
             (Testing::Simple(test), _) => {

@@ -154,8 +154,7 @@ impl ProgramNumbers {
         };
         match number {
             Number::Int { value, .. } => match i64::try_from(value) {
-                // The conversion function accepts words of any width, so an error means that a literal is
-                // wider.
+                // The conversion function accepts every 64-bit word. A longer literal is converted as an f64.
                 Ok(value) => converted(value),
                 Err(_) => try_literal_bits(self.real, value as f64).map_err(|_| too_large(&value)),
             },

@@ -1,5 +1,5 @@
-//! Limits on copies. A body that is lowered more often than it is written (in a macro or by `uncompute`) is a
-//! copy, and the statements and instructions of copies are counted.
+//! Limits on copies. A copy is a body that is lowered again: the body of a macro at each use, or the body that an
+//! `uncompute` undoes. The statements and instructions of copies are counted.
 
 use std::collections::HashMap;
 use std::rc::Rc;

@@ -108,8 +108,8 @@ impl<'t> Lowering<'t> {
         }
     }
 
-    /// Returns what an argument denotes: a cell, an array or a constant. For another expression it is the
-    /// temporary that holds its value.
+    /// Returns what an argument denotes: a cell, an array or a constant. For any other expression, returns the
+    /// temporary that holds the expression's value.
     fn macro_argument(&mut self, argument: &Expression) -> Option<Meaning> {
         match self.evaluate(argument)? {
             Meaning::Computed(formula) => match self.spill(&formula, argument.span)? {

@@ -244,8 +244,8 @@ impl Lowering<'_> {
         Some(operands.iter().map(|(source, _)| source.class()).collect())
     }
 
-    /// Emits a branch half, even if its condition is invalid, because otherwise its partner would have an
-    /// unknown label.
+    /// Emits a branch half, even if its condition is invalid, because otherwise its partner would name an unknown
+    /// label.
     fn branch_half(&mut self, tree: &InstructionNode, partner: &Name, condition: &Condition, span: Span) {
         let at = self.code.here();
         let test = self.flat_test(condition).unwrap_or_else(|| {

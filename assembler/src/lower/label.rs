@@ -187,7 +187,7 @@ fn partner(
     match back {
         Some(_) if is_mutual => Ok(target.at),
         Some(_) => Err(Some(Box::new(one_sided(half, other)))),
-        // The other half names an unknown label, which is reported there.
+        // The other half names an unknown label, which is reported at that half.
         None => Err(None),
     }
 }

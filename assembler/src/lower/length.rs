@@ -1,4 +1,4 @@
-//! The expression `len(v)`. If v is a declared array, the length is a constant. If v is an array parameter, the
+//! The expression `len(v)`. If `v` is a declared array, the length is a constant. If `v` is an array parameter, the
 //! length is an additional parameter, which every call passes.
 
 use reviver_isa::codes::ProblemCode;

@@ -118,7 +118,7 @@ impl Reader<'_, '_> {
         let others = (rule as usize).checked_sub(1).and_then(|n| self.procedures.get(n));
         let others = others.map_or([].as_slice(), |tree| &tree.parameters);
         let both = self.tree.parameters.iter().zip(others).enumerate();
-        // If the parameters differ in other ways, the verifier reports that.
+        // If the parameters differ in other ways, the verifier reports the difference.
         for (n, (parameter, _)) in both.filter(|(_, (own, other))| own.rank == other.rank) {
             for length in lengths_of(n, parameter.rank) {
                 let (own, other) = ((self.number, length), (rule, length));

@@ -56,7 +56,7 @@ impl Lowering<'_> {
         self.end_local(tree, variable);
     }
 
-    /// Ends the name, and releases the variable.
+    /// Ends the scope of a local's name, and releases the local's variable.
     pub(super) fn end_local(&mut self, tree: &tree::Local, variable: u32) {
         self.current.scopes.remove(&tree.name.text);
         self.current.frame.release(&tree.name.text, variable);

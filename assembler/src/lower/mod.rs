@@ -169,7 +169,7 @@ struct Lowering<'t> {
     sources: &'t Sources,
     /// The temporaries of the expressions resolved so far. `None` where expressions aren't allowed.
     collected: Option<Temporaries>,
-    /// True if the current expression must be constant, so that functions of constants are computed here.
+    /// True if the current expression must be constant, so that functions of constants are computed during lowering.
     wants_constant: bool,
     /// The scopes of names in the procedures so far.
     scopes: Vec<NameScope>,

@@ -103,8 +103,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Returns the meaning of a binary operation. If both operands are constants, the result is computed here.
-    /// A constant that is added to an integer scalar becomes the offset of the scalar. Other expressions are
+    /// Returns the meaning of a binary operation. If both operands are constants, the result is computed during
+    /// lowering. A constant that is added to an integer scalar becomes the offset of the scalar. Other expressions are
     /// computed at run time.
     fn combine(
         &mut self,
@@ -194,8 +194,8 @@ impl Lowering<'_> {
         self.declared.register(name, span).or_else(|| self.unknown(name, span))
     }
 
-    /// Reports a stack used as an operand. The verifier would report it, too, but at the whole instruction;
-    /// here the place is that of the name.
+    /// Reports a stack used as an operand. The verifier would report the stack, too, but at the place of the whole
+    /// instruction. This error is at the place of the name.
     fn not_a_stack(&mut self, meaning: &Meaning, name: &str, (span, declared): (Span, Span)) -> Option<()> {
         let Meaning::Variable { base, .. } = meaning else { return Some(()) };
         match self.fact(*base) {

@@ -182,8 +182,8 @@ impl Lowering<'_> {
         Some(Meaning::Computed(Box::new(AppliedFunction { function, sources })))
     }
 
-    /// Returns the temporary for an expression. If the current statement has one for the same expression, it
-    /// is returned; otherwise a new one is added.
+    /// Returns the temporary for an expression. If the current statement already has a temporary for the same
+    /// expression, returns that temporary; otherwise adds a new one.
     pub(super) fn spill(&mut self, formula: &AppliedFunction, span: Span) -> Option<Source> {
         if self.collected.is_none() {
             return self.not_constant(span);

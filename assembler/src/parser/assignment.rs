@@ -21,8 +21,7 @@ enum AssignmentSign {
     Becomes,
     /// The signs `+=`, `-=`, `^=`
     Updates(Update),
-    /// The sign `*=`, or another sign that no reversible update performs, with the function that the sign
-    /// denotes.
+    /// The sign `*=`, or another sign for which there is no reversible update, with the function that the sign denotes.
     Applies(Function),
     /// The signs `++` and `--`
     Steps(Update),

@@ -136,7 +136,7 @@ impl<'t> Parser<'t> {
         Ok(Name { text, span })
     }
 
-    /// Returns the text of a name. All uses of the name in expressions of the file share it.
+    /// Returns the text of a name. All uses of the name in expressions of the file share this text.
     pub(super) fn shared(&mut self, text: &'t str) -> Rc<CompactString> {
         Rc::clone(self.names.entry(text).or_insert_with(|| Rc::new(text.into())))
     }

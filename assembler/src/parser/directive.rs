@@ -217,7 +217,7 @@ impl<'t> Parser<'t> {
         Ok(Initial::Each(values))
     }
 
-    /// Skips line ends inside of braces. A comment there becomes a separate line before the statement.
+    /// Skips line ends inside of braces. A comment inside of the braces becomes a separate line before the statement.
     fn skip_lines(&mut self) {
         while matches!(self.current.kind, TokenKind::Newline | TokenKind::Comment) {
             let span = self.here();

@@ -169,7 +169,8 @@ impl<'t> Parser<'t> {
         last
     }
 
-    /// Reports a label before something that isn't an instruction. Returns true if a block ends here.
+    /// Reports a label before something that isn't an instruction. Returns true if the current word ends a block or a
+    /// part of one.
     fn refuse_label(&mut self, label: Span) -> bool {
         let ends = self.terminator().is_some();
         if ends || self.at(TokenKind::Directive) {

@@ -529,7 +529,7 @@ fn the_halves_of_a_pair_are_at_their_keywords() {
     let looped = format!("{inout}from s == 0\n add s, 1\nloop\n neg n\nuntil s == 9\n");
     assert_eq!(pairs(&looped), [(4, 6), (6, 2)]);
     assert_eq!(pairs(&format!("{inout}for i in 0..n\n add s, i\nrof\n")), [(2, 4), (4, 2)]);
-    // The same words in the opposite direction.
+    // In `uncompute`, the same words have their branch pairs in the opposite direction.
     let undone = format!(
         "{inout}compute\n if s < 3\n  neg n\n else\n  not n\n fi s < 3\napply\n swap n, s\nuncompute\n"
     );

@@ -89,9 +89,9 @@ impl<'m> Machine<'m> {
         Ok(())
     }
 
-    /// Runs main from one end to the other. Seen in the direction of the run, a `br` jumps if its condition
-    /// is true. It traps if the condition at its partner is false. A `from` that is reached without a jump
-    /// traps if its condition is true.
+    /// Runs main from one end to the other. Seen in the direction of the run, a `br` jumps if its condition is true.
+    /// The `br` traps if the condition at its partner is false. A `from` that is reached without a jump traps if its
+    /// condition is true.
     fn walk(&mut self, backward: bool) -> Result<(), Trap> {
         let main = &self.module.procedures[0];
         let (mut at, end) = if backward { (main.exit, main.entry) } else { (main.entry, main.exit) };
@@ -123,8 +123,9 @@ impl<'m> Machine<'m> {
     }
 }
 
-/// Runs a text forward and then backward, and backward and then forward, from every state in a cube. Checks
-/// that the state is restored. Returns the numbers of runs in both directions that reached the end.
+/// Runs a text forward and then backward, and backward and then forward, from every state in which each name has a
+/// value from -4 to 4. Checks that each run back restores the state. Returns how many forward runs and how many
+/// backward runs from these states reached the end.
 fn round_trip(text: &str, names: &[&str]) -> (usize, usize) {
     let module = module(text);
     let mut through = [0, 0];

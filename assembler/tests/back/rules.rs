@@ -170,7 +170,7 @@ fn index(cell: Option<Base>, offset: i64) -> Term {
     Term { cell, offset }
 }
 
-/// An error message, and the change of a module that causes it.
+/// An error message, and a change of a module that causes this error.
 type Change = (&'static str, fn(&mut Module));
 
 /// Returns a declared stack that is an input.

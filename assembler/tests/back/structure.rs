@@ -108,7 +108,7 @@ fn the_innermost_block_is_found() {
     }
 }
 
-/// An error message, and the change of a structure that causes it.
+/// An error message, and a change of a structure that causes this error.
 type Lie = (&'static str, fn(&mut Structure));
 
 fn kind(structure: &mut Structure, wanted: fn(&BlockKind) -> bool) -> &mut Block {

@@ -240,7 +240,7 @@ pub fn clear(console: &mut Console, _: CommandRow, rest: &str) -> CommandResult 
     Ok(Outcome::Deleted(ids.len()))
 }
 
-/// Parses the number of a point, and returns the text after it.
+/// Parses the number of a point. Returns the number, and the text after the number.
 fn point(row: CommandRow, rest: &str) -> Result<(u32, &str), CommandError> {
     let (id, rest) = split_word(row.something(rest, "the number of a breakpoint or watchpoint")?);
     Ok((row.number(id)?, rest))
@@ -335,7 +335,7 @@ fn window(
     Ok(Outcome::Array(array))
 }
 
-/// Returns the bits of an element as text, or `None` unless the layout requests bits.
+/// Returns the bits of an element as text. Returns `None` if the layout doesn't request bits.
 fn in_layout(session: &Session, element: &str, layout: PrintFormat) -> Result<Option<String>, SessionError> {
     if layout.format == Notation::Signed {
         return Ok(None);
@@ -366,7 +366,7 @@ pub fn undisplay(console: &mut Console, row: CommandRow, rest: &str) -> CommandR
     Ok(Outcome::Nothing)
 }
 
-/// Parses a cell and an optional number after it.
+/// Parses a cell, and a number that may follow the cell.
 fn cell_and_number(row: CommandRow, rest: &str, default: usize) -> Result<(&str, usize), CommandError> {
     let rest = row.something(rest, "a cell")?;
     match rest.rsplit_once(char::is_whitespace) {
@@ -378,7 +378,7 @@ fn cell_and_number(row: CommandRow, rest: &str, default: usize) -> Result<(&str,
 }
 
 pub fn why(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {
-    /// Default depth of the answer: the number of links from the value to its furthest origins.
+    /// Default depth of the answer: maximum number of links from the value to an origin.
     const LINKS: usize = 2;
     // A cell may itself be called `all`.
     let asked = rest.strip_suffix("all").filter(|before| before.ends_with(char::is_whitespace));

@@ -18,8 +18,8 @@ impl Command {
         }
     }
 
-    /// Returns `rest`. If `rest` is empty, returns the error that the command takes an argument; `what` describes
-    /// the argument.
+    /// Returns `rest`. If `rest` is empty, returns the error that an argument is missing; `what` describes this
+    /// argument.
     pub fn something<'a>(&self, rest: &'a str, what: &str) -> Result<&'a str, CommandError> {
         match rest {
             "" => Err(self.wrong(format!("`{}` takes {what}", self.name))),
@@ -65,7 +65,7 @@ impl Command {
     /// Parses a place and the options of a point: `PLACE if CONDITION log MESSAGE`. Each part may be missing.
     ///
     /// # Errors
-    /// The message contains an `if`; the user may have meant it as the condition.
+    /// The log message contains an `if`; the user may have meant this `if` as the beginning of the condition.
     pub fn point_options<'a>(&self, rest: &'a str) -> Result<(&'a str, PointOptions), CommandError> {
         let (rest, log) = split_at_word(rest, "log");
         let (place, condition) = split_at_word(rest, "if");

@@ -82,7 +82,7 @@ fn range(
 }
 
 /// Returns the line that a text names. A line number names its line, even if the line has no instructions. Any
-/// other text names a place; its line is returned.
+/// other text must name a place; the line of this place is returned.
 fn named_line(session: &Session, text: &str) -> Result<Line, CommandError> {
     session.line_named(text)?.map_or_else(|| line_of(session, text), Ok)
 }
@@ -128,7 +128,8 @@ pub fn info_line(console: &mut Console, _: CommandRow, rest: &str) -> CommandRes
     Ok(Outcome::Line { name: session.listing().name(line), instructions: instructions(session, found) })
 }
 
-/// Returns the machine's instructions, each with the statement that it belongs to.
+/// Returns the machine's instructions at the code indices `which`, each with the source line and the statement to
+/// which the instruction belongs.
 fn instructions(session: &Session, which: impl Iterator<Item = u32>) -> Vec<InstructionLine> {
     let (program, listing, next) = (session.program(), session.listing(), session.next_instruction());
     let which: Vec<u32> = which.collect();

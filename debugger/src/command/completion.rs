@@ -77,8 +77,8 @@ fn row(command: &'static Command, rest: &str) -> &'static Command {
     }
 }
 
-/// Returns the start of the last word, in bytes, and the file names that complete it. If the folder can't be read,
-/// there are none.
+/// Returns the start of the last word, in bytes, and the file names that complete this word. If the folder can't
+/// be read, returns no file names.
 #[cfg(feature = "terminal")]
 fn files(typed: &str) -> (usize, Vec<String>) {
     use reviver_escape::line as escaped_line;

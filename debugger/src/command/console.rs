@@ -185,10 +185,10 @@ pub(super) type CommandResult = Result<Outcome, CommandError>;
 /// The row of the command being executed.
 pub(super) type CommandRow = &'static Command;
 
-/// Defines a table of commands. The macro takes the variant of [`CommandAction`], the documentation and the
-/// name of the table, a prefix for the usage texts, and the rows in groups. If the label for the key bar
-/// differs from the command's name, it follows `as`. If the first argument selects different actions, the row
-/// ends with a list of these arguments and their help.
+/// Defines a table of commands. The macro takes the variant of [`CommandAction`], the documentation and the name
+/// of the table, a prefix for the usage texts, and the rows in groups. In a row, the label for the key bar follows
+/// `as` if it differs from the command's name. If the first argument selects different actions, the row ends with
+/// a list of these arguments and their help.
 macro_rules! commands {
     ($on:ident $(#[$doc:meta])+ $table:ident $before:literal $($group:ident {$(
         $name:literal $(as $word:literal)? [$($alias:literal),*] $usage:literal $argument:expr => $action:expr, $help:literal
@@ -231,7 +231,7 @@ pub struct InstructionLine {
     /// A description of the instruction's part of the statement, such as `compute m[i] * x`. `None` if the
     /// statement consists of this single instruction.
     pub words: Option<String>,
-    /// True for the next instruction in the direction of time.
+    /// True for the instruction that the next forward step executes.
     pub is_next: bool,
 }
 
@@ -263,7 +263,7 @@ pub enum Outcome {
     Difference(Box<TimePointDifference>),
     /// A table of values at each arrival at a place.
     Trace(Trace),
-    /// A cell was set, or had the value already.
+    /// A cell was set to a value, or already had this value.
     Edited {
         /// The cell with its old and new value.
         edit: Edit,
@@ -462,7 +462,8 @@ impl CommandError {
     }
 }
 
-/// Returns the command that selects the frame `outward` calls further out, or further in if negative.
+/// Returns the command that selects the frame `outward` calls further out. If `outward` is negative, the frame is
+/// `-outward` calls further in.
 fn selecting(outward: isize) -> String {
     let name = if outward < 0 { "down" } else { "up" };
     match outward.unsigned_abs() {
@@ -478,15 +479,16 @@ pub(super) struct Listed {
     /// The time point, and the depth of the selected frame, at which the lines were printed.
     pub(super) at: (TimePoint, usize),
     pub(super) file: u32,
-    /// The first of the printed lines (`first`), and the line after the last one (`end`).
+    /// Number of the first printed line.
     pub(super) first: u32,
+    /// Number of the line after the last printed line.
     pub(super) end: u32,
 }
 
 /// Draws pictures for the command `picture`. A picture shows the screen that displays the session, or a
 /// freshly opened screen if there is none.
 pub trait Painter: std::fmt::Debug + Send {
-    /// Draws a session as a text in SVG. `options` are the arguments of `command`; errors in them are
+    /// Draws a session as a text in SVG. `options` are the arguments of `command`. Errors in the options are
     /// reported with the command's usage.
     ///
     /// # Errors

@@ -68,7 +68,8 @@ impl Console {
     }
 
     /// Records an `ignore` command for each point whose ignore count has changed. The transcript needs these
-    /// commands after an interrupted movement, because a replay executes a `goto` instead, which counts no hits.
+    /// commands after an interrupted movement: instead of the movement, a replay executes a `goto`, which counts
+    /// no hits.
     fn ignore_as_now(&mut self, before: &[(u32, u64)]) {
         let changed = ignored(&self.session).into_iter().filter(|now| !before.contains(now));
         self.transcript.extend(changed.map(|(id, count)| format!("ignore {id} {count}")));

@@ -13,9 +13,9 @@ pub(super) struct OpenScripts {
 }
 
 impl OpenScripts {
-    /// Maximum nesting depth (`DEEPEST`), and maximum number of commands that all nested scripts together may
-    /// execute (`MOST_NESTED`).
+    /// Maximum nesting depth of scripts.
     const DEEPEST: usize = 10;
+    /// Maximum number of commands that all nested scripts together may execute.
     const MOST_NESTED: usize = 100_000;
 
     /// Begins the execution of a script.

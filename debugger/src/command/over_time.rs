@@ -6,8 +6,9 @@ use super::console::{CommandResult, CommandRow, Console, Outcome};
 use crate::format::PrintFormat;
 use crate::session::{SessionError, TimePointName};
 
-/// Number of rows of a `trace` table: the default (`ROWS`), and the maximum that a user can request.
+/// Default for the maximum number of rows of a `trace` table.
 const ROWS: usize = 100;
+/// Maximum number of rows of a `trace` table that a user can request.
 const MOST_ROWS: usize = 1_000_000;
 
 pub fn diff(console: &mut Console, row: CommandRow, rest: &str) -> CommandResult {

@@ -45,8 +45,8 @@ pub fn unplot(console: &mut Console, _: CommandRow, rest: &str) -> CommandResult
     if rest.is_empty() {
         console.plots.clear();
     } else {
-        // If the cell is a variable of a call that has ended, its name can't be resolved, so the names are
-        // compared.
+        // The cell may be a variable of a call that has ended, so that its name can't be resolved. In that case,
+        // the names are compared.
         let target = target(console, rest).ok();
         let is_meant = |(name, plotted): &(String, Target)| match target {
             Some(target) if console.plots.iter().any(|(_, other)| *other == target) => *plotted == target,

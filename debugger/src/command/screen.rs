@@ -67,7 +67,7 @@ pub enum TourTurn {
     Next,
     /// Shows the previous page of the tour.
     Back,
-    /// Ends the tour. The panes use the rows of the tour again.
+    /// Ends the tour. The panes get the screen rows of the tour back.
     Leave,
 }
 

@@ -15,8 +15,8 @@ use crate::view::cells::{ArrayFacts, CellsPane};
 
 commands! {
     Session
-    /// Every topic, in alphabetical order. If several topics begin with an abbreviation, it is an alias of the
-    /// topic that gdb prints for it.
+    /// Every topic, in alphabetical order. If an abbreviation is the beginning of several topics, it is an alias
+    /// of the topic that gdb prints for it.
     TOPICS "info "
     Topics {
     "arrays" [] "" ArgumentKind::None => arrays,

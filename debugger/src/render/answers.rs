@@ -17,7 +17,7 @@ use crate::view::timeline::{Events, Happening};
 
 impl RenderedText<'_> {
     /// Renders the links whose parent is `parent`, and recursively the links below them. `reported` has the
-    /// indentation depth, and a flag that is true if writes that only moved a value are listed, too.
+    /// indentation depth, and a flag. The flag is true if writes that only moved a value are listed, too.
     pub(super) fn origins(&mut self, chain: &[ValueOrigin], parent: Option<usize>, reported: (usize, bool)) {
         let (depth, all) = reported;
         let indent = "  ".repeat(depth);

@@ -14,8 +14,8 @@ use crate::view::cells::{ArrayView, CellView, CellsPane};
 use crate::view::code::{Bracket, BracketPart, CodeLine, CodePane};
 use crate::view::stack::{ArgumentView, FrameView};
 
-/// Maximum width of an instruction, in columns, for which the statement next to it is aligned with the other
-/// statements.
+/// Maximum width of the instruction column, in columns of the terminal. After a wider instruction, the statement
+/// isn't aligned with the other statements.
 const WIDEST_INSTRUCTION: usize = 36;
 
 impl RenderedText<'_> {

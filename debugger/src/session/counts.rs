@@ -24,9 +24,9 @@ const STEPS_PER_TIME_POINT: u64 = 16;
 pub const MOST_COUNTED: u64 = 1 << 19;
 
 impl Session {
-    /// Updates the execution counts of all lines to the current step. Returns false if that would visit more than
-    /// `most` time points, would execute too many steps, or was interrupted. Then there are no counts for the
-    /// current step.
+    /// Updates the execution counts of all lines to the current step. Returns false if the count would visit more
+    /// than `most` time points, would execute too many steps, or was interrupted. In these cases, there are no
+    /// counts for the current step.
     pub fn count_lines(&mut self, most: u64) -> bool {
         if self.counts.plan.is_none() {
             self.counts.plan = Some(Arc::new(LinePlan::new(self.memory.program(), &self.listing)));

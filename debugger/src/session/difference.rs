@@ -27,7 +27,7 @@ pub enum TimePointName {
     End,
     /// A step of the current branch, by its number.
     Step(i64),
-    /// Position in the whole branch, from 0 to 100.
+    /// Position in the span of the current branch, in percent: 0 is the first step, 100 the last step.
     Percent(f64),
     /// A mark, by its name.
     Mark(String),
@@ -243,8 +243,8 @@ impl Session {
         }
     }
 
-    /// If the session has just passed a step that wrote a wanted cell, records this step as the cell's last write
-    /// and returns true.
+    /// If the session has just passed a step that wrote one of the `wanted` cells, records this step as the cell's
+    /// last write and returns true.
     fn settle_writer(&mut self, wanted: &Wanted, direction: Travel, found: &mut TimePointDifference) -> bool {
         let Holder::Cells(set) = wanted.holder else { return true };
         let Some(touch) = self.writes_passed(set, direction).pop() else { return false };

@@ -8,8 +8,8 @@ use crate::memory::Cell;
 use crate::outcome::Touch;
 
 impl Session {
-    /// Returns the effects of the last step of the last movement, cell by cell. To determine them, the
-    /// session executes that step again.
+    /// Returns the effects, cell by cell, of the step that the session executed last. To determine these effects,
+    /// the session executes the step again.
     pub fn footprint(&mut self) -> &[Touch] {
         let (here, facing) = (self.timeline.time_point(), self.facing);
         let known =

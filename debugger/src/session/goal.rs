@@ -9,8 +9,9 @@ use crate::outcome::{Printed, Reason};
 
 /// Minimum number of steps between two checks of the interrupt flag.
 const SLICE: u64 = 1 << 20;
-/// Number of steps between two checks of the interrupt flag per cell of the state, for runs of native code. At each
-/// check, native code copies all cells; with this number, the copies take little time compared to the steps.
+/// For runs of native code: number of steps, per cell of the state, between two checks of the interrupt flag. At
+/// each check, native code copies all cells; with this number of steps, copying takes little time compared to the
+/// steps.
 const STEPS_PER_CELL: u64 = 16;
 /// Maximum number of steps between two checks, so that an interrupt takes effect quickly. If native code can't
 /// execute the steps, they are interpreted, which takes some hundredths of a second for this number.

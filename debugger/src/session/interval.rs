@@ -19,7 +19,7 @@ pub(super) enum Skip {
     Interrupted,
 }
 
-/// The stops of a scan for a run in the opposite direction. They are computed when they are needed first.
+/// The stops of a scan for a run in the opposite direction. They are computed on first use.
 pub(super) struct OppositeScan {
     plan: Option<Option<Stops>>,
     /// The step at the near end of an interval that contains a reason to stop. This interval isn't checked
@@ -34,7 +34,7 @@ impl OppositeScan {
 }
 
 impl Session {
-    /// Skips the next interval if it contains no reason to stop and fits into the remaining steps.
+    /// Skips the next interval if it contains no reason to stop and has at most `left` steps.
     pub(super) fn skip_interval(&mut self, scan: &Scan, left: u64, opposite: &mut OppositeScan) -> Skip {
         let Some(start) = self.timeline.branch().interval(scan.travel) else { return Skip::Nothing };
         let here = self.state().step;
@@ -78,8 +78,8 @@ impl Session {
         (!goals.is_empty()).then(|| Stops::new(self.program(), goals))
     }
 
-    /// Returns the nodes of all calls of the procedure that the frame at a call depth has called. The nodes are for
-    /// both directions of travel.
+    /// Returns the nodes of all call instructions for the called procedure, in both directions of travel. The
+    /// called procedure is that of the open call in the frame at call depth `depth`.
     fn calls_of(&self, depth: usize) -> Vec<Node> {
         let open = self.state().calls.get(depth).and_then(|record| self.memory.program().callee(record.site));
         let sites = 0..self.program().module().code.len() as u32;

@@ -25,8 +25,8 @@ pub(super) struct LinePlan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LineEntry {
     pub line: usize,
-    /// True if the node is the one just after the first instruction of the line, false if this instruction comes
-    /// next at the node. If the line begins with a join, the node is after the join.
+    /// True if the node is directly after the first instruction of the line; false if the node is directly before
+    /// it. If the line begins with a join, the node is after the join.
     pub is_behind: bool,
 }
 

@@ -149,8 +149,9 @@ pub struct Session {
     marks: BTreeMap<String, TimePoint>,
     /// The fences of each branch: steps at which travel stops.
     fences: BTreeMap<BranchNumber, BTreeSet<i64>>,
-    /// For `undo`: the time point before each movement. For `redo`: the time point before each undo.
+    /// The time point before each movement, for `undo`. The last movement is last.
     undo: VecDeque<TimePoint>,
+    /// The time point before each undo, for `redo`. The last undo is last.
     redo: Vec<TimePoint>,
     events: EventLog,
     /// Maximum distance from step 0 of the timeline, in steps.
@@ -371,13 +372,14 @@ impl Session {
         }
     }
 
-    /// Returns the code index of the instruction that the next step forward executes, or `None` at the end.
+    /// Returns the code index of the instruction that the next step forward executes. Returns `None` at the end of
+    /// the program.
     pub fn next_instruction(&self) -> Option<u32> {
         self.instruction(Travel::Forward)
     }
 
     /// Returns the code index of the instruction that the next step in a direction executes or undoes. Returns
-    /// `None` if the program begins or ends here.
+    /// `None` if the program has no further step in this direction.
     pub fn instruction(&self, travel: Travel) -> Option<u32> {
         instruction_at(self.program(), self.state(), travel)
     }

@@ -177,7 +177,7 @@ impl Session {
         self.add_point(Trigger::Watch { watched, watch, scope }, name, options)
     }
 
-    /// Returns the cells or the expression that a watchpoint on a text would watch.
+    /// Returns the cells or the expression that would be watched by a watchpoint for `text`.
     ///
     /// # Errors
     /// The text can't be watched.
@@ -185,7 +185,8 @@ impl Session {
         self.watchable(text).map(|(watched, _)| watched)
     }
 
-    /// Returns the cells or the expression that a watchpoint on a text would watch, and a name for messages.
+    /// Returns the cells or the expression that would be watched by a watchpoint for `text`, and a name for
+    /// messages.
     fn watchable(&self, text: &str) -> Result<(WatchedPlace, String), SessionError> {
         let expression = ConsoleExpression::parse(text)?;
         if let Some((cells, name)) = self.cells_of(&expression)? {

@@ -1,5 +1,5 @@
-//! Samples for plots: the minimum and the maximum of cells in each of many equal parts of a branch. Every write is
-//! observed if observing takes no longer than executing the steps. If there are more writes, only the writes in
+//! Samples for plots: the minimum and the maximum of cells in each of many equal parts of a branch. If observing
+//! every write takes no longer than executing the steps, every write is observed. Otherwise only the writes in
 //! windows are observed. Windows are short intervals at irregular distances. At regular distances, a fast
 //! oscillation could look like a slow one (aliasing).
 

@@ -95,8 +95,8 @@ impl Session {
             }
             Err(trap) => {
                 let mut explanation = explain::explain(self.program(), self.state(), trap);
-                // A step before the origin of an edited branch was never executed there, so no history can
-                // undo it.
+                // A step before the origin of an edited branch was never executed on that branch, so no history
+                // can undo the step.
                 if trap.cause == Cause::Irreversible && self.time_point().branch > 0 {
                     explanation
                         .notes
@@ -139,7 +139,8 @@ impl Session {
         }
     }
 
-    /// Returns the nodes from which a step leaves the procedure that the frame at a call depth has called.
+    /// Returns the nodes from which a step leaves the called procedure. The called procedure is that of the open
+    /// call in the frame at call depth `depth`.
     fn exits(&self, depth: usize) -> Vec<Node> {
         let Some(record) = self.state().calls.get(depth) else { return Vec::new() };
         let callee = self.memory.program().callee(record.site);

@@ -47,8 +47,8 @@ pub(super) struct Wanted {
 }
 
 impl Session {
-    /// Returns the direction and the bound of the past, as seen from the current step: of adjoints if
-    /// `of_adjoints`, otherwise of values.
+    /// Returns the past as seen from the current step: the past of adjoints if `of_adjoints` is true, otherwise
+    /// the past of values.
     pub(super) fn past(&self, of_adjoints: bool) -> PastOfCell {
         let branch = self.timeline.branch();
         match of_adjoints {
@@ -156,9 +156,9 @@ impl Session {
         code.filter(|(_, i)| moves(i.update, Class::Int).is_some()).map(|(at, _)| at).collect()
     }
 
-    /// Returns a cell of the location `holder`, if the step from a node writes this cell. For an entry of a stack
-    /// or a tape, returns the cell between which and the entry the step moves a value. Returns `None` if the step
-    /// doesn't write the location.
+    /// Returns a cell of the location `holder`, if the step from a node writes this cell. If the location is an
+    /// entry of a stack or a tape, returns the cell from or to which the step moves the entry's value. Returns
+    /// `None` if the step doesn't write the location.
     pub(super) fn writes_to(&self, node: Node, holder: Holder) -> Option<Cell> {
         let cells = match holder {
             Holder::Cells(cells) => cells.resolve(&self.memory, self.state())?,

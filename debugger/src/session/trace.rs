@@ -1,6 +1,6 @@
 //! Tables of the values of expressions, with a row for each visit of a place. To fill a table, the session runs
-//! from the first reached step of the branch to the end of the branch. Then it returns to the time point at which
-//! it was.
+//! from the first reached step of the branch to the end of the branch. The session then returns to its previous
+//! time point.
 
 use reviver_vm::Travel;
 use reviver_vm::stops::{Node, Stops};

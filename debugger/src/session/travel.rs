@@ -141,7 +141,7 @@ impl Session {
         }
     }
 
-    /// Makes the end of the current branch known. If necessary, the session runs to the end.
+    /// Finds the end of the current branch. If the end isn't known yet, the session runs to the end.
     fn find_end(&mut self, printed: &mut Printed) -> Reason {
         match self.timeline.branch().end(Travel::Forward) {
             Some(_) => Reason::Arrived,
@@ -183,8 +183,8 @@ impl Session {
         self.within_limit(bound).abs_diff(here)
     }
 
-    /// Returns the reason for stopping at the step limit. If the history begins or ends at the same step, that is
-    /// the reason instead of the limit.
+    /// Returns the reason for stopping at the step limit. If the history begins or ends at the same step, returns
+    /// this beginning or end as the reason instead.
     pub(super) fn at_limit(&mut self, travel: Travel) -> Reason {
         if self.instruction(travel).is_some() {
             return Reason::StepLimit;
@@ -193,7 +193,7 @@ impl Session {
         self.paused(outcome, travel, &mut Printed::default()).unwrap_or(Reason::StepLimit)
     }
 
-    /// Switches to the branch that the current one left, at its last position.
+    /// Switches to the branch that the current branch left, at the last position on that branch.
     ///
     /// # Errors
     /// The current branch is the program's own.
@@ -203,7 +203,7 @@ impl Session {
         Ok(self.ended(from, Travel::Forward, arrived()))
     }
 
-    /// Switches to another branch, at its last position.
+    /// Switches to another branch, at the last position on that branch.
     ///
     /// # Errors
     /// There is no such branch.

@@ -48,8 +48,8 @@ enum SeenPlace {
     },
 }
 
-/// An observation of a step that triggered a watchpoint. `from` and `to` are the values before and after the step,
-/// in the order of travel. `verdict` is the effect of the point.
+/// A step that triggered a watchpoint, with the observation before the step. `from` and `to` are the values before
+/// and after the step, in the order of travel. `verdict` has the results of the point's condition and message.
 struct SeenChange {
     seen: Seen,
     from: Option<Computed>,
@@ -242,8 +242,9 @@ impl Session {
         }
     }
 
-    /// Describes the effect on a watched object of the step just executed from `node`. The values of `change`
-    /// are in the order of travel; in the result they are in the order of time.
+    /// Describes the effect of one step on the watched cell or expression of `change`. The step began at `node`
+    /// and was just executed. The values in `change` are in the order of travel; in the result, the earlier value
+    /// in time is first.
     fn touch(&self, change: &SeenChange, node: Node, travel: Travel) -> Touch {
         let (cell, name, access) = match change.seen.what {
             SeenPlace::Cell { cell, read, written, .. } => {
@@ -259,8 +260,8 @@ impl Session {
         self.touch_named((cell, name), access, (text(change.from), text(change.to)), node, travel)
     }
 
-    /// Describes the effect on a cell of the step just executed from `node`. The values `from` and `to` are
-    /// in the order of travel; in the result they are in the order of time.
+    /// Describes the effect of one step on `cell`. The step began at `node` and was just executed. The values
+    /// `from` and `to` are in the order of travel; in the result, the earlier value in time is first.
     pub(super) fn touch_of(
         &self,
         cell: Cell,
@@ -298,7 +299,7 @@ impl Session {
             read,
             step: self.step_number() - back,
             at,
-            // In the order of time, the instruction is inverted if the machine runs inverted.
+            // As executed forward in time, the instruction is inverted if the machine runs inverted.
             instruction: spell(self.program(), at, node.backward != (travel == Travel::Backward)),
             line: self.listing.line(at),
         }

@@ -14,15 +14,16 @@ use crate::memory::Cell;
 use crate::outcome::{OriginCause, Touch, ValueOrigin, WriteRole};
 use crate::question::{Holder, PastOfCell, PastQuestion, StoreEntry};
 
-/// Maximum numbers of links in an answer: of links to writes that compute a value (`MOST_LINKS`), and of links to
-/// writes that only move a value (`MOST_MOVES`). One line of the answer summarizes all moves of a value.
+/// Maximum number of links in an answer that lead to writes that compute a value.
 const MOST_LINKS: usize = 64;
+/// Maximum number of links in an answer that lead to writes that only move a value. One line of the answer
+/// summarizes all moves of a value.
 const MOST_MOVES: usize = 1_000;
 
 impl Session {
-    /// Finds the origin of a cell's value: the instruction that wrote it last, the values from which it was
-    /// computed, and their origins, up to `depth` links away. A single sweep finds all of them. It runs backward in
-    /// time for a value, and toward the origin of the branch for an adjoint.
+    /// Finds the origin of a cell's value: the instruction that wrote the cell last, the values from which this
+    /// instruction computed the value, and their origins, up to `depth` links away. A single sweep finds all of
+    /// them. The sweep runs backward in time for a value, and toward the origin of the branch for an adjoint.
     ///
     /// # Errors
     /// There is no such cell, or no memory for a copy of the state.
@@ -117,7 +118,7 @@ impl Session {
         }
     }
 
-    /// Answers a question about a cell: the step from `node` has written it.
+    /// Answers a question about the cell `cell`, which the step from `node` has written.
     fn explain(&self, inquiry: &mut Inquiry, question: &Wanted, cell: Cell, node: Node) {
         let mut write =
             self.touch_beyond(cell, node, inquiry.chain.get(question.link), inquiry.past.direction);
@@ -220,9 +221,9 @@ struct Inquiry {
     past: PastOfCell,
     /// Maximum number of links from the original question to an answer.
     deepest: usize,
-    /// Number of links for which the sweep has searched so far: of links to writes that compute a value (`links`),
-    /// and of links to writes that only move a value (`moves`).
+    /// Number of links to writes that compute a value. Only links that the sweep has searched so far are counted.
     links: usize,
+    /// Number of links to writes that only move a value, counted like `links`.
     moves: usize,
 }
 

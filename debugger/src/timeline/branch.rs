@@ -45,8 +45,9 @@ struct BranchSide {
 }
 
 impl BranchSide {
-    /// Returns the number of steps from `distance` to the next pause of the run. At a pause, calls are counted and,
-    /// if `keeps` is true, a checkpoint may be kept. `distance` is counted from the origin, in steps.
+    /// Returns the number of steps from `distance` to the next pause of the run. At a pause, calls are counted. If
+    /// `keeps` is true, a checkpoint may be kept at the pause, too. `distance` is counted from the origin, in
+    /// steps.
     fn steps_to_look(&self, distance: u64, keeps: bool) -> u64 {
         let count = self.census.as_ref().map(Census::due);
         let due = count.into_iter().chain(keeps.then(|| self.checkpoints.due()));
@@ -213,9 +214,9 @@ impl Branch {
         Ok(branch)
     }
 
-    /// Returns the record of this branch for a branch that begins here. Returns `None` if this branch has lost no
-    /// bits. Also returns `None` if this branch has executed steps of derivative rules: these steps have no
-    /// counterpart on the new branch, so the step numbers of the two branches wouldn't match.
+    /// Returns the record of this branch for a branch that begins at the current step. Returns `None` if this
+    /// branch has lost no bits. Also returns `None` if this branch has executed steps of derivative rules: these
+    /// steps have no counterpart on the new branch, so the step numbers of the two branches wouldn't match.
     fn past(&self) -> Result<Option<EarlierBranch>, OutOfMemory> {
         let number = self.state().own_steps();
         let usable = !self.is_lossless() && number != 0 && self.state().rule_steps == 0;
@@ -226,8 +227,8 @@ impl Branch {
     }
 
     /// Copies the branch with its checkpoints, for use as the record of an earlier branch. The copy is at its
-    /// origin and has no window. Its residues contain only what steps lose. They may use half of the memory for
-    /// residues; the later branch uses the other half.
+    /// origin and has no window. The copy's residues contain only the bits that steps lose. They may use half of
+    /// the memory limit for residues; the later branch uses the other half.
     ///
     /// # Errors
     /// There is no memory for another copy of the origin.
@@ -259,8 +260,8 @@ impl Branch {
     }
 
     /// Returns the residues of steps that lead from the origin to a step that the branch has reached, and the
-    /// distance from the origin at which these residues begin. If the window is full, they begin with its newer
-    /// half.
+    /// distance from the origin at which these residues begin. If the window is full, the residues begin where its
+    /// newer half begins.
     ///
     /// # Errors
     /// There is no memory to execute the interval again.
@@ -299,8 +300,8 @@ impl Branch {
         (self.offset - behind.reached as i64, self.offset + ahead.reached as i64)
     }
 
-    /// Returns the intervals in which calls were entered or left, in the order of time. Every call is in exactly
-    /// one interval. The fewer steps the branch has, the shorter the intervals are.
+    /// Returns the intervals in which calls were entered or left, in ascending order of steps. Every call is in
+    /// exactly one interval. The fewer steps the branch has, the shorter the intervals are.
     pub fn calls(&self) -> impl Iterator<Item = CallSegment> {
         let [ahead, behind] = self.sides.each_ref().map(|side| side.census.as_ref());
         let behind = behind.into_iter().flat_map(|census| census.intervals(false).rev());
@@ -397,7 +398,7 @@ impl Branch {
         self.machine.peek(travel, look)
     }
 
-    /// Prepares the residues that the next step needs, and those that undoing it needs.
+    /// Prepares the residues for executing the next step, and those for undoing the next step.
     fn prepare_peek(&mut self, travel: Travel) -> Result<(), OutOfMemory> {
         // If the window was full at this step, its newer half is now empty. Then the next iteration continues with
         // the older half.

@@ -61,9 +61,10 @@ pub struct Fork {
 /// The known range of steps of a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepSpan {
-    /// The first step of the branch, or the best known substitute for it.
+    /// The first step of the branch. If the start of the branch isn't known, the lowest step that the branch or
+    /// one of its ancestors has reached.
     pub first: i64,
-    /// The last step of the branch, or the best known substitute; `end` tells the kind.
+    /// The last step of the branch. If the end of the branch isn't known, a substitute; `end` has its kind.
     pub last: i64,
     /// Meaning of `last`: the end of the branch, the furthest step reached, or an estimate.
     pub end: SpanEnd,

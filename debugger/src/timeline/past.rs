@@ -14,9 +14,9 @@ use reviver_vm::history::{Past as Records, Residues};
 
 /// Interface through which later branches use an earlier branch.
 pub trait Remembering: std::fmt::Debug + Send + Sync {
-    /// Returns the residues of the steps from the origin to the state with number `number`. If they exceed the
-    /// memory, the residues of the first steps are missing. Also returns the distance from the origin at which the
-    /// returned residues begin.
+    /// Returns the residues of the steps from the origin to the state with number `number`. If these residues
+    /// exceed the memory limit, the residues of the first steps are missing. Also returns the distance from the
+    /// origin at which the returned residues begin.
     ///
     /// # Errors
     /// There is no memory to compute the residues.

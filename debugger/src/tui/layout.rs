@@ -189,8 +189,8 @@ fn add_cells(slots: &mut Vec<ScreenSlot>, column: Rect, content: ScreenContent, 
         slots.push(beside(column, &[&[SCALARS, ELEMENTS], others].concat()));
         return;
     }
-    // Each slot has a heading. The arrays get the rows that the cells don't need, and at least two fifths of
-    // all.
+    // Each slot has a heading. The arrays get the rows that the cells don't need, and at least two fifths of all
+    // rows.
     let left = column.height.saturating_sub(content.cells.saturating_add(1));
     let height = content.arrays.saturating_add(1).min(left.max(column.height / 5 * 2));
     let [cells, arrays] = Layout::vertical([Constraint::Fill(1), Constraint::Length(height)]).areas(column);

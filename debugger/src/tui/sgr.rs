@@ -3,8 +3,8 @@
 
 use std::io::{self, Write};
 
-/// A writer that buffers its input until it is flushed. Then it replaces the escape sequences of the first 16
-/// colours by the older ones, and writes the result.
+/// A writer that buffers its input until the writer is flushed. It then replaces the escape sequences of the first
+/// 16 colours by the older ones, and writes the result.
 #[derive(Debug)]
 pub struct Sixteen<W> {
     out: W,

@@ -117,7 +117,7 @@ mod other {
         /// Returns flags that are never set.
         ///
         /// # Errors
-        /// This platform reports none.
+        /// Never returns an error on this platform.
         pub fn catch() -> io::Result<Signals> {
             Ok(Signals::default())
         }
@@ -126,7 +126,7 @@ mod other {
     /// Does nothing; never called, because no signal arrives.
     ///
     /// # Errors
-    /// This platform reports none.
+    /// Never returns an error on this platform.
     pub fn end_by(_: i32) -> io::Result<()> {
         Ok(())
     }
@@ -134,7 +134,7 @@ mod other {
     /// Does nothing: jobs can't be stopped on this platform.
     ///
     /// # Errors
-    /// This platform reports none.
+    /// Never returns an error on this platform.
     pub fn stop_job() -> io::Result<()> {
         Ok(())
     }

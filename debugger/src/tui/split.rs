@@ -37,8 +37,9 @@ const BEL: char = '\x07';
 /// Input events that are held until it is known whether they form a sequence.
 #[derive(Debug, Default)]
 pub struct Split {
-    /// The held events, and the characters that they encode (`spelled`).
+    /// The held events, in the order of arrival.
     held: Vec<InputEvent>,
+    /// The characters that the held events encode.
     spelled: String,
     /// Arrival time of the last held event.
     since: Option<Instant>,
@@ -149,8 +150,9 @@ impl Split {
     }
 }
 
-/// Markers that a terminal sends before (`PASTE`) and after pasted text.
+/// Marker that a terminal sends before pasted text.
 const PASTE: &str = "\x1b[200~";
+/// Marker that a terminal sends after pasted text.
 const PASTE_END: &str = "\x1b[201~";
 
 /// Returns the characters that a terminal sends for an event. Returns `None` if the event can't be part of a
@@ -244,7 +246,7 @@ fn meaning(parameters: &str, letter: char) -> ControlMeaning {
         ('Z', _) => {
             return ControlMeaning::Event(Some(InputEvent::Key(Key::new(BareKey::Tab, false, false, true))));
         }
-        // The answer to a query of the cursor position, which is never sent here.
+        // The answer to a query of the cursor position. The debugger never sends this query.
         ('R', _) => None,
         _ => named(letter),
     };
@@ -314,8 +316,8 @@ fn gesture(text: &str, letter: char) -> Option<Mouse> {
     Some(Mouse { place, gesture })
 }
 
-/// Classifies the characters after `ESC ]`: the terminal's answer to a query of its text or background
-/// colour. It ends with BEL or with `ESC \`. An unknown answer is dropped, because the user hasn't typed it.
+/// Classifies the characters after `ESC ]`: the terminal's answer to a query of its text or background colour. The
+/// answer ends with BEL or with `ESC \`. An unknown answer is dropped, because the user hasn't typed it.
 fn answer(text: &str) -> Sequence {
     let begins =
         |head: &str| if text.len() < head.len() { head.starts_with(text) } else { text.starts_with(head) };
@@ -347,8 +349,7 @@ mod tests {
 
     const AT_ONCE: Duration = Duration::from_millis(1);
 
-    /// Returns the events for chunks, each with the time since the chunk before. Nothing follows the last
-    /// chunk.
+    /// Returns the events for chunks, each with the time since the previous chunk. Nothing follows the last chunk.
     fn pieces(events: impl IntoIterator<Item = (Duration, InputEvent)>) -> Vec<InputEvent> {
         let (mut split, mut now) = (Split::default(), Instant::now());
         let mut found = Vec::new();

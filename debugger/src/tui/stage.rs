@@ -81,8 +81,8 @@ type LoopEnd = io::Result<ControlFlow<()>>;
 impl Stage {
     fn run(&mut self) -> io::Result<()> {
         if self.app.follows_ground() {
-            // Most terminals report their background within this time. A later report changes the colours of
-            // the visible screen.
+            // Most terminals report their background within `ANSWER`. A later report changes the colours of the
+            // visible screen.
             self.screen.ask_ground()?;
             if let Some(event) = self.screen.event(ANSWER)? {
                 let effect = self.app.handle(event);
@@ -181,8 +181,8 @@ impl Stage {
         Ok(())
     }
 
-    /// Returns the result of the background task, if it arrives within this time. If the task has panicked,
-    /// the panic continues here.
+    /// Returns the result of the background task, if the result arrives within this time. If the task has
+    /// panicked, the panic continues on this thread.
     fn arrived(&mut self, within: Duration) -> io::Result<Option<Done>> {
         let Some(returning) = &self.returning else { return Ok(None) };
         match returning.recv_timeout(within) {

@@ -29,9 +29,9 @@ use super::split::Split;
 #[derive(Debug)]
 pub struct Screen {
     terminal: Terminal<CrosstermBackend<Sixteen<Stdout>>>,
-    /// The sequences that arrive in chunks and are incomplete (`split`), and the complete events that weren't
-    /// handled yet (`ready`).
+    /// The sequences that arrive in chunks and are incomplete.
     split: Split,
+    /// The complete events that weren't handled yet, in the order of arrival.
     ready: VecDeque<InputEvent>,
     /// True while mouse capture is on.
     mouse: bool,
@@ -92,8 +92,8 @@ impl Screen {
         restore();
     }
 
-    /// If the terminal hasn't answered a query, waits for its answer until [`ANSWERED`] after the query. Other
-    /// input during this time is dropped.
+    /// If the terminal hasn't answered a query, waits for the answer, but no longer than [`ANSWERED`] after the
+    /// query. Other input during this time is dropped.
     fn await_answer(&mut self) {
         while let Some(left) = self.asked.and_then(|asked| ANSWERED.checked_sub(asked.elapsed())) {
             // A closed terminal sends no answer.

@@ -28,7 +28,7 @@ pub struct CardView {
     pub at: u32,
     /// The source line of the instruction.
     pub line: listing::Line,
-    /// The instruction in the direction of time: inverted if the machine runs inverted.
+    /// The instruction as executed forward in time: inverted if the machine runs inverted.
     pub instruction: String,
     /// The documentation of the instruction in the table of instructions.
     pub doc: String,
@@ -175,7 +175,7 @@ struct NeighbourStep {
     is_made: bool,
     jumped: bool,
     loses_bits: bool,
-    /// Values in the adjacent state of the cells that the instruction names.
+    /// Values that the cells named by the instruction have in the adjacent state.
     beyond: Vec<(Cell, String)>,
     /// The call that is open in the adjacent state but not in the current one.
     call: Option<StartedCall>,
@@ -216,7 +216,7 @@ impl NeighbourStep {
         NeighbourStep { travel, inverted, is_made, jumped, loses_bits, beyond, call }
     }
 
-    /// Returns the update of an instruction in the direction of time: inverted if the machine runs inverted.
+    /// Returns the update of an instruction as executed forward in time: inverted if the machine runs inverted.
     fn update(&self, instruction: &Instruction) -> Update {
         if self.inverted { instruction.update.inverse() } else { instruction.update }
     }
@@ -315,7 +315,7 @@ fn cell_of(session: &Session, operand: &Operand) -> Option<Cell> {
     }
 }
 
-/// Returns the condition of the source text to which an instruction belongs. Returns `None` unless the
+/// Returns the compound condition of the source text that an instruction tests. Returns `None` unless the
 /// instruction names a cell that lowering introduced.
 fn tested(session: &Session, at: u32, instruction: &Instruction) -> Option<TestedCondition> {
     let program = session.program();

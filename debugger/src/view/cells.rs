@@ -10,7 +10,7 @@ use crate::memory::{Cell, Storage};
 use crate::outcome::Touch;
 use crate::session::{Session, SessionError};
 
-/// The cells of the program and of the selected frame. Arrays have only their name, class and shape here.
+/// The cells of the program and of the selected frame. For arrays, only name, class and shape are included.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellsPane {
     /// Registers, such as `r0` and `f3`.

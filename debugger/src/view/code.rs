@@ -28,7 +28,7 @@ pub struct CodeLine {
     pub line: u32,
     /// The text of the line, without its line end.
     pub text: String,
-    /// True if the next instruction in time is on this line.
+    /// True if the instruction that the next forward step executes is on this line.
     pub is_next: bool,
     /// True if the selected frame isn't the innermost one, and its open call is on this line.
     pub is_call: bool,
@@ -40,7 +40,7 @@ pub struct CodeLine {
     pub is_executed: bool,
     /// The breakpoints on the line, in the order of creation.
     pub breakpoints: Vec<BreakMark>,
-    /// Execution count of the line up to now, if it is known.
+    /// Execution count of the line up to the current step, if the count is known.
     pub count: Option<u64>,
     /// Brackets that pass or touch the line, innermost first.
     pub brackets: Vec<Bracket>,

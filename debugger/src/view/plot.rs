@@ -13,8 +13,9 @@ pub struct Plot {
     pub samples: Samples,
 }
 
-/// Width (`COLUMNS`) and height (`ROWS`) of the chart, in characters.
+/// Width of the chart, in characters.
 const COLUMNS: usize = 60;
+/// Height of the chart, in characters.
 const ROWS: usize = 7;
 
 impl Plot {

@@ -31,7 +31,7 @@ pub struct Status {
     pub checkpoint_bytes: usize,
     /// Number of bits that `erase` and `overwrite` have discarded so far.
     pub erased_bits: u64,
-    /// Number of bits discarded so far because a vacated float wasn't 0, but within the tolerance.
+    /// Number of bits discarded so far because a vacated float wasn't 0, but was within the tolerance of 0.
     pub discarded_bits: u64,
     /// True while gradient mode is on.
     pub gradient_mode: bool,

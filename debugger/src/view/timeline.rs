@@ -35,7 +35,7 @@ pub struct Column {
     pub marks: Vec<String>,
     /// True if a fence is in this column.
     pub fence: bool,
-    /// Numbers of the branches that leave the current branch here.
+    /// Numbers of the branches that leave the current branch at a step of this column.
     pub forks: Vec<usize>,
     /// Calls entered and left in this column. On a long branch, the numbers may include calls of an adjacent
     /// column, but no call is omitted.

@@ -95,7 +95,8 @@ fn adjoints_in_arrays_have_a_heading_above_them() {
     let mut plain = Screen::open(support::subject(one), 120, 40);
     plain.command("focus arrays").keys("z");
     assert!(columns_of(&plain, "A'").is_empty());
-    // The first element is below the heading. A click and a cursor movement both find it there.
+    // The first element is below the heading. A click at this position and a cursor movement both select the
+    // element.
     let other = screen.app.session().unwrap().step_number();
     screen.mouse(Gesture::Press, 8, row as u16).command("print @");
     assert_eq!(screen.step(), other);

@@ -137,7 +137,7 @@ fn an_answer_of_another_branch_switches_to_it_first() {
     screen.keys("Enter");
     assert!(commands(&screen).last().unwrap().starts_with("goto "), "{:?}", commands(&screen));
     screen.command("timeline 1");
-    // The question is about the other branch, so it isn't answered here.
+    // The question is about the other branch, so it isn't answered while the session is on this branch.
     screen.keys("Ctrl-End Right Ctrl-End Right Ctrl-End Right");
     let heard = said(&screen);
     assert!(heard.last().unwrap().starts_with("this answer belongs to branch 0"), "{heard:?}");

@@ -32,8 +32,8 @@ pub struct DrawnInput {
 /// The seed of lines that don't specify one.
 const USUAL_SEED: u64 = 1;
 
-/// The maximum number of runs in a line. It bounds the time that a line takes, because all other limits apply to each
-/// run separately.
+/// The maximum number of runs in a line. This limit bounds the time that a line takes, because all other limits apply
+/// to each run separately.
 const MOST_RUNS: u64 = 1_000_000;
 
 pub(super) fn parse(text: &str) -> Result<SameAs, GrammarError> {

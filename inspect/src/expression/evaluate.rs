@@ -23,7 +23,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Resolves a name in this scene, and ignores names that are bound to fixed cells.
+    /// Resolves a name in this scene. Bindings of names to fixed cells are ignored.
     pub(super) fn named(&self, name: &str) -> Result<Storage, ExpressionError> {
         let in_frame = |depth| Some((depth, self.memory.own(self.state, depth, name)?));
         let here = || Some((self.depth, self.memory.base(self.state, self.depth, name)?));

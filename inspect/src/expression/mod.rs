@@ -1,5 +1,5 @@
-//! Expressions over cells, for `print`, `set` and conditions. They have the operators of the language's
-//! constant expressions, comparisons, `and`, `or` and `not`. Names are resolved in one frame.
+//! Expressions over cells, for `print`, `set` and conditions. Expressions have the operators of the language's constant
+//! expressions, comparisons, `and`, `or` and `not`. Names are resolved in one frame.
 //!
 //! - Integers are computed in 64 bits and wrap. An operation with a real operand is computed in f64.
 //! - A real cell alone keeps all its bits, also in a comparison.
@@ -210,7 +210,7 @@ pub struct Scene<'a> {
     pub before: Option<usize>,
     /// The values of `$old` and `$new`; `None` unless a watched cell was accessed.
     pub written: Option<WrittenValues>,
-    /// Names that are bound to fixed cells. They take precedence over all names of the scene.
+    /// Names that are bound to fixed cells. The bound names take precedence over all names of the scene.
     bound: &'a [BoundName],
 }
 
@@ -338,8 +338,8 @@ impl ConsoleExpression {
         }
     }
 
-    /// Returns true if the expression is a name whose indices contain no names. It then refers to the same
-    /// element in every state.
+    /// Returns true if the expression is a name whose indices contain no names. Such a name refers to the same element
+    /// in every state.
     pub fn is_fixed(&self) -> bool {
         matches!(&self.root, ExpressionNode::Place { .. }) && self.names().len() == 1
     }

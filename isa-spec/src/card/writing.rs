@@ -265,8 +265,8 @@ impl<'a> Engine for Writing<'a> {
         self.adjoints.push(StepEffect::Sets { operand, value });
     }
 
-    /// Always true: a step that restores a lost value fails without a history entry, so its card assumes an
-    /// entry. `give_back` returns false, because the assumed entry holds no adjoints. So the step propagates the
+    /// Always true. A step that restores a lost value needs a history entry, so the card of such a step assumes an
+    /// entry. The assumed entry holds no adjoints, so `give_back` returns false. Therefore the step propagates the
     /// adjoints itself, and the card records the formulas of the new adjoints.
     fn is_kept(&self) -> bool {
         true

@@ -112,10 +112,10 @@ macro_rules! float {
             }
 
             fn powi(&self, a: $float, exponent: i64) -> Eval<$float> {
-                // The exponent as the nearest float, at most 2⁶³, and the rest of the exponent.
+                // The exponent is split into the nearest float, of at most 2⁶³, and the remainder.
                 let nearest = exponent as $float;
-                // Small exponents are exact floats. They skip the conversions of 128-bit integers, which are
-                // slow.
+                // An exponent of few bits is an exact float, so its remainder is 0. This case skips the slow
+                // conversions of 128-bit integers.
                 let rest = match exponent.unsigned_abs() >> <$float>::MANTISSA_DIGITS {
                     0 => 0.0,
                     _ => (i128::from(exponent) - nearest as i128) as $float,

@@ -7,7 +7,7 @@ use super::reals::Reals;
 /// A fixed-point number, written for consumers of f64.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FixedForReaders {
-    /// The decimal text. If `units` is `None`, parsing it as an f64 yields exactly this number.
+    /// The decimal text. If `units` is `None`, parsing the text as an f64 yields exactly this number.
     pub text: String,
     /// The number in units of its last bit; `None` if an f64 equals the number.
     pub units: Option<i64>,

@@ -13,8 +13,8 @@ pub trait Reals: Copy + 'static {
     /// The content of a cell. The default is 0.
     type Cell: Copy + Default + PartialEq + PartialOrd + std::fmt::Debug;
 
-    /// The stored form of a cell. The default is the cell 0. Equal bits are equal numbers; one number may
-    /// have several forms (the float zeros).
+    /// The stored form of a cell. The default is the form of the number 0. Equal bits denote equal numbers. One number
+    /// may have several forms: the float zeros 0 and -0 have different bits.
     type Bits: Copy + Default + PartialEq + std::fmt::Debug + Send + Sync + 'static;
 
     /// True if numbers carry derivatives in addition to their values.

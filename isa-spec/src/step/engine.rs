@@ -68,7 +68,7 @@ pub trait Engine: Sized {
         value
     }
 
-    /// Returns true if an adjoint isn't 0. Only then does the step propagate it.
+    /// Returns true if an adjoint isn't 0. The step propagates only such adjoints.
     fn is_nonzero(&self, adjoint: Real<Self>) -> Self::Bit;
     /// Returns true if the adjoint of a source gets a contribution; `operand` is the source's operand number.
     /// Constants get none, nor do cells that don't depend on the inputs of the derivative.
@@ -77,9 +77,9 @@ pub trait Engine: Sized {
     /// the function at these sources, for example for a kink.
     #[inline(always)]
     fn observe_sources(&mut self, _operation: Operation, _sources: [Self::Cell; 2]) {}
-    /// Called before adjoints are propagated; `is_loud` is true if the target's adjoint isn't 0. An adjoint of
-    /// 0 isn't propagated. If a partial derivative is infinite or undefined, the source may lose a derivative
-    /// in this case, and the engine records that.
+    /// Called before adjoints are propagated; `is_loud` is true if the target's adjoint isn't 0. An adjoint of 0 isn't
+    /// propagated. Then, if the partial derivative with respect to a source is infinite or undefined, a derivative of
+    /// the source may be lost, and the engine may record the loss.
     #[inline(always)]
     fn observe_target_adjoint(
         &mut self,

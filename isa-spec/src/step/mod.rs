@@ -1,11 +1,11 @@
 //! Steps: the execution of the rows of an action, defined once for all engines.
 //!
-//! A template is the code that executes all rows of an action. The template defines the order in which a step
-//! computes, checks, records history and writes. Everything that can fail comes before the first write, so a
-//! failed step has changed nothing. Templates are generic over an [`Engine`], which provides numbers and cells:
-//! values in an interpreter, names of values in a compiler, and formulas in the manual. Engines themselves
-//! implement everything that changes more than cells: branches, calls, stacks and tapes, the mode. Templates
-//! depend on no address and on no number system.
+//! A template is the code that executes all rows of an action. The template defines the order in which a step computes,
+//! checks, records history and writes. Everything that can fail comes before the first write, so a failed step has
+//! changed nothing. Templates are generic over an [`Engine`], which provides numbers and cells: values in an
+//! interpreter, names of values in a compiler, and formulas in the manual. Engines themselves implement everything that
+//! changes more than cells: branches, calls, stacks, tapes and the gradient mode. Templates depend on no address and on
+//! no number system.
 //!
 //! The adjoint rules are those of Liu & Zhao, "Differentiate Everything with a Reversible Domain-Specific
 //! Language" (2020), section 3. For example, the reverse sweep over y += f(a) executes y -= f(a), and adds

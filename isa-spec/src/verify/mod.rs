@@ -61,7 +61,7 @@ pub struct Violation {
     pub site: Site,
     /// The fault in words, without its place.
     pub message: String,
-    /// A related place in the module, with a note to show there.
+    /// A related place in the module, with a note to show at that place.
     pub other: Option<(Site, String)>,
     /// A suggestion for the user, if one is known.
     pub help: Option<String>,

@@ -151,8 +151,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns true if an instruction changes only scalars of the procedure's own frame, as the instructions
-    /// do that count the tasks of a `par for`.
+    /// Returns true if an instruction changes only scalars of the procedure's own frame, as do the instructions that
+    /// count the tasks of a `par for`.
     fn counts_tasks(&self, instruction: &Instruction) -> bool {
         let targets = instruction.update.shape().targets();
         let is_own = |operand: &Operand| {

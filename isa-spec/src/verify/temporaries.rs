@@ -38,8 +38,8 @@ impl Checker<'_> {
         true
     }
 
-    /// Returns the number of functions in a temporary's expression; `None` if the expression contains itself or
-    /// has too many functions. `weights` are the numbers for the temporaries before this one.
+    /// Returns the number of functions in a temporary's expression; `None` if the expression contains itself or has too
+    /// many functions. `weights` contains the number of functions for each preceding temporary.
     fn weight(&self, temporary: &Temporary, weights: &[u32]) -> Option<u32> {
         let temporaries = &self.module.structure.temporaries;
         let mut weight = Some(1u32);

@@ -167,7 +167,7 @@ impl<N: FloatOps<Flag = bool, Float: Into<f64>>> FloatOps for Analysis<N> {
         self.shadowed(a.float, None)
     }
 
-    // Operations that are defined on bits, but have a meaning for numbers.
+    // These operations override default methods on bits, for which the unrounded numbers would be wrong or missing.
 
     fn abs(&self, a: Self::Float) -> Self::Float {
         let is_negative = self.native.word_lt(self.native.bits(a.float), self.native.word(0));
@@ -185,7 +185,7 @@ impl<N: FloatOps<Flag = bool, Float: Into<f64>>> FloatOps for Analysis<N> {
     }
 }
 
-/// Polynomials and tables contribute a small part of the errors, in units of the last place.
+/// Tests that polynomials and tables contribute only a small part of the errors, in units of the last place.
 #[test]
 fn errors_are_rounding_mostly() {
     for subject in SUBJECTS {

@@ -92,8 +92,8 @@ fn close_to_a_multiple_of_a_quarter() {
     }
 }
 
-/// Returns multiples of 2^exponent that are floats and closer to a multiple of π/2 than all smaller ones.
-/// They are the denominators of the continued fraction of 2^exponent·2/π. Only the greatest of these are
+/// Returns multiples of 2^exponent that are floats and closer to a multiple of π/2 than all smaller multiples of
+/// 2^exponent. They are the denominators of the continued fraction of 2^exponent·2/π. Only the greatest of these are
 /// returned.
 fn closest(width: Width, exponent: i32) -> Vec<f64> {
     let two_over_pi = Real::from(2).with_precision(DIGITS).value() / Real::pi(DIGITS);

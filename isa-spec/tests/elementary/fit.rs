@@ -1,4 +1,5 @@
-//! Polynomials that interpolate a function at the zeros of a Chebyshev polynomial. Knows no format.
+//! Polynomials that interpolate a function at the zeros of a Chebyshev polynomial. This module is independent of float
+//! formats.
 
 use crate::real::{PRECISION, Real, int, power, ratio};
 

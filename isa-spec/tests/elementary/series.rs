@@ -58,7 +58,7 @@ fn stirling_rest(z: &Real, bernoulli: &[Real]) -> Real {
     in_squares(&inverse, bernoulli, |k| int(2 * k * (2 * k - 1))) * inverse
 }
 
-/// Σ Bₖ/divisor(k)·x^(2(k - 1)), for k from 1 on.
+/// Σ B₂ₖ/divisor(k)·x^(2(k - 1)), for k from 1 on.
 fn in_squares(x: &Real, bernoulli: &[Real], divisor: impl Fn(i64) -> Real) -> Real {
     let square = x * x;
     let numbered = (1..).zip(bernoulli).collect::<Vec<(i64, &Real)>>();
@@ -115,7 +115,7 @@ fn known_values() {
     close(log_gamma(&(int(1) / int(2))), pi().ln() / int(2));
     close(digamma(&int(2)) - digamma(&int(1)), int(1));
     close(digamma(&int(1)) - digamma(&(int(1) / int(2))), int(2) * int(2).ln());
-    // Abramowitz and Stegun, table 7.1, to its digits.
+    // Values of Abramowitz and Stegun, table 7.1, with all digits that the table prints.
     assert_eq!(erf(&int(1)).to_f64().value(), 0.842_700_792_949_714_9);
     assert_eq!(erf(&int(2)).to_f64().value(), 0.995_322_265_018_952_7);
 }

@@ -42,7 +42,7 @@ pub struct Domain {
 #[derive(Clone, Copy, PartialEq)]
 pub enum Second {
     Unused,
-    /// A float of about the size of the first, or of any size.
+    /// A float of about the same magnitude as the first source, or of any magnitude.
     Beside,
     /// An exponent for which the power may have any magnitude.
     Exponent,

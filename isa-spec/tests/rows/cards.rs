@@ -183,7 +183,7 @@ fn the_adjoint_of_an_angle_uses_the_unrotated_pair() {
         formulas(&rotation.does.adjoint),
         ["p', q' ← p'·cos(-0.5) - q'·sin(-0.5), p'·sin(-0.5) + q'·cos(-0.5)"]
     );
-    // A quarter turn, to two decimal places.
+    // The angle is a quarter turn, to two decimal places.
     let p = real("p").with_values("1", "0").with_adjoints("3", "-4");
     let q = real("q").with_values("0", "1").with_adjoints("4", "3");
     let w = real("w").with_values("1.57", "1.57").with_adjoints("0", "-4");

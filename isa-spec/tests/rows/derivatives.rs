@@ -229,7 +229,7 @@ fn derivatives_in_fixed_point_exist_if_they_are_in_range() {
     }
 }
 
-/// Tests that the exponent minus 1 is correct even if it doesn't fit into the word.
+/// Tests that the derivative of a power is correct even if the exponent minus 1 doesn't fit into the word.
 #[test]
 fn the_derivative_of_the_least_power_does_not_wrap() {
     for word in Word::ALL {

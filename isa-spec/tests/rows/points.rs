@@ -6,8 +6,8 @@ use reviver_isa::number::{Arithmetic, F64, Wide};
 use reviver_isa::step::Operation;
 use reviver_isa::update::Update;
 
-/// Tests that the only sources that may lose a derivative are those whose row has a value but no derivative
-/// at some point. Division has no such point, because its value doesn't exist there either.
+/// Tests that the only sources that may lose a derivative are those whose row has a value but no derivative at some
+/// point. Division has no such point: where its derivative doesn't exist, its value doesn't exist either.
 #[test]
 fn rows_describe_missing_derivatives() {
     let sources = Function::ALL.iter().flat_map(|&function| [(function, 0), (function, 1)]);

@@ -85,8 +85,8 @@ fn check_values<R: Reals<Bits = u64>>(reals: R, row_of: (Function, Signature)) {
                 }
                 // At the end of the range, rounding decides whether there is an overflow.
                 (Err(Fault::Overflow), _) | (_, Err(Fault::Overflow)) if R::EXACT => {}
-                // |a| = √a² has a kink at 0, which the row reports. The first coefficients of a² are 0 there
-                // and don't show it.
+                // |a| = √a² has a kink at 0, which the row reports. The first coefficients of a² are 0 at this point,
+                // so they don't show the kink.
                 (Ok([_, 0.0]), Err(_)) if lacks_derivatives(row_of.0) => {}
                 (taylor_numbers, plain) => {
                     assert_eq!(

@@ -28,7 +28,7 @@ pub trait PreparedLanes: Debug + Send + Sync {
     fn device(&self) -> &str;
 
     /// Returns the number of irreducible loops. The device executes such a loop by a dispatch switch instead of a
-    /// structured loop. It is 0 on the CPU.
+    /// structured loop. On the CPU, the number is 0.
     fn switched_loops(&self) -> u32 {
         0
     }
@@ -69,7 +69,7 @@ pub struct BlockOutcome {
     pub in_groups: u64,
     /// Time spent compiling code that no earlier lanes needed.
     pub compile: Duration,
-    /// Time spent sending data to a device. It may overlap with work on other lanes.
+    /// Time spent sending data to a device. Sending may overlap with work on other lanes.
     pub upload: Duration,
     /// Time spent fetching results from a device.
     pub download: Duration,
@@ -122,7 +122,7 @@ pub struct LaneFailure {
 
 impl LaneFailure {
     /// Returns the status of the failure in result tables: 4 for a trap, 5 for the step limit, 1 for any other failure.
-    /// It equals the exit code of the `reviver` command for a run of this lane alone.
+    /// The status equals the exit code of the `reviver` command for a run of this lane alone.
     pub fn status(&self) -> u8 {
         match self.error {
             Error::Trap { .. } => 4,

@@ -58,8 +58,8 @@ pub(super) fn passes(device: &BatchDevice, plan: &LanePlan) -> Result<Vec<Device
     }
 }
 
-/// Returns the second pass of a round trip, from the results to the initial state. `given` are the cells of the
-/// results.
+/// Returns the second pass of a round trip, from the results to the initial state. `inputs` are the cells of the
+/// results, which this pass takes as inputs.
 fn again(device: &BatchDevice, plan: &LanePlan, inputs: Vec<ShaderCell>) -> Result<DevicePass, Error> {
     let travel = plan.task.travel().reversed();
     let begun = plan.inputs.iter().chain(plan.shared.iter().map(|(cell, _)| cell)).map(of_cell);

@@ -18,7 +18,7 @@ use crate::loss::LossCell;
 use crate::shared::GroupKey;
 use crate::workspace::Workspace;
 
-/// Maximum number of group calls to compile. It limits the time for compiling.
+/// Maximum number of group calls to compile. This number limits the time for compiling.
 const MOST_CALLS: usize = 4;
 
 /// Maximum number of values in the cells of a group. The memory of a larger group wouldn't fit into the cache. A lane
@@ -86,7 +86,7 @@ pub(super) struct ThreadGroups<'g> {
     most_steps: u64,
     /// Number of groups begun since the chunk was last reordered.
     begun: usize,
-    /// Number of these groups that diverged or were abandoned.
+    /// Number of the groups counted in `begun` that diverged or were abandoned.
     undone: usize,
     /// Permutation of the chunk's rows. A place is a position in this order.
     order: LaneOrder,
@@ -156,8 +156,8 @@ impl<'g> ThreadGroups<'g> {
         (self.begun, self.undone, self.input_rows.places) = (0, 0, 0..0);
     }
 
-    /// Executes the first of the given lanes as a group and buffers their results. If that isn't possible, returns the
-    /// number of lanes that must run alone.
+    /// Executes the lanes at the first of `places` as a group, and buffers their results. If that isn't possible,
+    /// returns the number of lanes that must run alone.
     pub fn carry_out(&mut self, plan: &LanePlan, places: Range<usize>, inputs: &[&[u64]]) -> GroupLanes {
         if self.is_hopeless {
             return GroupLanes::Alone(places.len());

@@ -41,7 +41,7 @@ impl<'a> LaneInputs<'a> {
         self.lanes == 0
     }
 
-    /// Gives a real cell (`x`, `A[3]`) a number in each lane. Each is rounded to the program's number system, as
+    /// Gives a real cell (`x`, `A[3]`) a number in each lane. Each number is rounded to the program's number system, as
     /// [`Workspace::give_reals`] does.
     ///
     /// [`Workspace::give_reals`]: crate::Workspace::give_reals
@@ -298,8 +298,8 @@ impl LaneResults {
         &self.outcome.recomputed
     }
 
-    /// Returns the lanes that ended with leftovers in cells, tapes or stacks that should be empty. Their results are
-    /// valid.
+    /// Returns the lanes that ended with leftovers in cells, tapes or stacks that should be empty. The results of these
+    /// lanes are valid.
     pub fn leftovers(&self) -> &NotedLanes {
         &self.outcome.leftovers
     }

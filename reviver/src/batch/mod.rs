@@ -112,8 +112,9 @@ impl Batch {
         self.whole(LaneTask::RoundTrip, lanes)
     }
 
-    /// Computes a loss (`y`) and its derivatives (`x'`) in each lane, by the cells `by`, or by all real inputs if `by`
-    /// is empty. A shared input has one derivative, the sum over all lanes ([`LaneResults::sums`]).
+    /// Computes, in each lane, a loss (`y`) and its derivatives (`x'`) with respect to the cells `by`. If `by` is
+    /// empty, differentiates with respect to all real inputs. A shared input has one derivative, the sum over all lanes
+    /// ([`LaneResults::sums`]).
     ///
     /// # Errors
     /// The errors of [`Batch::run`].
@@ -140,8 +141,9 @@ impl Batch {
         self.whole(LaneTask::Jacobian { of: of.to_vec(), by: by.to_vec() }, lanes)
     }
 
-    /// Computes a loss (`y`) with its first derivatives (`x'`) and second derivatives (`x'/z`) in each lane, by the cells
-    /// `by`, or by all real inputs if `by` is empty. Devices other than the CPU have no second derivatives.
+    /// Computes, in each lane, a loss (`y`) with its first derivatives (`x'`) and second derivatives (`x'/z`) with
+    /// respect to the cells `by`. If `by` is empty, differentiates with respect to all real inputs. Devices other than
+    /// the CPU have no second derivatives.
     ///
     /// # Errors
     /// The errors of [`Batch::run`].
@@ -154,9 +156,9 @@ impl Batch {
         self.whole(LaneTask::Hessian { loss: loss.clone(), by: by.to_vec() }, lanes)
     }
 
-    /// Computes the product of a loss's Hessian with a direction in each lane, by the reals of the direction. The
-    /// column `y` has the loss, the column `x'` its derivative by `x`, and the column `x'/times` the product's
-    /// component for `x`.
+    /// Computes, in each lane, the product of a loss's Hessian with a direction. The Hessian's rows and columns are the
+    /// reals of the direction. The column `y` has the loss, the column `x'` its derivative by `x`, and the column
+    /// `x'/times` the product's component for `x`.
     ///
     /// # Errors
     /// The errors of [`Batch::run`].
@@ -169,7 +171,7 @@ impl Batch {
         self.whole(LaneTask::HessianProduct { loss: loss.clone(), along: along.clone() }, lanes)
     }
 
-    /// Computes the product of the Jacobian of some reals with a direction in each lane. The column `y` has the value
+    /// Computes, in each lane, the product of the Jacobian of some reals with a direction. The column `y` has the value
     /// of `y`, and the column `y/times` the product's component for `y`.
     ///
     /// # Errors

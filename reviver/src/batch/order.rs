@@ -32,7 +32,7 @@ impl LaneOrder {
         LaneOrder { columns, by: None, is_settled: false, rows: Vec::new() }
     }
 
-    /// Begins a chunk of `lanes` rows. They are sorted by the key that the last chunk used, if there is one.
+    /// Begins a chunk of `lanes` rows. If the last chunk used a sort key, the rows are sorted by this key.
     pub fn begin(&mut self, lanes: usize, inputs: &[&[u64]]) {
         self.rows.clear();
         if let Some(by) = self.by {

@@ -534,7 +534,7 @@ fn second_derivatives(by: &[(String, usize)]) -> impl Iterator<Item = ResultColu
     })
 }
 
-/// Returns the columns of a product with a direction, one for each named number that the direction changes.
+/// Returns the columns of a product with a direction, one column `NAME/times` for each of `names`.
 fn products(names: impl Iterator<Item = String>) -> impl Iterator<Item = ResultColumn> {
     names.enumerate().map(|(index, name)| ResultColumn {
         name: format!("{name}/times"),

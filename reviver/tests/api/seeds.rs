@@ -1,4 +1,4 @@
-//! Calls with seeds and directions: their results, and those that are refused.
+//! Calls with seeds and directions: their results, and calls that are refused.
 
 use reviver::batch::{Batch, BatchOptions};
 use reviver::{Device, Error, LaneInputs};

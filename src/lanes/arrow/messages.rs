@@ -178,7 +178,7 @@ pub fn bytes(source: &mut impl Read, length: u64, place: &'static str) -> Result
     if count as u64 == length { Ok(bytes) } else { Err(BrokenArrow::Cut(place)) }
 }
 
-/// Fills a buffer, or as much of it as the source has bytes for. Returns the number of bytes read.
+/// Reads bytes into a buffer until the buffer is full or the source ends. Returns the number of bytes read.
 fn filled(source: &mut impl Read, bytes: &mut [u8]) -> io::Result<usize> {
     let mut read = Vec::new();
     ask::read_to_end(&mut source.take(bytes.len() as u64), &mut read)?;
@@ -186,7 +186,7 @@ fn filled(source: &mut impl Read, bytes: &mut [u8]) -> io::Result<usize> {
     Ok(read.len())
 }
 
-/// Fills a buffer, or returns an error if there are too few bytes.
+/// Fills a buffer. Returns an error if the source ends before the buffer is full.
 pub fn exact(source: &mut impl Read, bytes: &mut [u8], place: &'static str) -> Result<(), BrokenArrow> {
     if filled(source, bytes)? == bytes.len() { Ok(()) } else { Err(BrokenArrow::Cut(place)) }
 }

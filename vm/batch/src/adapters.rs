@@ -12,7 +12,7 @@ use crate::probe::Probe;
 /// by another API.
 const BACKENDS: wgpu::Backends = wgpu::Backends::PRIMARY.difference(wgpu::Backends::BROWSER_WEBGPU);
 
-/// The reachable devices of this machine.
+/// The devices that can be reached on this computer.
 #[derive(Debug)]
 pub struct Adapters {
     all: Vec<(wgpu::Adapter, DeviceInfo)>,

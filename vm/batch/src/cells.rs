@@ -35,7 +35,7 @@ pub(crate) enum StartWord {
 #[derive(Debug)]
 pub(crate) struct StartCells<'s> {
     pub state: &'s State,
-    /// The input word of each input cell, by its number from 0 on.
+    /// The number of the input word of each input cell, counted from 0.
     pub inputs: BTreeMap<SpacedCell, u32>,
     /// The seeds of a gradient: the address and the bits of each adjoint that may differ from 0 at the turning point.
     pub seeds: BTreeMap<u32, u64>,

@@ -241,7 +241,7 @@ impl BatchDevice {
     }
 
     /// Executes `work`, which makes wgpu calls that may report errors, and returns the first reported error. `lanes` is
-    /// the number of lanes for which `work` requests memory, for [`BatchError::Memory`].
+    /// the number of lanes for which `work` requests memory; [`BatchError::Memory`] reports this number.
     pub(crate) fn watched<T>(&self, lanes: usize, work: impl FnOnce() -> T) -> Result<T, BatchError> {
         self.is_well()?;
         let filters = [ErrorFilter::Internal, ErrorFilter::Validation, ErrorFilter::OutOfMemory];
@@ -396,8 +396,8 @@ impl Opened {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Processes finished work. Waits for `submission`, or if it is `None` for all submissions, but at most for
-    /// [`A_WHILE`].
+    /// Processes finished work. Waits for `submission`, but at most for [`A_WHILE`]. If `submission` is `None`, waits
+    /// for all submissions.
     fn poll(&self, submission: Option<&wgpu::SubmissionIndex>) -> Result<(), BatchError> {
         let wait = PollType::Wait { submission_index: submission.cloned(), timeout: Some(A_WHILE) };
         let _turn = self.turn();

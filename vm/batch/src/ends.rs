@@ -31,8 +31,8 @@ pub(crate) struct LaneEnd {
     /// because that word is output at the turning point.
     pub outputs: Vec<Option<CellHome>>,
     pub compared: Vec<Compared>,
-    /// Input reals with their adjoints. The sum of |real·adjoint| is an estimate, to first order, of the size of a
-    /// loss.
+    /// Input reals with their adjoints. The error of a loss is compared with the sum of |real·adjoint| over these
+    /// reals.
     pub terms: Vec<LossTerms>,
 }
 
@@ -46,8 +46,7 @@ pub(crate) enum LossTerms {
     Words { input: u32, count: u32, adjoints: Vec<u32> },
 }
 
-/// Maximum number of input reals that are used to estimate the size of a loss, of those whose adjoints have no memory
-/// word.
+/// Maximum number of input reals in this sum. The bound applies only to reals whose adjoints have no memory word.
 const MOST_TERMS: usize = 1 << 10;
 
 /// The tolerance with which two numbers are compared.
@@ -167,8 +166,8 @@ impl Ends<'_> {
         Ok(lane_ends)
     }
 
-    /// Returns results and checks for each block where a gradient ends: the output words, and if the gradient is
-    /// verified, the input reals with their adjoints.
+    /// Returns results and checks for each block where a gradient ends. They are the output words and, if the gradient
+    /// is verified, the input reals with their adjoints.
     pub fn of_gradient(
         &mut self,
         lane_run: &mut LaneRun,
@@ -338,8 +337,8 @@ impl Ends<'_> {
         rows.map(of_row).collect()
     }
 
-    /// Returns the input reals with their adjoints. Omits all other reals, so the estimated size of a loss may be too
-    /// small.
+    /// Returns the input reals with their adjoints. Omits all other reals, so the sum of |real·adjoint| may be smaller
+    /// than the sum over all reals.
     fn terms(&self, lane_run: &mut LaneRun, block: u32) -> Vec<LossTerms> {
         let mut terms = Vec::new();
         let mut values = 0;

@@ -97,7 +97,7 @@ pub(crate) fn results(losses: &[RowSeeds]) -> Vec<u32> {
 fn sweep(start: &RunStart, plan: RunPlan, has_adjoints: bool) -> Result<LaneFunction, NoShader> {
     let program = start.program();
     let specialization = plan.specialization(program);
-    // If a lane hasn't finished, the caller executes it again.
+    // If a lane hasn't finished, the caller executes the lane again. So a lane's memory is read only after a return.
     let specialization = Specialization { live_at_exits: LiveAtExits::AllOnReturn, ..specialization };
     let function = build(program.module(), program.flow(), specialization)?;
     let limits = (WORDS_OF_CALLS, LEAST_CALLS);

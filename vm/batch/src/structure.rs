@@ -4,7 +4,7 @@
 //!
 //! After N. Ramsey, "Beyond Relooper: recursive translation of unstructured control flow to structured control flow"
 //! (2022), with one difference: the code after a loop follows the loop instead of being nested in it. So lanes that
-//! leave the loop in different iterations converge there.
+//! leave the loop in different iterations converge after the loop.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
 //! Interfaces that a compiling engine implements: the engine itself, its compiled code, and the requests that run this
-//! code. This module uses no particular engine and no machine.
+//! code. This module is independent of individual engines and of machines.
 
 use std::fmt::Debug;
 

@@ -14,16 +14,16 @@ use crate::order::drop_unreachable;
 pub struct BoundedCalls {
     /// Largest number of out-of-line calls that may be open at once.
     pub functions: u32,
-    /// Number of integer cells after those of the initial state. The added cells must hold 0 at the start.
+    /// Number of integer cells that are allocated after the cells of the initial state. They must hold 0 at the start.
     pub ints: u32,
-    /// Number of real cells after those of the initial state. The added cells must hold 0 at the start.
+    /// Number of real cells that are allocated after the cells of the initial state. They must hold 0 at the start.
     pub reals: u32,
     /// Number of words in [`crate::op::Space::References`]; 0 if the function makes no out-of-line call.
     pub references: u32,
 }
 
 impl BoundedCalls {
-    /// Returns the maximum of two bounds in each field, so that the result suffices for both functions.
+    /// Returns the larger of two bounds for each field. The result suffices for both functions.
     pub fn max(self, other: BoundedCalls) -> BoundedCalls {
         BoundedCalls {
             functions: self.functions.max(other.functions),
@@ -59,8 +59,8 @@ impl BoundedCalls {
     }
 }
 
-/// Replaces each exit for lack of space by a check that fails if there is no space for a call. The function must begin
-/// in main.
+/// Turns each exit that is taken if there is no space for a call into a check that fails. The function must begin in
+/// main.
 pub fn bounded(mut function: SsaFunction, calls: BoundedCalls) -> SsaFunction {
     let end = FIRST_RECORD + calls.functions * function.demands.record;
     let given: Vec<_> = function.inputs().filter(|(_, input)| *input == Input::RecordsEnd).collect();

@@ -126,8 +126,9 @@ impl<B: Backend> CodeCache<B> {
         &self.common.program
     }
 
-    /// Returns the status of a specialization's code. If there is no code yet, compiles it if the number of executed
-    /// steps allows the compilation. `steps` is the number of steps that all runs of the program have executed so far.
+    /// Returns the status of a specialization's code. If there is no code yet, and the number of executed steps allows
+    /// the compilation, compiles the specialization. `steps` is the number of steps that all runs of the program have
+    /// executed so far.
     pub fn code(
         &self,
         specialization: &Specialization,

@@ -36,7 +36,8 @@ pub(crate) struct Compiled {
     exits: Vec<SsaExit>,
     calls: Vec<OutOfLineCall>,
     demands: Demands,
-    /// Number of out-of-line calls that may be open at once. It grows after an exit for lack of space.
+    /// Number of out-of-line calls that may be open at once. It grows after an exit that was taken because there was no
+    /// space for a call.
     levels: AtomicU32,
     /// Number of call records written at entry. It grows after the code has returned from all recorded calls.
     entry_records: AtomicU32,

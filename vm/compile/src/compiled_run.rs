@@ -28,7 +28,7 @@ pub struct RunPlan {
     pub travel: Travel,
     /// Position at which the run begins: the index of the instruction after it.
     pub from: u32,
-    /// Position at which the run ends: the program's bound, or a turning point.
+    /// Position at which the run ends: an end of the program, or a turning point.
     pub to: u32,
     /// True if steps propagate adjoints.
     pub gradient: bool,
@@ -241,7 +241,7 @@ impl CompiledRun {
     }
 }
 
-/// Returns true if a function has an exit at a position without open calls.
+/// Returns true if a function has an exit at the position `to` without open calls.
 fn arrives(function: &SsaFunction, to: u32) -> bool {
     function.exits.iter().any(|exit| exit.position == to && exit.calls.is_empty())
 }

@@ -41,8 +41,8 @@ impl Code for SsaFunction {
 struct Evaluation<'f, 'c, 'w, R> {
     function: &'f SsaFunction,
     job: Job<'c, 'w>,
-    /// Remaining steps of `budget`, which is the step budget of the run, or after a turning point, the step budget of
-    /// the reverse sweep.
+    /// Remaining steps of `budget`. Before a turning point, `budget` is the step budget of the run. After a turning
+    /// point, it is the step budget of the reverse sweep.
     left: u64,
     budget: u64,
     /// Number of steps before the turning point.

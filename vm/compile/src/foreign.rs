@@ -37,8 +37,8 @@ pub enum ForeignKind {
     Limit,
 }
 
-/// Checks that a function exits only at its end: at the position `to` in main, without open calls. Exits for lack of
-/// space for a call are also allowed.
+/// Checks that a function exits only at its end: at the position `to` in main, without open calls. Exits that are taken
+/// because there is no space for a call are also allowed.
 ///
 /// # Errors
 /// Returns the operation at the first other exit; `None` if that exit isn't at an instruction.

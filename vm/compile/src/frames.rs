@@ -99,7 +99,7 @@ fn joined(words: &[u64]) -> u64 {
     words.iter().fold(0, |all, bits| all | bits)
 }
 
-/// Out-of-line calls of compiled code, with its memory demands and limits.
+/// Out-of-line calls of compiled code, with the memory demands of the code and the limits of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FunctionFrames<'f> {
     pub calls: &'f [OutOfLineCall],
@@ -155,7 +155,7 @@ pub(crate) struct OpenFrames<'f> {
     pub entry_records: u32,
 }
 
-/// Size of the call stack, and end of the frame, after some of a state's innermost calls have returned.
+/// Size of the call stack, and end of the innermost frame, after some of a state's innermost calls have returned.
 #[derive(Clone, Copy, Debug)]
 struct LowestFrame {
     calls: usize,
@@ -269,8 +269,9 @@ impl<'f> OpenFrames<'f> {
         known
     }
 
-    /// Moves the state to an exit. Pushes the calls that are open at the exit on the state's call stack, and removes
-    /// the added cells that aren't in their frames. Returns the number of records at the exit.
+    /// Moves the state to an exit. Pushes the calls that are open at the exit on the state's call stack. Removes the
+    /// cells that were added before the run and aren't in the frames of these calls. Returns the number of records at
+    /// the exit.
     pub fn leave(&self, state: &mut State, exit: &SsaExit, words: &[i64]) -> u32 {
         let record = self.of.demands.record;
         let top = words.get(TOP_WORD as usize).filter(|_| record > 0).map_or(FIRST_RECORD, |&top| top as u32);
@@ -296,7 +297,7 @@ impl<'f> OpenFrames<'f> {
         (top - FIRST_RECORD).checked_div(record).unwrap_or(0)
     }
 
-    /// Opens the call of a record, after the inlined calls that were open at its site.
+    /// Pushes the call of a record on the state's call stack, after the inlined calls that were open at the call site.
     fn open_recorded(&self, state: &mut State, record: &[i64], next: &mut [u32; 2]) {
         let Some((&number, words)) = record.split_first() else { return };
         let Some(call) = self.of.calls.get((number - 1) as usize) else { return };
@@ -408,8 +409,8 @@ impl InlinedCalls {
         Ok(InlinedCalls { next: next.map(|cells| cells as u32) })
     }
 
-    /// Moves the state to an exit. Pushes the calls that are open at the exit on the state's call stack, and removes
-    /// the added cells that aren't in their frames.
+    /// Moves the state to an exit. Pushes the calls that are open at the exit on the state's call stack. Removes the
+    /// cells that were added before the run and aren't in the frames of these calls.
     pub fn leave(self, state: &mut State, exit: &SsaExit, words: &[i64]) {
         let InlinedCalls { mut next } = self;
         open(state, &exit.calls, words.get(FIRST_RECORD as usize..).unwrap_or_default(), &mut next);

@@ -2,7 +2,7 @@
 //! is independent of machine steps and engines.
 //!
 //! R. Cytron et al., "Efficiently computing static single assignment form and the control dependence graph" (1991);
-//! block parameters are A. W. Appel's, "SSA is functional programming" (1998).
+//! block parameters instead of φ are from A. W. Appel, "SSA is functional programming" (1998).
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Word};
 use reviver_vm::CheckLevel;
 
-/// Specialization key of an SSA function: the code from a position to its exits, in one direction and one mode.
+/// Key of an SSA function. It selects the code from a position to the next exits, in one direction and one mode.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Specialization {
     /// Position of the entry: between two instructions. It is the index of the second one.
@@ -40,8 +40,8 @@ pub struct Specialization {
 }
 
 /// Liveness at exits: the memory that the caller reads after an exit. The caller always reads the counts and the exit's
-/// position. An exit is a *return* unless it is at a safepoint, or for lack of space for a call. After an exit that
-/// isn't a return, the caller either continues the run at the exit's position, or starts the run again.
+/// position. An exit is a *return* unless it is at a safepoint, or is taken because there is no space for a call. After
+/// an exit that isn't a return, the caller either continues the run at the exit's position, or starts the run again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LiveAtExits {
     /// The caller reads all memory, at every exit.
@@ -188,7 +188,7 @@ pub enum SsaEnd {
     Safepoint {
         /// Largest number of steps from this safepoint to the next safepoint or exit, without `skipped`.
         steps: u32,
-        /// Number of steps that the restore replaces; `None` if no restore follows the safepoint.
+        /// Number of steps of the `uncompute` that the restore replaces; `None` if no restore follows the safepoint.
         skipped: Option<SsaValue>,
         /// Edge that continues the run.
         next: Jump,
@@ -355,7 +355,7 @@ pub struct SsaBlock {
     /// Operations in order of execution, each by its value. An operation without a result has a value, too; no operand
     /// refers to that value.
     pub ops: Vec<SsaValue>,
-    /// Machine steps that are counted at the end of the block.
+    /// Number of machine steps that are counted at the end of the block.
     pub steps: u32,
     /// Number of those steps in `steps` that enter or leave a call.
     pub calls: u32,
@@ -452,8 +452,8 @@ impl SsaFunction {
         }
     }
 
-    /// Returns the blocks that end in a return: an exit that is neither at a safepoint nor for lack of space for a
-    /// call.
+    /// Returns the blocks that end in a return: an exit that isn't at a safepoint, and isn't taken because there is no
+    /// space for a call.
     pub fn arrivals(&self) -> HashSet<u32> {
         let stops: HashSet<u32> = self.blocks.iter().filter_map(|block| block.end.stop()).collect();
         let numbered = (0..).zip(&self.blocks);

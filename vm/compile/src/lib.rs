@@ -2,8 +2,8 @@
 //!
 //! An SSA function (`SsaFunction`) is built for a specialization (`Specialization`): the code from a position to the
 //! next operation that isn't compiled, in one direction, with or without adjoints. Construction executes the rows and
-//! templates with SSA values as numbers. So nothing in this crate defines the effect of an instruction. This crate
-//! emits no machine code.
+//! templates of the instruction table on SSA values instead of numbers. So nothing in this crate defines the effect of
+//! an instruction. This crate emits no machine code.
 //!
 //! | module | subject |
 //! |---|---|
@@ -15,7 +15,7 @@
 //! | [`check`], [`order`] | well-formedness check; block orders, dominators, loops |
 //! | [`backend`] | the interface of an engine that compiles |
 //! | [`tiered`], [`run`] | the tiered runtime, and the requests and results of compiled code |
-//! | `code_cache` | the code cache of the runtime: the time and the amount of compilation |
+//! | `code_cache` | the code cache of the runtime, which decides when code is compiled, and how much |
 //! | `compiled`, `frames` | execution of compiled code on a machine; frames of the calls that the code opens |
 //! | [`compiled_run`], [`start`] | whole runs for callers that can start again, plans of sweeps, and start states |
 //! | [`call`], [`rows`] | a gradient call as one SSA function, which needs no machine; several losses at once |
@@ -28,7 +28,7 @@
 //! other cells stay in memory. A call that isn't inlined is lowered to stores, loads and branches, so a recursion
 //! becomes a loop over call records ([`function::OutOfLineCall`]). After a failed check, the tiered runtime returns to
 //! a copy of the machine, and the interpreter finds the exact trap, its place and its step. So a check may fail
-//! although the interpreter wouldn't trap, but no check may pass if the interpreter would trap.
+//! although the interpreter wouldn't trap. But if the interpreter would trap, a check must fail.
 //!
 //! Compiled runs give the same results as interpreted runs:
 //!

@@ -187,8 +187,8 @@ impl RowCopies {
         moved
     }
 
-    /// Inserts the copies of a block's operations after the operations themselves, and passes the copies to the block's
-    /// successors.
+    /// Inserts the copies of a block's operations, each after the copied operation. Adds the parameters of the other
+    /// rows to the block, and the arguments of the other rows to its jumps.
     fn place(&mut self, number: u32) -> Option<()> {
         let block = self.function.blocks.get_mut(number as usize)?;
         let (parameters, ops, mut end) =

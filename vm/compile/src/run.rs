@@ -28,9 +28,10 @@ pub struct CellMemory<'c> {
 pub struct Counts {
     /// Number of bits discarded by `overwrite` and `erase`.
     pub erased_bits: u64,
-    /// Number of bits in floats that were freed or cleared with a content other than 0, within the tolerance.
+    /// Sum of the widths, in bits, of all floats that were freed or cleared although they weren't exactly 0. Their
+    /// magnitudes were within the tolerance.
     pub discarded_bits: u64,
-    /// Number of dropped adjoints: they weren't 0 when their cell became 0.
+    /// Number of dropped adjoints. An adjoint is dropped if it isn't 0 when its cell becomes 0.
     pub drops: u64,
     /// Number of steps that entered a call or left one.
     pub calls: u64,

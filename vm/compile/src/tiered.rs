@@ -58,9 +58,9 @@ const SHORTEST_SEGMENT: u64 = 16;
 const STEPS_BETWEEN_COPIES: u64 = 1 << 20;
 /// Number of cells that can be copied at negligible cost.
 const FEW_CELLS: u64 = 1 << 12;
-/// Least number of steps per open call that must remain before the observer's next call, so that compiled code is
-/// entered. Shorter parts of a run are interpreted, because compiled code needs a record of each open call. At most
-/// [`MOST_CALLS`] calls are counted.
+/// Least number of steps per open call for which compiled code is entered, counted from the machine's position to the
+/// next position that the observer gets. Shorter parts of a run are interpreted, because compiled code needs a record
+/// of each open call. At most [`MOST_CALLS`] calls are counted.
 const STEPS_PER_CALL: u64 = 16;
 const MOST_CALLS: u64 = 1 << 10;
 /// Upper bound on stop places of a specialization. The bound exists because each stop place becomes an exit.
@@ -422,8 +422,7 @@ impl<B: Backend> TieredRun<'_, '_, B> {
         Ok((stop != Stop::Budget || self.segment.budget == 0).then_some(stop))
     }
 
-    /// Returns true if there is a sufficiently recent copy of the machine, after making one if necessary. Returns
-    /// false if memory for a copy is refused.
+    /// Copies the machine, unless there is a sufficiently recent copy. Returns false if memory for the copy is refused.
     fn has_copy(&mut self, machine: &Machine) -> bool {
         let state = machine.state();
         let between = STEPS_BETWEEN_COPIES.max((state.ints.len() + state.reals.len()) as u64);

@@ -187,8 +187,8 @@ impl CallMemory {
         )
     }
 
-    /// Returns the C function that computes the status for a call without memory. The status says whether the program's
-    /// limit is reached or the memory is too small.
+    /// Returns the C function that computes the status for a call for which there is no memory. The status says whether
+    /// the program's limit is reached or the memory is too small.
     pub fn refusal(self, sweep: &SweepCalls, name: &str, upper: &str) -> String {
         let (record, limit) = (sweep.record, self.limit);
         let opened: Vec<String> = sweep.calls.iter().map(|call| call.opened.len().to_string()).collect();

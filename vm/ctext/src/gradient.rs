@@ -89,8 +89,8 @@ pub(crate) fn gradient_function(
     )
 }
 
-/// Returns two texts: the lines that set the adjoints of the seeded cells, and the lines that compute the size of the
-/// seeded sum from the results.
+/// Returns two texts: the lines that set the adjoints of the seeded cells to the seeds, and the lines that compute Σ
+/// |seed·result| and the largest magnitude of a seed.
 fn seeds(
     cells: &ProgramCells,
     interface: &Interface,

@@ -227,14 +227,14 @@ impl<'p> ProgramCells<'p> {
         self.zero_counters(has_gradient) + &cells.concat()
     }
 
-    /// Returns a line that clears all fields before the first array of the memory.
+    /// Returns a line that clears all fields that precede the first array of the memory.
     fn zero_counters(&self, has_gradient: bool) -> String {
         let first = if has_gradient { "start_ints" } else { "ints" };
         format!("    memset(memory, 0, offsetof(struct {}_memory, {first}));\n", self.prefix)
     }
 
-    /// Returns lines that prepare the cells of a gradient that computed addresses reach: copies of the start, and zeros
-    /// for the frames of inlined calls.
+    /// Returns lines that prepare those cells of a gradient that computed addresses reach: copies of their values at
+    /// the start, and zeros for the frames of inlined calls.
     pub fn working(&self, working: &[(Class, Range<u32>)]) -> String {
         let mut lines = String::new();
         for (class, cells) in working {

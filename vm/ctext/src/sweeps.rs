@@ -20,8 +20,8 @@ pub(crate) fn run(program: &Program, travel: Travel, level: CheckLevel) -> Resul
     Ok(function)
 }
 
-/// Builds the call function of the gradient for some seeded cells. With dual numbers, `lift` has the reals that a
-/// direction may move.
+/// Builds the call function of the gradient for some seeded cells. With dual numbers, `lift` has the addresses of the
+/// reals for which the caller may pass a component of the direction.
 pub(crate) fn gradient(
     program: &Program,
     (seeded, lift): (&[u32], Lift),
@@ -43,10 +43,11 @@ pub(crate) fn gradient(
     let turn = early_turn(program, &cells).and_then(|stops| stops.only()).map(|node| node.position);
     let turn = turn.unwrap_or(program.end());
     let [primal, reverse] = RunPlan::gradient(program, turn, level);
-    // Without a machine, nothing can search for the largest number after the call, so the C function searches for it.
+    // The machine, which otherwise searches for the largest number after a call, doesn't exist in C. So the C function
+    // searches for the largest number itself.
     let largest = if primal.is_watched { LargestScan::All } else { LargestScan::None };
     let needs = CallNeeds { largest, ..CallNeeds::default() };
-    // Passes may use identities that hold for plain reals but not for dual numbers. So they are omitted before a
+    // Passes may use identities that hold for plain reals but not for dual numbers. So no pass is applied before a
     // function is lifted.
     let passes = if lift.is_some() { &[][..] } else { &PASSES };
     let sweeps = [sweep(program, &primal, passes)?, sweep(program, &reverse, passes)?];

@@ -31,8 +31,8 @@ pub const WRITTEN: &str = "/* written by `reviver build`";
 /// The first words of every generated header.
 pub const WRITTEN_HEADER: &str = "/* header written by `reviver build`";
 
-/// An exported symbol that identifies a library. Only libraries define it. So other generated C files can be linked
-/// with a library.
+/// An exported symbol that identifies a library. Only libraries define this symbol, so that a library can be linked
+/// with other generated C files.
 pub const LIBRARY_MARK: &str = "reviver_library_mark";
 
 /// The C text of a program, from which the files are written.
@@ -252,7 +252,7 @@ impl CText {
     }
 }
 
-/// Returns the addresses of the real inputs, which a direction may move.
+/// Returns the addresses of the real inputs: the caller may pass a component of the direction for each of them.
 fn moved(program: &Program) -> Vec<Range<u32>> {
     let globals = program.module().globals.iter().enumerate();
     let inputs = globals.filter(|(_, global)| global.class == Class::Real && global.role.is_given());

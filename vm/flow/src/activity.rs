@@ -50,7 +50,7 @@ struct KnownActivity {
     /// The activity of each step, by the number of its instruction.
     steps: Vec<StepActivity>,
     /// A digest of the independent cells and of `steps`. Engines use no other data of the analysis, so the digest
-    /// identifies the code that an engine generates with it. `Hash` uses only the digest.
+    /// identifies the code that an engine generates from the analysis. `Hash` uses only the digest.
     digest: u64,
 }
 
@@ -76,8 +76,8 @@ impl StepActivity {
         self.0 & 1 << ((operand & 3) + 4) & 0b0110_0000 != 0
     }
 
-    /// Returns true if a forward run over dual numbers may hide a derivative at an operand. That happens if the operand
-    /// is active, its partial derivative is infinite or undefined, and its tangent is 0. Unlike
+    /// Returns true if a forward run over dual numbers may hide a derivative at an operand. A derivative is hidden if
+    /// the operand is active, its partial derivative is infinite or undefined, and its tangent is 0. Unlike
     /// [`StepActivity::may_lose`], the result doesn't depend on whether other values are computed from the target.
     pub fn may_lose_forward(self, operand: usize) -> bool {
         self.0 & FORWARD << (operand & 1) != 0

@@ -134,9 +134,10 @@ impl Flow {
         self.named.get(procedure as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns true if the instruction at `at` calls a task whose adjoints are deferred in gradient mode: the adjoints
-    /// of reals that other tasks may read, too. Adjoints are deferred because float sums depend on the order of their
-    /// terms. Fixed-point sums don't, so fixed-point adjoints are never deferred.
+    /// Returns true if the instruction at `at` calls a task for which gradient mode defers adjoints. The deferred
+    /// adjoints are those of reals that the task only reads, and that other tasks may read, too. Adjoints are deferred
+    /// because float sums depend on the order of their terms. Fixed-point sums don't, so fixed-point adjoints are never
+    /// deferred.
     pub fn accumulates_separately(&self, module: &Module, at: u32) -> bool {
         !module.real.is_exact() && self.reads_shared_reals(module, at)
     }

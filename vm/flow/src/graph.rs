@@ -28,7 +28,7 @@ pub struct Edge {
     pub join: Option<u32>,
 }
 
-/// The control transfer at the end of a block, as its gate defines it.
+/// The control transfer at the end of a block, as the gate at this end defines it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockEnd {
     /// Fall-through into a join.

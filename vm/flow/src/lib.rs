@@ -1,7 +1,7 @@
 //! The flow of a verified program, which all engines share. Names become slots, whose addresses are resolved as far as
 //! that is possible before a run. Instructions become steps, with guards for slots that must not alias. Steps form
 //! basic blocks. The graph of blocks can be traversed in either direction. Interpreter, compiler, debugger and
-//! diagnostics all read the same flow. It depends on no state, no engine and no source text.
+//! diagnostics all read the same flow. The flow depends on no state, no engine and no source text.
 //!
 //! | module | contents |
 //! |---|---|

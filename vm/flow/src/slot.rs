@@ -2,10 +2,10 @@
 
 use reviver_isa::instruction::Class;
 
-/// The address of a cell, or of the first of several cells. It may be known only in part before a run.
+/// The address of a cell, or of the first of several cells. The address may be known only in part before a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Anchor {
-    /// An immediate, as an offset into all cells of the class. It is read-only and never a target.
+    /// An immediate, as an offset into all cells of the class. An immediate is read-only and never a target.
     Constant(u32),
     /// A cell with static storage, such as a global, as an offset into all cells of the class.
     Fixed(u32),
@@ -132,7 +132,7 @@ pub struct Slot {
     pub class: Class,
     /// True if the operand is the adjoint of the cell.
     pub adjoint: bool,
-    /// The address, if it is known before a run.
+    /// The address of the cell, or for a computed element the number of the element.
     pub location: Location,
 }
 

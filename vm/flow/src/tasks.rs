@@ -195,9 +195,9 @@ impl<'f> TaskArguments<'f> {
         !pairs_share && !tasks.iter().any(|task| self.may_change_call_inputs(task))
     }
 
-    /// Returns true if the iterations of a loop around one call are free of conflicts. That is known if the loop
-    /// counter selects each argument that the call changes: an element, a row or a column. The counter differs in every
-    /// iteration. In addition, no other argument may overlap the array of a changed argument.
+    /// Returns true if the iterations of a loop around one call are free of conflicts. Freedom from conflicts is known
+    /// if the loop counter selects each argument that the call changes: an element, a row or a column. The counter
+    /// differs in every iteration. In addition, no other argument may overlap the array of a changed argument.
     fn iterations_are_independent(self, region: TaskRegion, at: u32) -> bool {
         let (Some(counter), Some(call)) = (self.counter(region, at), self.flow.call_at(at)) else {
             return false;

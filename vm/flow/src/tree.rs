@@ -37,8 +37,8 @@ impl StatementTree {
         blocks.filter(move |block| at < block.end())
     }
 
-    /// Returns the block with the keyword that an instruction was generated from, and the number of the keyword's
-    /// seam. Returns `None` for an instruction that the text contains literally.
+    /// Returns the block from whose keyword an instruction was generated, and the number of the keyword within the
+    /// block, from 0. Returns `None` for an instruction that the text contains literally.
     pub fn seam<'s>(&self, structure: &'s Structure, at: u32) -> Option<(&'s Block, usize)> {
         let written = |block: &&Block| !matches!(block.kind, BlockKind::Compute | BlockKind::Macro { .. });
         let block = self.around(structure, at).find(written)?;

@@ -22,19 +22,19 @@ pub struct CodeContext<'c, 'w> {
     pub results: *mut u64,
     /// Inputs of the function, in the order of [`reviver_compile::function::SsaFunction::inputs`].
     pub inputs: *const u32,
-    // No two counters of a run's counts are adjacent. The compiler would read adjacent counters by one wide load, and
-    // the processor would stall because code has just written them one by one.
+    // No two counters of a run's counts are adjacent. The Rust compiler would read adjacent counters by one wide load.
+    // The processor would stall at this load, because native code has just written the counters one by one.
     pub erased_bits: u64,
-    /// Number of the interval, between two step numbers, in which the last step of the budget would be executed. A step
-    /// has the same interval in both directions. The mark of a jump is computed from the number of its interval, which
-    /// is `last_interval + left·per_step_left` if `left` steps remain.
+    /// Number of the interval, between two step numbers, that the last step of the budget would cross. A step crosses
+    /// the same interval in both directions. The mark of a jump is computed from the number of its interval, which is
+    /// `last_interval + left·per_step_left` if `left` steps remain.
     pub last_interval: i64,
     pub discarded_bits: u64,
     /// Change of the interval's number for each step that is left in the budget: -1 in a forward run, 1 in a backward
     /// run, 0 without a watcher.
     pub per_step_left: i64,
     pub drops: u64,
-    /// Wrapping sum of the marks of jumps. A turning point negates it.
+    /// Wrapping sum of the marks of jumps. A turning point negates the sum.
     pub marks: u64,
     /// Number of steps that entered or left a call.
     pub calls: u64,

@@ -4,10 +4,10 @@
 //!
 //! | module | subject |
 //! |---|---|
-//! | `translate` | SSA functions to Cranelift IR: integers, reals, memory; `group`, the same for SIMD groups |
+//! | `translate` | translation of SSA functions to Cranelift IR; its module `group` translates for SIMD groups |
 //! | `functions` | functions that native code calls |
 //! | `registers` | choice of the register allocator |
-//! | `context`, `native` | the context passed to native code; running it, in the one file with unsafe code |
+//! | `context`, `native` | the context passed to native code; execution of native code, with all unsafe code |
 //!
 //! ```
 //! use std::sync::Arc;
@@ -52,7 +52,7 @@ use native::{Native, NativeGroup};
 #[error("native code isn't available for this processor: {0}")]
 pub struct NoNativeCode(String);
 
-/// Compiler of native code for the machine that it runs on.
+/// Compiler of native code for the computer on which the compiler runs.
 #[derive(Clone)]
 pub struct Jit {
     target: Arc<dyn TargetIsa>,
@@ -73,7 +73,7 @@ impl std::fmt::Debug for Jit {
 }
 
 impl Jit {
-    /// Creates a compiler for this machine. Builds with assertions verify the generated IR.
+    /// Creates a compiler for this computer's processor. Builds with assertions verify the generated IR.
     ///
     /// # Errors
     /// Fails if Cranelift doesn't support the processor.
@@ -117,7 +117,7 @@ fn made(
     }
 }
 
-/// Creates a target for this machine, with a register allocator and an optimization level.
+/// Creates a target for this computer's processor, with a register allocator and an optimization level.
 fn target((registers, level): (&str, &str)) -> Result<Arc<dyn TargetIsa>, NoNativeCode> {
     let mut flags = settings::builder();
     let verify = if cfg!(debug_assertions) { "true" } else { "false" };

@@ -1,5 +1,5 @@
-//! Native code, and the only place where native code is executed. The execution relies on properties that the Rust
-//! compiler can't check; a comment states why each of these properties holds.
+//! Native code, and its execution. No other module executes native code. The execution relies on properties that the
+//! Rust compiler can't check; a comment states why each of these properties holds.
 //!
 //! Cranelift's JIT library owns the memory of the code. The library first writes the code, and then makes the memory
 //! executable and read-only.
@@ -137,7 +137,7 @@ impl NativeGroup {
 impl GroupCode for NativeGroup {
     /// Runs the code once. As for one lane ([`Native::run`]), each address belongs to a cell that exists. The memory
     /// has as many cells as the function demands, which is checked before each run. Each cell has a number for every
-    /// lane. Each row has adjoints, and errors in the evidence.
+    /// lane. The memory has the adjoints of each row, and the evidence has the errors of each row.
     fn run(&self, job: GroupJob) -> GroupOutcome {
         let mut context = GroupContext {
             lane: CodeContext {

@@ -284,8 +284,8 @@ impl Backend for Longest {
     }
 }
 
-/// A recursion is a call of the function, and the function's memory grows with the number of open calls. x^n takes n
-/// calls, which need more memory than is provided at first.
+/// The call function of a recursive program contains out-of-line calls, and its memory grows with the number of open
+/// calls. x^n takes n calls, which need more memory than is provided at first.
 #[test]
 fn recursions_have_gradients() {
     let text = ".limit depth 1000\n.in x: real default 1.01\n.in n default 100\n.out y: real\n.ancilla p[200]: real\ncompute\n \
@@ -365,8 +365,8 @@ fn ancillas_without_adjoints_propagate_none() {
              add t[j], x[j] * toreal(i)\n  add s[j+1], s[j] + square(t[j])\n rof\napply\n add y, sqrt(s[12] + 1)\nuncompute\n.end\n"
         );
         let [_, stores] = trial(&text).compare(&text, CheckLevel::Checked);
-        // The sweep stores adjoints when it uncomputes ancillas: once that of `x`, once that of `t`, twice that of `s`.
-        // It also stores those of the last sum and of freed cells.
+        // The sweep stores four adjoints when it uncomputes ancillas: one of `x`, one of `t`, and two of `s`. It also
+        // stores the adjoints of the last sum and of freed cells.
         assert!(stores <= 8, "{stores} stores of adjoints");
         trial(&text).compare(&text, CheckLevel::Unchecked);
     }

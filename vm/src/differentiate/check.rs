@@ -25,8 +25,8 @@ use crate::watch::Watch;
 const FEW: usize = 16;
 /// Number of step sizes of a difference. Each step size is half of the previous one.
 const LEVELS: usize = 10;
-/// Number of further step sizes. They are tried if a one-sided derivative doesn't converge, or if the two sides seem to
-/// differ.
+/// Number of further step sizes, which are tried if a one-sided derivative doesn't converge, or if the two sides seem
+/// to differ.
 const MORE_LEVELS: usize = 12;
 /// First step size, relative to the size of the inputs.
 const FIRST_STEP: f64 = 1.0 / 64.0;
@@ -110,8 +110,8 @@ impl Comparison {
         (estimate.value - self.derivative).abs() <= estimate.error
     }
 
-    /// Returns the verdict of all estimates. A tangent that disagrees refutes the derivative, whatever the differences
-    /// are.
+    /// Returns the verdict of all estimates. A tangent that disagrees refutes the derivative, even if the finite
+    /// differences agree.
     pub fn verdict(&self) -> Verdict {
         let of = |agrees: bool| if agrees { Verdict::Verified } else { Verdict::Differs };
         let close = |estimate: Estimate| self.is_close(estimate);
@@ -254,8 +254,8 @@ fn results_of(subject: &Subject, outputs: &[Variable]) -> Result<Vec<Vec<SeededC
     Ok(results)
 }
 
-/// Verifies a Hessian by differences of gradients, and its gradient in the same way as [`check`]. `along` is the
-/// direction of the Hessian's single product. If it is `None`, the Hessian has a product for each unit direction.
+/// Verifies a Hessian by differences of gradients. Verifies the gradient too, in the same way as [`check`]. `along` is
+/// the direction of the Hessian's single product. If it is `None`, the Hessian has a product for each unit direction.
 ///
 /// # Errors
 /// A trap or the step limit in the gradient at the unmoved start.
@@ -270,7 +270,7 @@ pub fn check_hessian(
     check_second_derivatives(subject, &subject.seeds_of(loss)?, inputs, found, along)
 }
 
-/// Verifies the first and second derivatives of a seeded sum, as [`check_hessian`].
+/// Verifies the first and second derivatives of a seeded sum, as [`check_hessian`] does.
 ///
 /// # Errors
 /// A trap or the step limit in the gradient at the unmoved start.
@@ -295,8 +295,8 @@ pub fn check_second_derivatives(
         Some(direction) => vec![(None, direction.to_vec())],
         None => directions(&start)?,
     };
-    // If the gradient is wrong, differences of gradients agree with a Hessian that is wrong, too. So the gradient is
-    // verified first.
+    // The Hessian is compared with differences of gradients. If the gradient is wrong, the Hessian may be wrong in the
+    // same way, and the comparison doesn't show it. So the gradient is verified first.
     let row = allocation::copied(gradient)?;
     let mut check = check_rows(subject, &[allocation::copied(seeds)?], &origins, &[row])?;
     check.comparisons.iter_mut().for_each(|comparison| comparison.output = inputs.len());
@@ -378,7 +378,7 @@ fn values_at(
     Ok(Sample { path: PrimalPath::of(&machine), values })
 }
 
-/// Direction: the index of the input if only one moves, otherwise `None`, and the component of each input.
+/// Direction, as a pair: the index of the moved input (`None` if several inputs move), and the component of each input.
 type Direction = (Option<usize>, Vec<f64>);
 
 /// Returns the directions in which inputs move: all at once, and if there are few inputs (at most [`FEW`]), each input
@@ -418,8 +418,8 @@ fn size(input: f64) -> f64 {
     if input == 0.0 { 1.0 } else { input.abs() }
 }
 
-/// Summary of a run's path, by which the paths of two runs are compared. It consists of the number of the last step,
-/// and for floats a hash of the steps at which the run jumped.
+/// Summary of a run's path, by which the paths of two runs are compared. A summary consists of the number of the last
+/// step, and for floats a hash of the steps at which the run jumped.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct PrimalPath {
     step: i64,
@@ -473,7 +473,7 @@ struct Probe<'a> {
 
 /// Difference quotients of one result in one direction.
 struct Differences {
-    /// Result at the start.
+    /// Result of the run from the unmoved start.
     here: SampledSum,
     /// Largest magnitude of the result at the start and at nearby inputs, divided by the factor that `Probe::reach`
     /// returns.
@@ -491,7 +491,8 @@ impl Differences {
         matches!(sides, [Some(below), Some(above)] if !is_kink([below, above]))
     }
 
-    /// Returns the result of an extrapolation, if its error is small enough to be evidence.
+    /// Returns the best estimate of an extrapolation if the error of the estimate is small enough to count as evidence.
+    /// `rounding` is added to the error.
     fn evidence(&self, found: &Extrapolation, derivative: f64, rounding: f64) -> Option<Estimate> {
         let Estimate { value, error } = found.best?;
         let error = SAFETY * error;
@@ -534,16 +535,16 @@ impl Probe<'_> {
         Ok(Estimate { value, error: rounding + unit(self.subject) * GROWTH * value.abs() })
     }
 
-    /// Returns each input with its component of the direction.
+    /// Returns the location of each moved input, with the input's component of the direction.
     fn moves(&self) -> Result<Vec<(Origin, f64)>, OutOfMemory> {
         let mut moves = allocation::with_capacity(self.origins.len())?;
         moves.extend(self.origins.iter().copied().zip(self.parts.iter().copied()));
         Ok(moves)
     }
 
-    /// Returns a bound on the rounding error of a derivative. It is proportional to the sum of the absolute `terms`;
-    /// errors of terms that cancel inside the program are added. If the reverse sweep isn't exact, the module's
-    /// tolerance is part of the factor.
+    /// Returns a bound on the rounding error of a derivative. The bound is proportional to the sum of the absolute
+    /// `terms`; errors of terms that cancel inside the program are added. If the reverse sweep isn't exact, the
+    /// module's tolerance is part of the factor.
     fn rounding(&self, terms: &[f64], row: &[f64], value: f64, steps: u64) -> f64 {
         let (module, exact) = (self.subject.program.module(), self.subject.exact);
         let is_exact = module.real.is_exact();
@@ -573,7 +574,7 @@ impl Probe<'_> {
     }
 
     /// Computes the difference quotients of each result. `sample` runs the program from a given start and returns the
-    /// results. `rows` has the derivatives of each result; it is empty if these are unknown.
+    /// results. `rows` has the derivatives of each result; `rows` is empty if the derivatives are unknown.
     fn differences(
         &self,
         sample: &dyn Fn(State) -> Result<Sample, DifferentiateError>,
@@ -665,8 +666,8 @@ impl Probe<'_> {
 }
 
 /// Richardson extrapolation of difference quotients at halved step sizes: error terms of rising order in the step are
-/// eliminated one by one. The error is estimated from neighbouring extrapolations (Ridders, "Accurate computation of
-/// F'(x) and F'(x)F''(x)", 1982) and from the rounding of the values.
+/// eliminated one by one. The error of an extrapolated value is estimated from neighbouring extrapolations (Ridders,
+/// "Accurate computation of F'(x) and F'(x)F''(x)", 1982) and from the rounding of the values.
 struct Extrapolation {
     /// Factors by which halving the step h divides the error terms. The first number is the factor for the first term.
     /// Each further term has the factor of the previous term times the second number. Both numbers are 4 for central

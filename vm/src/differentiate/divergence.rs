@@ -105,7 +105,7 @@ pub(crate) struct TurnFacts {
 }
 
 /// Verifies a reverse sweep that has ended. Returns the error bound of the loss to first order. If the sweep has
-/// diverged, the error says how.
+/// diverged, the returned `Err` says how.
 pub(super) fn verify<B: Interpreted>(
     machine: &Machine<B>,
     start: &State<B>,
@@ -182,7 +182,7 @@ pub(super) fn last_place(program: &Program, magnitude: f64) -> f64 {
     program.ulp(literal_bits(program.module().real, magnitude))
 }
 
-/// Returns the first difference between two states, with the name of the cell.
+/// Returns the first difference between the states at the start and at the end of a pass, with the name of the cell.
 fn difference<B: Interpreted>(program: &Program, start: &State<B>, end: &State<B>) -> Divergence {
     let ints = start.ints.iter().zip(&end.ints).skip(MODE + 1).position(|(a, b)| a != b);
     let reals = start.reals.iter().zip(&end.reals).position(|(a, b)| a != b);
@@ -250,7 +250,7 @@ impl<B: Interpreted> Misses<'_, B> {
         mut moved: impl Iterator<Item = [B; 2]>,
         sum: SumSize,
     ) -> Result<f64, Unlike> {
-        // If the primal sweep frees a cell that holds a rounding error, the reverse sweep lacks that error. It
+        // If the primal sweep frees a cell that holds a rounding error, the reverse sweep lacks that error. The error
         // reappears in a cell that the reverse sweep frees, or in a cell that differs from the start.
         let freed = watch.unexplained(self.rounding, self.ulp);
         let by_cells = self.weighed().map_err(|unlike| freed.map_or(unlike, Unlike::Freed))?;
@@ -273,7 +273,7 @@ impl<B: Interpreted> Misses<'_, B> {
         self.program.approximate(Value::Real(bits.word()))
     }
 
-    /// Returns |to - from| if rounding doesn't explain the difference, otherwise `None`.
+    /// Returns |`to` - `from`| if rounding doesn't explain the difference, otherwise `None`.
     fn beyond(&self, from: B, to: B) -> Option<f64> {
         if from == to {
             return None;
@@ -301,8 +301,8 @@ impl<B: Interpreted> Misses<'_, B> {
         Ok(error)
     }
 
-    /// Returns the effect of a cell's difference on the loss, |(to - from)·adjoint|. Fails if rounding doesn't explain
-    /// the difference.
+    /// Returns the effect of a cell's difference on the loss, |(`to` - `from`)·adjoint|. Fails if rounding doesn't
+    /// explain the difference.
     fn missed(&self, cell: usize, from: B, to: B) -> Result<f64, Unlike> {
         if from.word() == to.word() {
             return Ok(0.0);

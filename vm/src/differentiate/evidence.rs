@@ -1,4 +1,4 @@
-//! Evidence that compiled code collects about its reverse sweep, and the verdict on it. The bounds are those of
+//! Evidence that compiled code collects about its reverse sweep, and the verdict on the sweep. The bounds are those of
 //! [`super::divergence`], which verifies the sweeps of machines.
 
 use crate::program::Program;
@@ -47,8 +47,9 @@ impl SweepEvidence {
         from == 0.0 || by <= from.abs() * rounding.part
     }
 
-    /// Adds the effect of a freed cell to the sum of its adjoint's row. The first row isn't counted here:
-    /// [`Watch::error`] has its sum.
+    /// Adds the effect of a freed cell, |value·adjoint|, to the sum of the row `row`. `adjoint` is the adjoint for the
+    /// loss of this row. The effect on the loss of the first row isn't added here, because [`Watch::error`] has that
+    /// sum.
     pub fn freed(&mut self, value: f64, (row, adjoint): (u32, f64)) {
         if value != 0.0
             && let Some(errors) = self.errors.get_mut(row as usize)
@@ -99,8 +100,8 @@ pub(super) struct SweepErrors {
 }
 
 impl SweepErrors {
-    /// Returns true if rounding explains the errors. `ulp` is the last place of the program's largest number, and
-    /// `terms` computes the loss's size to first order.
+    /// Returns true if rounding explains the errors. `ulp` is the unit in the last place of the program's largest
+    /// number, and `terms` computes the loss's size to first order.
     pub fn are_rounding(
         &self,
         (rounding, ulp): (Rounding, f64),

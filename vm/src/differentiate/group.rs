@@ -1,4 +1,4 @@
-//! Evidence about the reverse sweeps of a SIMD group, and the verdict on each lane, by the bounds of
+//! Evidence about the reverse sweeps of a SIMD group, and the verdict on each lane. The bounds are those of
 //! [`super::evidence`]. Numbers are in binary64.
 
 use reviver_isa::module::RealSystem;

@@ -94,7 +94,7 @@ pub struct ReverseSweeps {
     pub taken: UsedStrategy,
     /// Total steps of the primal sweeps.
     pub steps: u64,
-    /// Total cost of the sweeps. Its memory is the maximum over the sweeps, not the sum.
+    /// Total cost of the sweeps. The memory in this total is the maximum over the sweeps, not the sum.
     pub cost: RunCost,
 }
 
@@ -108,7 +108,8 @@ impl ReverseSweeps {
     }
 }
 
-/// Returns the size in bytes of the initial state of a Hessian pass. Its dual numbers hold the values and a direction.
+/// Returns the size in bytes of the initial state of a Hessian pass. The numbers of this state are dual numbers:
+/// values, and their derivatives along one direction.
 ///
 /// # Errors
 /// A memory request was refused.
@@ -291,8 +292,8 @@ fn by_direction(
     Ok(JacobianProduct { values, product, sweep: Sweep::Forward, reverse_sweeps: None, verification_report })
 }
 
-/// Runs over dual numbers that compute the tangents of the same results. Compiled code executes the runs if the engine
-/// has any.
+/// Runs over dual numbers that compute the tangents of the same results. If the engine has compiled code for these
+/// runs, the compiled code executes them.
 struct TangentRuns<'s> {
     subject: &'s Subject,
     cells: &'s [usize],
@@ -370,8 +371,8 @@ fn origins_of(moving: &[(&Variable, f64)]) -> Result<Vec<(Origin, f64)>, OutOfMe
 }
 
 impl Subject {
-    /// Returns one coefficient of the adjoint of each variable, as binary64 numbers. Coefficient 0 (`lane`) is the
-    /// adjoint itself. If adjoints are dual numbers, coefficient 1 is the derivative of the adjoint along the
+    /// Returns the coefficient with index `lane` of the adjoint of each variable, as a binary64 number. Coefficient 0
+    /// is the adjoint itself. If adjoints are dual numbers, coefficient 1 is the derivative of the adjoint along the
     /// direction.
     ///
     /// # Errors
@@ -435,8 +436,9 @@ fn patternless(count: usize) -> impl Iterator<Item = f64> {
     (1..=count).map(move |n| component(n) / length)
 }
 
-/// Rejects second derivatives that depend on the order of differentiation: then the rule of some procedure is not the
-/// adjoint of any function. `entry(n, m)` is the scalar product of the Hessian's product `n` with direction `m`.
+/// Fails if second derivatives depend on the order of differentiation. In that case, the derivative rule of some
+/// procedure isn't the adjoint of any function. `entry(n, m)` is the scalar product of the Hessian's product `n` with
+/// direction `m`.
 fn check_symmetry(
     subject: &Subject,
     hessian: &Hessian,
@@ -494,7 +496,7 @@ fn products<D: Iterator<Item = f64> + Clone>(
             hessian.verification_report.add(&sweep_end.reports, sweep_end.loss_error);
             let primal_steps = sweep_end.turn.at.step.abs_diff(start.step);
             ReverseSweeps::add(&mut hessian.reverse_sweeps, sweep_end.taken, primal_steps, sweep_end.cost);
-            // The primal sweep has the same length for all directions; it is known from here on.
+            // The primal sweep has the same length for all directions, so the later passes know its length.
             history = history.of_length(primal_steps);
             steps = primal_steps;
             let adjoints = sweep_end.state.adjoints.unwrap_or_default();
@@ -516,7 +518,8 @@ fn products<D: Iterator<Item = f64> + Clone>(
 
 /// Finds losses of information in the primal sweep that affect second derivatives only; dual numbers don't detect them.
 /// The inputs move in a direction without a pattern, in which second derivatives don't cancel by chance. Returns `None`
-/// if the run fails: it may need a derivative that is undefined and that the Hessian doesn't need.
+/// if the run fails. A failure isn't an error, because the run may need an undefined derivative that the Hessian
+/// doesn't need.
 fn curved(subject: &Subject, outputs: &[Vec<SeededCell>], inputs: &[Variable]) -> Option<Reports> {
     let goal = SeriesGoal::Run { order: 2, rejects_ties: true };
     if let ([seeds], Some(mut moving)) = (outputs, SeriesInputs::of(inputs).ok()?)
@@ -593,7 +596,8 @@ pub fn taylor(
     Ok(Taylor { coefficients: series, verification_report })
 }
 
-/// Computes the Taylor coefficients of the results in `cells` by compiled code, if the engine has any.
+/// Computes the Taylor coefficients of the results in `cells` by compiled code. Returns `None` if compiled code can't
+/// compute them.
 fn compiled_taylor(
     subject: &Subject,
     cells: &[usize],

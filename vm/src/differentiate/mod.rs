@@ -56,16 +56,16 @@ pub struct Subject {
     /// Initial state, with all inputs set and gradient mode off.
     pub start: Arc<State>,
     /// True to record the bits that floats lose, so that the reverse sweep passes through exactly the same values.
-    /// Programs that overwrite or erase need it too.
+    /// Programs that overwrite or erase values need this record, too.
     pub exact: bool,
-    /// History kept for an exact reverse sweep. If it is `None`, `exact` decides: without `exact` no history is kept, and
-    /// with it the residues of all steps, without a bound on memory.
+    /// History kept for an exact reverse sweep. If the field is `None`, `exact` decides. If `exact` is true, the
+    /// residues of all steps are kept, without a bound on memory. Otherwise no history is kept.
     pub retention: Option<Retention>,
     /// Maximum size in bytes of the history with which a diverged reverse sweep is repeated. If a history would be
     /// larger, the run keeps snapshots instead.
     pub recompute_memory: u64,
-    /// True to run to the end of the program even if the last steps only undo computations, so that the primal sweep
-    /// could end earlier.
+    /// True to run the primal sweep to the end of the program. If false, the primal sweep ends earlier if the last
+    /// steps of the program only undo computations.
     pub whole: bool,
     /// Upper bound on the steps of each sweep.
     pub max_steps: u64,
@@ -77,7 +77,7 @@ pub struct Subject {
     pub threads: u32,
     /// Check level: decides whether reverse sweeps without a history are watched and verified.
     pub level: CheckLevel,
-    /// Receiver of the values that `show` shows during one derivative; without it nothing is shown.
+    /// Receiver of the values that `show` shows in the sweeps of one derivative; if it is `None`, nothing is shown.
     pub shows: Option<Arc<Shows>>,
 }
 

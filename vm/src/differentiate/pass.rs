@@ -186,8 +186,8 @@ impl PassHistory {
         if self == PassHistory::Nothing && B::IS_PLAIN { subject.level } else { CheckLevel::Checked }
     }
 
-    /// Returns true if a reverse sweep that diverges is repeated with a history. That holds if reals are floats and the
-    /// pass has no history.
+    /// Returns true if a reverse sweep that diverges is repeated with a history. The result is true if reals are floats
+    /// and the pass has no history.
     pub fn is_recomputed(self, subject: &Subject) -> bool {
         self == PassHistory::Nothing
             && !subject.program.module().real.is_exact()
@@ -254,7 +254,7 @@ pub(super) struct Pass<B = u64> {
     pub turn: Option<Turn>,
 }
 
-/// Turning point, with the seeds and the values of the seeded cells there.
+/// Turning point, with the seeds of the reverse sweep, and the values of the seeded cells at the turning point.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Turn {
     pub at: TurnPoint,
@@ -343,7 +343,8 @@ impl<B: Interpreted> Pass<B> {
         let counters = &mut self.checkpointed_run.machine_mut().state_mut().counters;
         counters.shown = shows.begin_reverse(output, counters.shown);
         let swept = self.reverse_sweep(subject, start);
-        // Rules in a diverged sweep may have shown wrong values.
+        // In a diverged sweep, derivative rules may have shown wrong values. So the waiting values are passed on only
+        // if the sweep hasn't diverged.
         if !matches!(swept, Err(Stopped::Divergence(_))) {
             shows.settle(&subject.program)?;
         }
@@ -364,7 +365,7 @@ impl<B: Interpreted> Pass<B> {
     pub fn sweep_end(self, loss_error: Option<f64>) -> SweepEnd<B> {
         let turn = self.turn.unwrap_or_default();
         let (taken, cost) = (self.checkpointed_run.taken(), self.checkpointed_run.cost());
-        // A strategy for a repetition wasn't requested, so it isn't reported.
+        // The caller didn't request the strategy of a repeated pass, so this strategy isn't reported.
         let taken = taken.filter(|_| !self.history.is_recomputing());
         let machine = self.checkpointed_run.into_machine();
         let (reports, thread_bytes) = (machine.reports().clone(), machine.thread_bytes());

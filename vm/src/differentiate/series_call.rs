@@ -1,5 +1,5 @@
-//! Calls on dual numbers and truncated Taylor series by an engine other than the interpreter: the request, the result,
-//! and the conditions. The call returns the same numbers as the interpreter would, or no result.
+//! Calls on dual numbers and truncated Taylor series by an engine other than the interpreter. This module defines the
+//! request and the result of such a call. The call returns the same numbers as the interpreter would, or no result.
 
 use std::sync::atomic::Ordering;
 
@@ -19,12 +19,12 @@ pub enum SeriesGoal {
     Run {
         /// The highest order of the coefficients.
         order: usize,
-        /// True if the engine must leave a run with ties to the interpreter, which reports them.
+        /// True if the engine must return no result for a run with ties, because only the interpreter reports ties.
         rejects_ties: bool,
     },
     /// The gradient of the seeded sum and its derivative along the direction.
     Gradient {
-        /// The turning point, where the primal sweep ends.
+        /// The position of the turning point, at which the primal sweep ends.
         turn: u32,
     },
 }
@@ -97,7 +97,8 @@ impl Subject {
         Ok(turn.map(|turn| SeriesGoal::Gradient { turn }))
     }
 
-    /// Executes a call by compiled code, if the subject's engine has any. `direction` has a component for each input.
+    /// Executes a call by compiled code. Returns `None` if the subject's engine can't execute the call. `direction` has
+    /// a component for each input.
     ///
     /// # Errors
     /// A request to stop, or a refused memory request.

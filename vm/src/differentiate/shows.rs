@@ -1,6 +1,6 @@
 //! Values that `show` shows in the sweeps of a derivative. Sweeps are repeated: for each direction of a Hessian, or
-//! with a history after a sweep diverged. This module records how far values were shown, so that each value is passed
-//! on once, in the order of the sweeps.
+//! with a history after a sweep diverged. This module records the step up to which values were shown, so that each
+//! value is passed on once, in the order of the sweeps.
 
 use std::cmp::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,7 +19,7 @@ pub struct Shows {
 
 #[derive(Debug, Default)]
 struct ShowProgress {
-    /// Mark up to which values were passed on. It covers the forward sweep, and the reverse sweep of `output`.
+    /// Mark up to which values were passed on. The mark covers the forward sweep, and the reverse sweep of `output`.
     mark: ShownMark,
     /// Greatest index of an output whose reverse sweep has begun.
     output: usize,

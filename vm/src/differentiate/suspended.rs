@@ -1,5 +1,6 @@
 //! Suspended gradients. This module defines the data of an unfinished gradient that are saved in addition to the state
-//! and its history. It also checks the conditions under which a resumed gradient equals that of an uninterrupted run.
+//! and its history. It also checks the conditions under which a resumed gradient equals the gradient of an
+//! uninterrupted run.
 //!
 //! The start state isn't saved. The caller supplies it again: the reverse sweep is verified against the start state,
 //! and a diverged sweep is repeated from there. A digest in the saved data shows whether the supplied state is the same
@@ -40,7 +41,7 @@ pub struct SuspendedGradient {
 pub struct GradientProgress {
     /// Digest of the start state.
     start: [u8; 16],
-    /// Reported losses, and the watch.
+    /// Losses of derivative information that the pass has reported so far, and its watch.
     reports: Reports,
     /// True if this pass repeats a diverged pass, with a history that the caller didn't request.
     is_recomputing: bool,
@@ -50,7 +51,7 @@ pub struct GradientProgress {
 
 impl GradientProgress {
     /// Returns true if the data fit a program and a state, so that using the data causes no error. Wrong contents that
-    /// fit aren't detected. They lead to a wrong gradient, as a file with another state does.
+    /// fit aren't detected. Such contents lead to a wrong gradient, as a file with another state does.
     pub(crate) fn is_of(&self, program: &Program, state: &State) -> bool {
         let length = program.module().code.len();
         let is_there = |turn: &Turn| {
@@ -89,7 +90,7 @@ pub fn gradient(subject: &Subject, loss: &Variable) -> Result<Gradient, Differen
 /// seeds may have the same cell.
 ///
 /// # Errors
-/// The same as of [`gradient`].
+/// The errors of [`gradient`].
 pub fn seeded_gradient(subject: &Subject, seeds: &[SeededCell]) -> Result<Gradient, DifferentiateError> {
     gradient_from(subject, seeds, None).map_err(|halted| halted.error)
 }
@@ -97,7 +98,7 @@ pub fn seeded_gradient(subject: &Subject, seeds: &[SeededCell]) -> Result<Gradie
 /// Computes the gradient of the seeded sum with respect to every cell, from the start or from a suspended gradient.
 ///
 /// # Errors
-/// The same as of [`gradient`]; also if the saved gradient can't be resumed.
+/// The errors of [`gradient`]; also an error if the saved gradient can't be resumed.
 pub fn gradient_from(
     subject: &Subject,
     seeds: &[SeededCell],
@@ -176,7 +177,7 @@ fn resumed(
     Ok(Pass { checkpointed_run, history, turn })
 }
 
-/// History in a saved state: whether there is one, and the strategy that recorded it.
+/// Facts about the history in a saved state: its existence, and the strategy that recorded it.
 #[derive(Clone, Copy)]
 struct KeptInFile {
     has_history: bool,

@@ -96,7 +96,8 @@ impl Explanation {
 }
 
 impl Explainer<'_> {
-    /// Returns the innermost calls, at most [`MOST_CALLS`], followed by the tasks around these calls, at most as many.
+    /// Returns the innermost calls, at most [`MOST_CALLS`], followed by the tasks around these calls, at most
+    /// [`MOST_CALLS`] too.
     pub(super) fn open_calls(&self) -> Vec<OpenCall> {
         let is_task = |depth: &usize| {
             let call = self.state.calls.get(*depth);

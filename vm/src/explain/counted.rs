@@ -122,7 +122,7 @@ impl Explainer<'_> {
         })
     }
 
-    /// Explains a loop that is entered or left although its counter and bounds say otherwise.
+    /// Explains a loop that is entered or left although the values of its counter and its bounds don't permit that.
     fn confused(&self, block: &Block, counting: &Counting) -> ExplanationText {
         let counter = Operand::Place(Place::scalar(Base::Frame(counting.counter)));
         let values = self.named_values([&counter, &counting.from, &counting.to]);

@@ -15,7 +15,7 @@ use crate::state::State;
 use crate::stops::Node;
 use crate::travel::{Segment, Stop, Travel};
 
-/// Maximum number of steps of the copy. They take a fraction of a second.
+/// Maximum number of steps of the copy. This many steps take a fraction of a second.
 const MOST_STEPS: u32 = 1 << 18;
 /// Largest state that is copied, in bytes.
 const LARGEST_COPY: usize = 64 << 20;

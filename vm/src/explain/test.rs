@@ -62,8 +62,8 @@ impl Tested<'_> {
                 PredicatePart::Compare(..) | PredicatePart::Forgotten => {}
                 PredicatePart::Not => asked.push(counts),
                 connective @ (PredicatePart::And | PredicatePart::Or) => {
-                    // A false side makes `and` false, and a true side makes `or` true. If both sides do, the first one
-                    // counts as the reason.
+                    // A false side makes `and` false, and a true side makes `or` true. If both sides determine the
+                    // result, the first one counts as the reason.
                     let enough = connective.decides();
                     let right = n.checked_sub(1);
                     let left = right.and_then(|right| firsts.get(right)?.checked_sub(1));

@@ -66,8 +66,8 @@ impl<H> Journal<'_, H> {
     /// records were made in plain mode and gradient mode is on, the caller must still propagate adjoints.
     ///
     /// If the step leads away from the start, it restores the values that an earlier run lost ([`super::Past`]). The
-    /// values that are replaced by the restored ones are recorded. The caller records the adjoints that it changes
-    /// itself.
+    /// values that the restored values replace are recorded. If the caller changes further adjoints, the caller must
+    /// record these adjoints.
     pub fn restore<B: Lanes>(&mut self, cells: &mut Cells<B>, counters: &mut Counters) -> bool
     where
         H: History<B>,

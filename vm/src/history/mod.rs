@@ -1,10 +1,11 @@
 //! Histories: records from which a lossy step can be undone bit for bit.
 //!
-//! A step *records* if it leads away from step 0 of its track, and *restores* if it leads toward step 0. So one stack
-//! serves forward and backward runs, and it is empty at step 0. Steps in derivative rules are numbered separately and
-//! have their own stack, because only gradient mode executes derivative rules. So a step outside of rules has the same
-//! number with the mode on and off, and the reverse sweep (mode on) finds the records of the forward sweep (mode off).
-//! Integer and fixed-point programs without irreversible instructions never record anything.
+//! Steps are numbered in two *tracks*, each with its own stack of records: the program's own steps, and the steps in
+//! derivative rules. A step that leads away from step 0 of its track *records*. A step that leads toward step 0
+//! *restores*. So one stack serves forward and backward runs, and is empty at step 0. Derivative rules have their own
+//! track because only gradient mode executes them. So a step outside of rules has the same number with gradient mode on
+//! and off, and the reverse sweep (mode on) finds the records of the forward sweep (mode off). Integer and fixed-point
+//! programs without irreversible instructions never record anything.
 
 pub(crate) mod journal;
 
@@ -72,8 +73,8 @@ pub enum KeptSlot {
     /// The deferred adjoint of a real cell: the adjoint from before a task, set aside while the task accumulated its
     /// own share.
     Deferred,
-    /// The adjoint of a value that a step took from a stack or a tape without its adjoint. Undoing the step puts the
-    /// value back together with this adjoint.
+    /// The adjoint of a value on a stack or a tape. The step took only the value, and discarded the adjoint. Undoing
+    /// the step puts the value back together with this adjoint.
     Entry,
 }
 
@@ -97,9 +98,9 @@ pub struct Kept<B = u64> {
 /// because the restoration of the lost content has subtracted them. Undoing the restoration adds them again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cost {
-    /// Bits that the program erased explicitly.
+    /// Number of bits that the program erased explicitly.
     pub erased: i32,
-    /// Bits of a float that was vacated within the tolerance.
+    /// Number of bits of a float that was vacated within the tolerance.
     pub discarded: i32,
     /// Number of dropped adjoints: 0 or 1.
     pub drops: i32,
@@ -206,9 +207,8 @@ impl<B> History<B> for NoHistory {
     }
 }
 
-/// Records of lossy steps: residues of float updates and vacated cells, old values of erased cells, and
-/// dropped adjoints. They may fill most of the memory, so that copying can fail. Therefore there is no
-/// `Clone`.
+/// Records of lossy steps: residues of float updates and vacated cells, old values of erased cells, and dropped
+/// adjoints. The records may fill most of the memory, so that copying can fail. Therefore there is no `Clone`.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Residues<B = u64> {
     /// Records of the program's own steps, with the numbers of their intervals, the latest last.
@@ -271,7 +271,7 @@ impl<B: Copy> Residues<B> {
         Ok(Residues { program, ..self.anew() })
     }
 
-    /// Appends the records of another history. Their interval numbers are increased by `offset`.
+    /// Appends the records of another history, with interval numbers increased by `offset`.
     pub(crate) fn append(&mut self, others: &Residues<B>, offset: i64) {
         self.program.extend(others.program.iter().map(|&(number, kept)| (number + offset, kept)));
     }

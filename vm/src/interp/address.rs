@@ -34,8 +34,8 @@ impl OutOfBounds {
 }
 
 impl Addresses<'_> {
-    /// Returns the cells of a step's operands. Fails if an index is out of bounds, or if two cells are the same that
-    /// must differ according to the step's alias guards.
+    /// Returns the cells of a step's operands. Fails if an index is out of bounds. Also fails if an alias guard of the
+    /// step requires two cells to differ, and they are the same cell.
     pub fn operands(&self, step: &Step, ints: &[i64]) -> Result<[usize; 3], Cause> {
         let mut cells = [0; 3];
         for ((n, cell), slot) in (0..).zip(&mut cells).zip(&step.slots) {

@@ -31,7 +31,7 @@ impl Default for Distinct {
     }
 }
 
-/// The properties of a parameter that decide which arguments it may share cells with.
+/// The properties of a parameter that decide which other arguments its argument may share cells with.
 #[derive(Clone, Copy, Debug)]
 pub struct Sharing {
     class: Class,

@@ -19,7 +19,7 @@ use crate::travel::{Segment, Stop};
 
 /// A representation of reals for which an interpreter loop exists: plain numbers, or Taylor series.
 pub trait Interpreted: Lanes {
-    /// True for plain numbers. Dual and Taylor numbers are always executed by the interpreter.
+    /// True for plain numbers. A machine over dual or Taylor numbers always uses the interpreter.
     const IS_PLAIN: bool;
 
     /// Calls `look` with the state in plain numbers, that is, with the first word of every real.
@@ -48,9 +48,9 @@ pub trait Interpreted: Lanes {
     fn sum_of_shares(program: &Program, waited: Self, share: Self) -> Eval<Self>;
 }
 
-/// Plain numbers. Words of the processor's size without a history have their own loop. Each other loop
-/// handles all word sizes, with and without a history, because every additional loop takes seconds to
-/// compile.
+/// Plain numbers. In each number system, programs with 64-bit words that run without a history have their own loop. The
+/// other loop of the number system handles all word sizes, with and without a history, because every additional loop
+/// takes seconds to compile.
 impl Interpreted for u64 {
     const IS_PLAIN: bool = true;
 

@@ -134,8 +134,8 @@ pub(crate) fn effective_direction(inverted: bool, travel: Travel) -> usize {
     }
 }
 
-/// Returns the track of a state: `Rules` while a rule is open. At most one open call is a rule, because rules don't
-/// nest. While gradient mode is on, no open call is a rule.
+/// Returns the track of a state: `Rules` while an open call executes a rule. At most one open call executes a rule,
+/// because rules don't nest. While gradient mode is on, no open call executes a rule.
 fn track_of<B: Lanes>(program: &Program, state: &State<B>) -> Track {
     let may_be = program.has_rules && !state.mode();
     match may_be && state.calls.iter().any(|call| call.part == Part::Rule) {

@@ -22,7 +22,7 @@ impl Mode for WithAdjoints {
     const ON: bool = true;
 }
 
-/// Returns true if a cotangent is zero and so are its tangents.
+/// Returns true if a cotangent and all its tangents are zero.
 #[inline(always)]
 pub(crate) fn is_silent<R: Reals>(reals: R, cotangent: R::Cell) -> bool {
     cotangent == R::Cell::default() && reals.tangent(cotangent, usize::MAX) == 0.0

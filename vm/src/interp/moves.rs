@@ -133,8 +133,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         self.set_real(cell, bits);
     }
 
-    /// Discards and records the adjoint of a value that moves without it: outside of gradient mode, or into
-    /// an adjoint.
+    /// Discards and records the adjoint of a value that moves without its adjoint: outside of gradient mode, or into an
+    /// adjoint.
     fn discard_adjoint(&mut self, adjoint: R::Bits, interval: Interval) {
         let reals = self.numbers.reals;
         if adjoint != R::Bits::default() {

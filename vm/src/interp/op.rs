@@ -7,7 +7,7 @@ use reviver_isa::step::Operation;
 use reviver_isa::update::Update;
 
 /// The steps on cells that are so frequent that the loop has an arm for each, with their update, function and
-/// signature. Their meaning is defined by the instruction table, as for all other steps.
+/// signature. The instruction table defines the meaning of these steps, as of all other steps.
 macro_rules! for_frequent_steps {
     ($each:ident $($more:tt)*) => {
         $each! {

@@ -1,5 +1,6 @@
-//! Infrequent steps on cells: those that need a history, and those with operands that must be located. They are out of
-//! line, so that the variables of the hot loop stay in registers. The module executes neither jumps nor calls.
+//! Infrequent steps on cells: those that need a history, and those with operands that must be located. The code of
+//! these steps is out of line, so that the variables of the hot loop stay in registers. The module executes neither
+//! jumps nor calls.
 
 use std::marker::PhantomData;
 

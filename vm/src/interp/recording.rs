@@ -65,7 +65,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>, M: Mode> Recording<'_
             }
             let partial = self.sources(sources, Read::Primal).partial(operation, source);
             let partial = partial.and_then(|partial| self.admit(partial));
-            // A number that merely exceeds the range of fixed point is finite.
+            // A partial derivative that merely exceeds the range of fixed point is finite, so it isn't reported.
             if partial.is_err_and(|fault| fault != Fault::Overflow) {
                 self.reports.note(self.at, Loss::Hidden, 0.0);
             }

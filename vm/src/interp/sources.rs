@@ -22,7 +22,7 @@ pub(crate) enum Read {
     WithDerivatives,
     /// The number as a constant, without its derivatives.
     Primal,
-    /// The number as a constant, unless it is in this cell.
+    /// The number with its derivatives if it is in this cell, otherwise the number as a constant.
     WithDerivativesIn(usize),
 }
 

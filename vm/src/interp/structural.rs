@@ -1,5 +1,5 @@
 //! Steps that change more than cells. Before such a step changes the state, it checks all conditions under which it
-//! could trap. So a trap changes nothing. Most of them are implemented in [`super::calls`], [`super::moves`] and
+//! could trap. So a trap changes nothing. Most of these steps are implemented in [`super::calls`], [`super::moves`] and
 //! [`super::tasks`].
 
 use reviver_isa::instruction::Class;

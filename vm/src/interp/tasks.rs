@@ -1,8 +1,8 @@
 //! Tasks in the interpreter, which executes them one after the other. Before the first task begins, the references of
 //! all tasks are checked for conflicts. In gradient mode, the adjoints of cells that a task only reads are accumulated
-//! separately for each task. These shares are then added in the order of the tasks. Exact sums don't depend on their
-//! order, so for exact numbers each task adds to the adjoints directly, and going back needs no history. The module
-//! uses no threads.
+//! separately for each task. These shares are then added in the order of the tasks. Exact sums don't depend on the
+//! order of their terms. So for exact numbers each task adds to the adjoints directly, and going back needs no history.
+//! The module uses no threads.
 
 use std::collections::HashSet;
 
@@ -41,7 +41,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         Ok(())
     }
 
-    /// Fails if two of the tasks that begin here share cells, and one of the two may change them.
+    /// Fails if two of the tasks that begin at the current position share cells, and one of the two tasks may change
+    /// the shared cells.
     fn check_tasks_distinct(&mut self, fork: &TaskFork) -> Result<(), Cause> {
         let mut touched = TouchedByTasks::default();
         for slot in &fork.call_inputs {
@@ -136,8 +137,8 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         only_read(self.program, call, self.state.references.get(start..).unwrap_or_default())
     }
 
-    /// Returns the real cells that the task which ends here only reads; empty outside of tasks and of
-    /// gradient mode.
+    /// Returns the real cells that the task of the innermost open call only reads. The list is empty if this call isn't
+    /// a task, while gradient mode is off, and in exact number systems.
     pub(super) fn only_read_by_task(&self) -> Vec<u32> {
         let Some(record) = self.state.calls.last() else { return Vec::new() };
         let (_, call) = self.program.call(self.program.code[FORWARD][record.site as usize].a);
@@ -186,7 +187,7 @@ impl<W: Words, R: Reals<Bits: Lanes>, H: History<R::Bits>> Run<'_, W, R, H> {
         is_told
     }
 
-    /// Computes the adjoints that the cells a task only reads have after the end of the task.
+    /// Computes, for each cell that a task only reads, the adjoint that the cell has after the end of the task.
     ///
     /// # Errors
     /// Fails if the number system can't represent a sum.

@@ -11,14 +11,14 @@ use crate::interp::op::{LOOKED_UP, Op, WINDOWED};
 use crate::state::{Frame, Reference};
 use crate::trap::Cause;
 
-/// The definition of a window entry, from which it is computed on entry to the procedure.
+/// The definition of a window entry, from which the entry is computed when the procedure is entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Entry {
     /// An offset into all cells of the class, or a known length.
     Fixed(u32),
-    /// An offset from the frame's first cell of the class.
+    /// An offset from the first cell of the class in the frame.
     Frame(Class, u32),
-    /// The first cell of the argument for this parameter. The next two are the argument's length and stride.
+    /// The first cell of the argument for this parameter. The next two entries are the argument's length and stride.
     Base(u32),
     Length(u32),
     Stride(u32),
@@ -100,8 +100,8 @@ impl Window {
     }
 }
 
-/// Returns the cells of an op's operands. Fails if an index is out of bounds, or if two cells are the same that must
-/// differ according to the step's alias guards.
+/// Returns the cells of an op's operands. Fails if an index is out of bounds. Also fails if an alias guard of the step
+/// requires two cells to differ, and they are the same cell.
 #[inline(always)]
 pub(crate) fn find(
     op: &Op,

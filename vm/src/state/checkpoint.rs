@@ -31,8 +31,9 @@ use crate::travel::Track;
 /// The magic bytes at the start of every state file.
 pub const MAGIC: [u8; 8] = *b"RVRSTATE";
 const VERSION: u16 = 12;
-/// The offset of the checksum, and the offset of the data that it covers.
+/// The offset of the checksum.
 const CHECKSUM: usize = MAGIC.len() + 2;
+/// The offset of the data that the checksum covers.
 const HEADER: usize = CHECKSUM + 4;
 
 /// The reason why bytes aren't a usable state.
@@ -262,8 +263,9 @@ fn check_parts(state: &State) -> Fitness {
     }
 }
 
-/// Fails if a reference is wrong. A reference that is known before the run must equal that of the call site. Every
-/// reference must refer to cells with lower offsets than the callee's own frame, so that these cells outlive the frame.
+/// Fails if a reference is wrong. A reference that is known before the run must equal the reference that the call site
+/// determines. Every reference must refer to cells with lower offsets than the callee's own frame, so that these cells
+/// outlive the frame.
 fn check_references(program: &Program, state: &State) -> Fitness {
     let mut references = state.references.iter();
     let frames = state.calls.iter().skip(1).map(|record| record.frame).chain([state.frame]);

@@ -1,4 +1,4 @@
-//! Hashes of states. They don't include counters, the step number or the history.
+//! Hashes of states. A hash doesn't include counters, the step number or the history.
 
 use reviver_flow::IndependentCells;
 use xxhash_rust::xxh3::Xxh3;

@@ -42,7 +42,8 @@ impl Garbage {
     /// Maximum number of garbage cells of a declaration that are reported individually.
     const MOST_REPORTED: u64 = 3;
 
-    /// Returns the lines of the report: one line for each cell if there are few, otherwise one line for all.
+    /// Returns the lines of the report: one line for each garbage cell if there are few, otherwise one line for all of
+    /// them.
     pub fn lines(&self) -> Vec<String> {
         let each = |d: &Difference| format!("{}: {}, must be {}", d.name, d.found, d.expected);
         match self.listed.first() {

@@ -69,8 +69,9 @@ impl Program {
         }
     }
 
-    /// Returns true if a run in this direction needs all its inputs. That holds for a backward run, because a default
-    /// may be a result that no forward run produces. It also holds for an inverse program, whose inputs are results.
+    /// Returns true if a run in this direction needs all its inputs. A backward run needs all inputs, because a default
+    /// may be a result that no forward run produces. A run of an inverse program needs all inputs, too, because its
+    /// inputs are results.
     pub fn needs_everything(&self, travel: Travel) -> bool {
         travel == Travel::Backward || self.module().inverse
     }

@@ -190,7 +190,7 @@ pub struct State<B = u64> {
     pub ints: Vec<i64>,
     /// Real cells as bits of the number system, in the same order as the integers, without a mode bit.
     pub reals: Vec<B>,
-    /// The adjoints; `None` if all are 0. They are allocated when a step needs them.
+    /// The adjoints; `None` if all are 0. Adjoints are allocated when a step needs them.
     pub adjoints: Option<Adjoints<B>>,
     /// The stack of integers; its last entry is the top.
     pub int_stack: Vec<i64>,
@@ -343,8 +343,8 @@ impl<B: Copy + Default + PartialEq> State<B> {
         Ok(())
     }
 
-    /// Returns the adjoints, and first allocates those of new values on a tape or stack. If memory may run
-    /// out, call [`State::make_adjoints`] before.
+    /// Returns the adjoints, and first allocates those of new values on a tape or stack. If memory may run out, call
+    /// [`State::make_adjoints`] first.
     pub fn adjoints_mut(&mut self) -> &mut Adjoints<B> {
         let adjoints = self.adjoints.get_or_insert_with(Adjoints::default);
         adjoints.cells.resize(self.reals.len(), B::default());

@@ -10,8 +10,8 @@ use crate::travel::{Track, Travel};
 pub struct ShownMark {
     /// The step number after the furthest `show` of a forward run.
     pub step: i64,
-    /// The number of rule steps after the furthest `show` in a derivative rule. A reverse sweep executes rules, so
-    /// there the number of rule steps decreases.
+    /// The number of rule steps after the furthest `show` in a derivative rule. Only a reverse sweep executes rules,
+    /// and its steps decrease the number of rule steps.
     pub rule_step: i64,
 }
 

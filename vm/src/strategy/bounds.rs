@@ -160,7 +160,7 @@ mod tests {
             for memory in (0..200).map(|n| state + 1_000 + n * (state / 10 + 50)) {
                 let retention = Retention { strategy: checkpoint, memory: Some(memory) };
                 let cost = retention.plan(USUAL_STEPS, state).forward_steps();
-                // Leaves have a fixed length, so a longer leaf may leave more of the last one unused.
+                // Leaves have a fixed length. So with longer leaves, a larger part of the last leaf may be unused.
                 assert!(cost <= least + least / 1_000, "{state} of {memory}: {cost}, and {least} with less");
                 least = least.min(cost);
             }

@@ -179,7 +179,7 @@ impl<B: Interpreted> CheckpointedRun<B> {
         }
     }
 
-    /// Executes steps without changing what is kept. Returns their number and the outcome.
+    /// Executes steps without changing the kept data. Returns their number and the outcome.
     fn make(&mut self, stops: Option<&Stops>, travel: Travel, budget: u64) -> (u64, Result<Stop, Trap>) {
         let before = self.machine.state().step;
         let outcome = self.machine.run_interruptibly(stops, travel, budget);
@@ -332,7 +332,7 @@ impl<B: Interpreted> CheckpointedRun<B> {
                 self.cost.checkpoints += 1;
             }
         }
-        // The machine may have recorded steps in rules since then. They aren't needed for going back.
+        // The machine may have recorded steps in rules since then. Records of rules aren't needed for going back.
         self.machine.replace_residues(Residues::default());
         let Some(base) = self.record(&mut again, at, here)? else { return Ok(false) };
         self.machine.replace_residues(again.into_residues().unwrap_or_default());
@@ -343,8 +343,9 @@ impl<B: Interpreted> CheckpointedRun<B> {
         Ok(true)
     }
 
-    /// Repeats a leaf and records its history, or only the history of the part at its end that fits into the memory.
-    /// Returns the start of that part; `None` if the run was interrupted.
+    /// Repeats a leaf, from distance `from` to distance `to`, and records its history. If the whole history doesn't fit
+    /// into the memory, records only the history of the last steps. Returns the distance at which the recorded history
+    /// starts; `None` if the run was interrupted.
     fn record(&mut self, again: &mut Machine<B>, from: u64, to: u64) -> Result<Option<u64>, RunHalt> {
         again.keep_residues();
         let (mut at, mut base) = (from, from);

@@ -78,8 +78,8 @@ impl<B: Copy + Default + PartialEq> Checkpoints<B> {
         }
     }
 
-    /// Restores a list from snapshots at given distances, in ascending order. Snapshots at missing distances in this
-    /// range were released.
+    /// Restores a list from snapshots at given distances, in ascending order. At multiples of the spacing between these
+    /// distances, snapshots were released.
     pub fn resume(
         spacing: u64,
         bounds: CheckpointBounds,

@@ -1,6 +1,6 @@
-//! Lossless segments of a run. They are undone without a history, and are never repeated. The list of segments is
-//! bounded. A segment that is removed from the list only causes more repeated steps. The ends of a segment are
-//! distances from the start of the run, in steps.
+//! Lossless segments of a run. A lossless segment is undone without a history, and is never repeated. The list of
+//! segments is bounded. A segment that is removed from the list only causes more repeated steps. The ends of a segment
+//! are distances from the start of the run, in steps.
 
 use serde::{Deserialize, Serialize};
 

@@ -9,8 +9,8 @@ use super::schedule::advances;
 const MOST: usize = 160;
 
 /// Returns the indices of the snapshots to use in the backward run. `kept` are the leaves before which snapshots were
-/// taken, starting with that of the initial state. `leaves` is the length of the run in leaves, and `slots` is the
-/// maximum number of snapshots.
+/// taken, in ascending order; the first one is leaf 0, before which the initial state was taken. `leaves` is the length
+/// of the run in leaves, and `slots` is the maximum number of snapshots.
 pub fn chosen(kept: &[u64], leaves: u64, slots: u64) -> Vec<usize> {
     if kept.len() > MOST {
         return (0..kept.len()).collect();
@@ -28,7 +28,7 @@ pub fn chosen(kept: &[u64], leaves: u64, slots: u64) -> Vec<usize> {
 /// Table of the least costs of going back from the end of the run to a snapshot. The cost is the number of leaves to
 /// advance over. The cost depends on the snapshot, and on the number of snapshots in use up to this one.
 struct ChoiceTable {
-    /// The choices, indexed by the snapshot and by the number in use.
+    /// The choices, indexed by the snapshot and by the number of snapshots in use up to this one.
     best: Vec<Vec<Choice>>,
 }
 

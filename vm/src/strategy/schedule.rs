@@ -7,8 +7,8 @@
 //! the leaf's start, executes the leaf once more with a history, and undoes it. A *slot* holds one snapshot;
 //! the initial state takes the first slot.
 
-/// Returns the maximum number of leaves that can be reversed with `slots` slots if no leaf is advanced over
-/// more than `repeats` times. It is the binomial coefficient (slots + repeats) choose slots.
+/// Returns the maximum number of leaves that can be reversed with `slots` slots if no leaf is advanced over more than
+/// `repeats` times. The result is the binomial coefficient (`slots` + `repeats`) choose `slots`.
 pub fn reach(slots: u64, repeats: u64) -> u64 {
     let (few, many) = (slots.min(repeats), slots.max(repeats));
     let mut reach = 1_u128;

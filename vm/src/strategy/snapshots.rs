@@ -45,7 +45,7 @@ pub struct KeptSnapshots<B> {
 #[derive(Clone, Copy, Debug)]
 pub struct ReplayStop {
     pub at: u64,
-    /// True if a snapshot is taken there.
+    /// True if a snapshot is taken at the pause.
     pub is_kept: bool,
 }
 
@@ -170,7 +170,7 @@ impl<B: Copy + Default + PartialEq> KeptSnapshots<B> {
         self.bounds.memory.map_or(u64::MAX, |memory| free(memory) / MOST_BYTES_OF_A_STEP)
     }
 
-    /// Notes that the history before a distance is discarded, at step number `step`.
+    /// Notes that the history before the distance `here` is discarded. `step` is the step number at which this happens.
     pub fn give_history_up(&mut self, here: u64, step: i64) {
         if std::mem::replace(&mut self.is_whole, false) {
             self.exceeded = Some(step);

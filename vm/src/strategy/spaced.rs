@@ -1,5 +1,5 @@
-//! Values at evenly spaced distances along a run of unknown length. If there are too many, the spacing
-//! doubles and every other value is removed. The module is independent of the kind of values.
+//! Values at evenly spaced distances along a run of unknown length. If there are too many values, the spacing doubles
+//! and every other value is removed. The module is independent of the kind of values.
 
 /// Values at multiples of a spacing. Value n is at distance (n + 1) · spacing.
 #[derive(Clone, Debug)]

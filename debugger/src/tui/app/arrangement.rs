@@ -119,8 +119,8 @@ impl Arrangement {
         self.front(slot)
     }
 
-    /// Scrolls a pane by `rows` rows. The other parameters are the numbers of the pane's items, columns and visible
-    /// rows. The cursor moves to another item only if its item would become invisible.
+    /// Scrolls a pane by `rows` rows. The other parameters are the numbers of the pane's items, columns and
+    /// visible rows. The cursor moves to another item only if the item under the cursor would become invisible.
     pub fn scroll_view(
         &mut self,
         kind: PaneKind,
@@ -193,7 +193,8 @@ mod tests {
     fn the_current_line_has_context() {
         let top =
             |cursor: usize, top: usize| Scroll { cursor, top, has_context: true }.revealed(100, 1, 20).top;
-        // Near the edge, the pane scrolls a little; an item further away is centered.
+        // If the cursor is near the edge, the pane scrolls a little. If the cursor is further away, it is
+        // centered.
         assert_eq!((top(12, 0), top(18, 0), top(22, 20)), (0, 3, 18));
         assert_eq!((top(50, 0), top(99, 0), top(1, 60)), (40, 80, 0));
     }

@@ -45,7 +45,7 @@ pub(super) enum Task {
 pub struct Done {
     pub(super) console: Box<Console>,
     pub(super) result: TaskResult,
-    /// True if the session is at another time point than before.
+    /// True if the task has moved the session to another time point.
     pub(super) has_moved: bool,
     /// The effects of the last step.
     pub(super) footprint: Vec<Touch>,
@@ -62,7 +62,7 @@ pub(super) enum TaskResult {
 }
 
 impl BackgroundTask {
-    /// Performs the task, which may take long. The interrupt flag of the session ends it early.
+    /// Performs the task, which may take long. Setting the session's interrupt flag ends the task early.
     pub fn perform(mut self) -> Done {
         let before = self.console.session.time_point();
         let is_quiet = matches!(self.task, Task::Command { is_quiet: true, .. });

@@ -16,8 +16,9 @@ use crate::tui::theme::Theme;
 #[derive(Clone, Debug)]
 pub(super) struct Broken {
     lines: Vec<String>,
-    /// Index of the first visible row (`top`), and number of visible rows in the last frame (`room`).
+    /// Index of the first visible row, counted from 0.
     top: usize,
+    /// Number of visible rows in the last frame.
     room: usize,
 }
 

@@ -171,7 +171,8 @@ impl App {
     /// Draws the last frame before the background task began, and below it the task's progress.
     fn draw_busy(&self, area: Rect, buffer: &mut Buffer) {
         let SessionPlace::Busy(away) = &self.engine else { return };
-        // If the screen size has changed since, the frame is cropped, or a part of the screen stays empty.
+        // If the screen size has changed since that frame, the frame is cropped, or a part of the screen stays
+        // empty.
         let is_same = self.picture.area == area;
         let shown = if is_same { area } else { above(area).intersection(above(self.picture.area)) };
         for place in shown.positions() {

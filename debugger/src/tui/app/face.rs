@@ -20,7 +20,7 @@ use crate::tui::picture::{self, LEAST, MOST, Paper};
 use crate::tui::theme::{Theme, ThemeName};
 use crate::tui::tour::reading::Tour;
 
-/// The appearance of a screen. To draw a picture, it is combined with a copy of a session.
+/// The appearance of a screen. To draw a picture, the appearance is combined with a copy of a session.
 #[derive(Clone, Debug)]
 pub struct Face {
     /// Columns and rows of the screen.

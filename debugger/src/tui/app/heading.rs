@@ -11,7 +11,7 @@ use crate::tui::layout::ScreenSlot;
 use crate::tui::panes::PaneKind;
 use crate::tui::panes::text::cut;
 
-/// Minimum width of a title before tabs are dropped, in columns.
+/// Minimum width, in columns, to which the title of the front pane is shortened.
 const LEAST_FOR_TITLE: usize = 10;
 
 impl App {

@@ -102,8 +102,8 @@ impl App {
         Some(if keys.eq_ignore_ascii_case(words) { keys } else { format!("{keys} {words}") })
     }
 
-    /// Returns the label of a line. If the line toggles an item or opens the prompt, returns the label of the
-    /// command that it contains.
+    /// Returns the label of a line. If the line is a `toggle` line or opens the prompt, returns the label of the
+    /// command inside the line.
     fn word(&self, line: &str) -> Option<&'static str> {
         match ScreenAction::of(line) {
             Some(Ok(ScreenAction::Toggle(_, set))) => self.word(&set),
@@ -127,8 +127,8 @@ fn is_of_cell(line: &str) -> bool {
     named(line).is_ok_and(|(row, rest)| row.argument == ArgumentKind::Cell && rest == "@")
 }
 
-/// Returns the first or the last word of two labels if it is the same in both. Otherwise returns the first
-/// label.
+/// Returns the first word of two labels if only this word is the same in both labels, or the last word if only
+/// that word is the same. Otherwise returns the first label.
 fn shared<'w>(a: &'w str, b: &'w str) -> &'w str {
     let parts = |text: &'w str| text.split_once(' ').map_or([text, text], |(first, last)| [first, last]);
     let [both_first, both_last] = [0, 1].map(|n| parts(a)[n] == parts(b)[n]);

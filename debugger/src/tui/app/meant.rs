@@ -53,8 +53,8 @@ impl App {
         }
     }
 
-    /// Returns the step under the cursor of the focused pane. If the focused pane shows no steps, uses the timeline
-    /// pane.
+    /// Returns the step under the cursor of the focused pane. If the focused pane shows no steps, returns the step
+    /// under the cursor of the timeline pane.
     fn step_under_cursor(&self) -> Option<i64> {
         let spots = [self.panes.focus(), PaneKind::Timeline].into_iter().filter_map(|kind| self.spot(kind));
         spots.into_iter().find_map(|spot| if let PaneSpot::Step(step) = spot { Some(step) } else { None })

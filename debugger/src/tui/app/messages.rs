@@ -39,7 +39,8 @@ impl Messages {
         &self.lines
     }
 
-    /// Appends the lines of a text to the list, and shows the first one in the last row.
+    /// Appends the lines of a text to the list, and shows the first line of the text in the last row of the
+    /// screen.
     pub fn say(&mut self, tone: Tone, text: &str) {
         let count = text.lines().count();
         let excess = (self.lines.len() + count).saturating_sub(MOST).min(self.lines.len());

@@ -63,7 +63,7 @@ use crate::view::card::{CardView, card};
 use crate::view::cell_rows::CellRows;
 use crate::view::code::{counterpart, here};
 
-/// The place of the session: the application, or a background task.
+/// The owner of the session: the application, or a background task.
 #[derive(Debug)]
 enum SessionPlace {
     Here(Box<Console>),

@@ -19,8 +19,8 @@ pub(super) struct Overlay {
     content: OverlayContent,
     /// The first visible row.
     top: usize,
-    /// The row of the last match; `None` if the user has scrolled since. The row of the match may be below the top
-    /// row, because rows near the end can't be scrolled to the top.
+    /// The row of the last match; `None` if the user has scrolled since the search. The row of the match may be
+    /// below the top row, because rows near the end can't be scrolled to the top.
     found: Option<usize>,
     /// Width of the overlay in columns, and number of its visible rows, in the last frame.
     room: (usize, usize),

@@ -59,7 +59,8 @@ impl App {
                 }
                 None => self.report_reply(tone, text.trim_end(), first, is_asked),
             }
-            // If an overlay is shown, the next key closes it. So the user doesn't use this key to close the answer.
+            // If an overlay is shown, the next key closes the overlay. In that case, the key `q` isn't taken for
+            // an attempt to close the answer.
             self.is_answered = is_asked && self.overlay.is_none();
             if let Some(headline) = self.headline(&printed, &text).filter(|_| !is_asked) {
                 self.messages.show(Tone::Reply, headline);

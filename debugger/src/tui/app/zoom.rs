@@ -70,7 +70,7 @@ fn within(whole: (i64, i64), (from, to): (i64, i64)) -> (i64, i64) {
     (start, start.saturating_add(width).min(whole.1))
 }
 
-/// Multiplies the length of a range by `over / times`. The step keeps its relative position in the range.
+/// Multiplies the length of a range by `over / times`. `step` keeps its relative position in the range.
 fn around((from, to): (i64, i64), step: i64, times: i64, over: i64) -> (i64, i64) {
     let scaled = |distance: i64| {
         i64::try_from(i128::from(distance) * i128::from(over) / i128::from(times)).unwrap_or(i64::MAX)

@@ -184,9 +184,9 @@ fn draw_all(context: &Context<'_>, grids: &[Grid], chosen: &str, cursor: Option<
 /// The layout of an array's elements.
 struct Grid {
     facts: ArrayFacts,
-    /// Widths of a row's label (`label`) and of a value (`value`), in columns. A sign is to the left of each
-    /// value, and a blank to its right.
+    /// Width of a row's label, in columns.
     label: usize,
+    /// Width of a value, in columns. A sign is to the left of each value, and a blank to its right.
     value: usize,
     /// Width of the adjoint after the value, in columns; 0 if adjoints aren't shown.
     adjoint: usize,

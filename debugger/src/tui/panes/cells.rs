@@ -97,9 +97,9 @@ pub fn item_of(context: &Context<'_>, cell: Cell) -> Option<usize> {
     if stays { Some(context.scroll.cursor) } else { items.iter().position(is_it) }
 }
 
-/// Returns the context with the area that is left for the items. The displayed expressions are above this area. If
-/// the selected cell has no name in the current frame, a notice is below the area. If there is a buffer, draws the
-/// expressions and the notice.
+/// Returns a copy of the context whose area is the part for the items. The displayed expressions are above this
+/// part. If the selected cell has no name in the current frame, a notice is below it. If there is a buffer, draws
+/// the expressions and the notice.
 fn listed<'a>(context: &Context<'a>, mut buffer: Option<&mut Buffer>) -> Context<'a> {
     let context = without_missing_cell(context, PaneKind::Cells, buffer.as_deref_mut());
     let displayed = &context.choices.displayed;
@@ -119,8 +119,8 @@ fn listed<'a>(context: &Context<'a>, mut buffer: Option<&mut Buffer>) -> Context
     Context { area, ..context }
 }
 
-/// Returns the context with the area that is left for the items. If the selected cell has no name in the current
-/// frame, a notice below this area says so. If there is a buffer, draws the notice.
+/// Returns a copy of the context whose area is the part for the items. If the selected cell has no name in the
+/// current frame, a notice below this part says so. If there is a buffer, draws the notice.
 pub(super) fn without_missing_cell<'a>(
     context: &Context<'a>,
     kind: PaneKind,
@@ -134,7 +134,7 @@ pub(super) fn without_missing_cell<'a>(
     Context { area, ..*context }
 }
 
-/// Returns the name of a cell. If adjoints are selected and the cell has one, returns the name of the
+/// Returns the name of a cell. If adjoints are selected and the cell has an adjoint, returns the name of the
 /// adjoint.
 pub(super) fn chosen(context: &Context<'_>, cell: CellView) -> String {
     match cell.adjoint {
@@ -147,7 +147,7 @@ pub(super) fn chosen(context: &Context<'_>, cell: CellView) -> String {
 struct Item {
     section: String,
     cell: CellView,
-    /// True for a global whose name doesn't refer to it, because the frame has a cell of the same name.
+    /// True for a global that is hidden by a cell of the frame with the same name.
     is_hidden: bool,
 }
 

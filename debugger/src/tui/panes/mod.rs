@@ -101,7 +101,7 @@ impl Choices {
 /// A selected cell. It stays selected while frames open and close.
 #[derive(Clone, Debug)]
 pub struct Selected {
-    /// The name of the cell where it was selected.
+    /// The name that the cell had when it was selected.
     pub name: String,
     /// The cell itself, in the frame in which it was selected.
     pub target: Target,
@@ -201,7 +201,8 @@ pub trait Pane {
         None
     }
 
-    /// Returns the command line that opens an item. It isn't used for items that lead to a destination.
+    /// Returns the command line that opens an item. For items that lead to a destination, the destination's line
+    /// is used instead.
     fn opens(&self) -> Option<&'static str> {
         None
     }

@@ -1,6 +1,6 @@
-//! The status line: position in time, reason for the last stop, directions, and memory use. If it is too
-//! long, wordings become shorter, and then the least important parts are dropped. The memory of the history
-//! is never dropped.
+//! The status line: position in time, reason for the last stop, directions, and memory use. If the line is too
+//! long, wordings become shorter, and then the least important parts are dropped. The memory use of the history is
+//! never dropped.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! The tapes pane: both tapes and both stacks. The values of each begin with the one at the end where instructions
-//! add and remove values.
+//! The tapes pane: both tapes and both stacks. The values of a tape or stack are listed from the end at which
+//! instructions add or remove values.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -70,10 +70,11 @@ fn draw_row(
 
 /// Maximum width of the name column; longer names are cut.
 const WIDEST_NAME: usize = 22;
-/// Minimum width of a name (`NAME`), and widths of the number of values and of the label of the first value,
-/// in columns.
+/// Minimum width of a name, in columns.
 const NAME: usize = 15;
+/// Width of the number of values, in columns.
 const COUNT: usize = 11;
+/// Width of the label of the first value, in columns.
 const END: usize = 6;
 
 /// Removes columns from the left and rows from the top of an area.

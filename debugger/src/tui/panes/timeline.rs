@@ -87,8 +87,9 @@ pub fn columns(area: Rect) -> usize {
     Areas::new(area).bar.width.max(1).into()
 }
 
-/// Width of the label column, and minimum pane width for it.
+/// Width of the label column, in columns of the terminal.
 const LABEL: u16 = 12;
+/// Minimum pane width, in columns, at which the label column is drawn.
 const LEAST_FOR_LABELS: u16 = 50;
 
 /// The areas of the labels, on the left, and of the bar, on the right.

@@ -232,8 +232,8 @@ struct PictureRectangle {
 }
 
 impl PictureRectangle {
-    /// Places a shape in the cells of a glyph. If the glyph has two cells, a shape with the full width of a
-    /// cell is drawn over both.
+    /// Places a shape in the cells of a glyph. If the glyph has two cells, a shape with the full width of a cell
+    /// is drawn over both cells.
     fn new(top: u32, glyph: &Glyph<'_>, shape: CellRectangle, fill: Rgb) -> PictureRectangle {
         let [left, upper, width, height] = shape.place.map(u32::from);
         let left_edge = u32::from(MARGIN) + u32::from(glyph.column) * u32::from(CELL.width);

@@ -19,7 +19,7 @@ impl CellRectangle {
     }
 }
 
-/// Returns the rectangles of a character, or `None` if it is drawn as text.
+/// Returns the rectangles of a character. Returns `None` if the character is drawn as text.
 pub fn shapes(text: &str) -> Option<Vec<CellRectangle>> {
     let mut chars = text.chars();
     let (Some(c), None) = (chars.next(), chars.next()) else { return None };

@@ -17,7 +17,7 @@ const PAGE: usize = 3;
 /// Number of empty columns at each side.
 const MARGIN: usize = 1;
 
-/// Minimum width of the heading, in columns. If less would remain, the keys beside it are dropped.
+/// Minimum width of the heading, in columns. If less would remain, the keys beside the heading are dropped.
 const LEAST_FOR_HEADING: usize = 24;
 
 /// Draws the strip. If there is no room, the description of the last step is dropped first.
@@ -32,7 +32,7 @@ pub fn draw(tour: &Tour, keys: &KeyMap, theme: &Theme, area: Rect, buffer: &mut 
     }
     let page = tour.words(keys).rows(room);
     let reported = hanging(&tour.reported, room);
-    // If the page has fewer rows, the description of the step gets the rest.
+    // If the page needs fewer than `PAGE` rows, the description of the step gets the remaining rows.
     let left_for_it = usize::from(area.height).saturating_sub(1 + PAGE);
     let spare = PAGE.saturating_sub(page.len()).min(reported.len().saturating_sub(left_for_it));
     let mut page = page.into_iter();

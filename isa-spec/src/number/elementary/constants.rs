@@ -2,9 +2,9 @@
 //! `tests/elementary/constants` derives the numbers and writes their files. Tables contain bit patterns, and
 //! their length is a power of two.
 //!
-//! Each polynomial interpolates its function at the zeros of a Chebyshev polynomial. Its greatest error is
-//! within a few percent of that of the best approximation. A polynomial that is multiplied by a power of the
-//! argument uses the zeros of the next Chebyshev polynomial, without the zero where the product is small.
+//! Each polynomial interpolates its function at the zeros of a Chebyshev polynomial. Its greatest error is within a few
+//! percent of that of the best approximation. A polynomial that is multiplied by a power of the argument uses the zeros
+//! of the Chebyshev polynomial of one degree more, without the zero nearest to 0, where the product is small.
 
 // The numbers are written with all computed digits, and some are close to well-known constants.
 #![allow(clippy::approx_constant, clippy::excessive_precision, clippy::unreadable_literal)]
@@ -28,7 +28,7 @@ pub struct ExpConstants {
     pub least: f64,
     /// The upper limit of arguments: the result is infinite above it.
     pub greatest: f64,
-    /// The binary logarithm of `steps`, the number of table steps in a power of two.
+    /// The binary logarithm of `steps`, the number of table entries from one power of two to the next.
     pub step_bits: i64,
     /// The number of steps per unit of the argument.
     pub per_unit: f64,
@@ -165,8 +165,8 @@ pub struct InverseTrigConstants {
     pub greatest: f64,
     /// The table index for quotients from `greatest` on.
     pub beyond: i64,
-    /// The bits of 1, minus a correction: subtracting the bits of two numbers estimates their quotient, and
-    /// the estimate is too great.
+    /// The bits of 1, minus a correction. The bits of a quotient are estimated as the bits of the dividend, minus the
+    /// bits of the divisor, plus this number. Without the correction, the estimate would be too great.
     pub unit: i64,
     /// The values of c, which have few digits.
     pub centers: &'static [i64],
@@ -178,6 +178,6 @@ pub struct InverseTrigConstants {
     pub arctangent: &'static [f64],
     /// The bounds between which numbers need no scaling.
     pub reach: [f64; 2],
-    /// The factors that scale numbers below and above these bounds into the range.
+    /// The factors that scale numbers into `reach`: one for numbers below its bounds, and one for numbers above them.
     pub scales: [f64; 2],
 }

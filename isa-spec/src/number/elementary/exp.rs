@@ -3,9 +3,9 @@
 //! (1989), and the same author's expm1, TOMS 18 (1992); the reduction in two parts is that of Cody and Waite
 //! (1980).
 //!
-//! x = (steps·m + j)·ln 2/steps + r gives e^x = 2^m·2^(j/steps)·e^r. The table has the second factor in two
-//! parts, and a short polynomial approximates the third. The rounded part before the last addition is less
-//! than 1/40 of the result.
+//! x = (steps·m + j)·ln 2/steps + r gives e^x = 2^m·2^(j/steps)·e^r. The table has the second factor in two parts, and
+//! a short polynomial approximates the third. The last rounding is that of a sum. Its smaller summand, which contains
+//! the earlier rounding errors, is less than 1/40 of the result.
 
 use super::format::Format;
 use super::ops::FloatOps;
@@ -100,7 +100,7 @@ pub fn exp_m1<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     s.select(s.either(s.not(s.eq(x, x)), s.eq(x, s.float(0.0))), x, result)
 }
 
-/// The sum and the difference of e^|x| and e^-|x|. To get cosh and sinh, they are multiplied by 2^m and
+/// The sum and the difference of e^|x| and e^-|x|. To get cosh and sinh, sum and difference are multiplied by 2^m and
 /// halved.
 struct Waves<S: FloatOps> {
     m: S::Word,
@@ -108,8 +108,8 @@ struct Waves<S: FloatOps> {
     difference: S::Float,
 }
 
-/// Computes e^|x| and e^-|x| from one reduction of the argument. The second one uses the table's power for
-/// -n, and the polynomial with its odd part negated.
+/// Computes e^|x| and e^-|x| from one reduction of the argument. For e^-|x|, the table's power for -n is used, and the
+/// polynomial with its odd part negated.
 #[inline(always)]
 fn waves<S: FloatOps>(s: &S, x: S::Float) -> Waves<S> {
     let InSteps { n, r } = reduce(s, x);

@@ -15,8 +15,8 @@ pub trait Format {
     const BIAS: i64;
     /// The least normal number.
     const LEAST_NORMAL: f64;
-    /// 1.5·2^(digits - 1). Adding it to a number of at most a quarter of it rounds that number to an integer,
-    /// which is then in the low bits.
+    /// 1.5·2^(digits - 1). Adding this constant to a number of at most a quarter of the constant rounds the number to
+    /// an integer. The low bits of the sum are the integer.
     const SHIFTER: f64;
     /// 2^⌈digits/2⌉ + 1, by which Dekker splits a number.
     const SPLITTER: f64;

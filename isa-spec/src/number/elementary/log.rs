@@ -28,8 +28,8 @@ fn reduce<S: FloatOps>(s: &S, x: S::Float) -> NearCenter<S> {
     let k = s.word_sar(above, exponent);
     let index = s.word_shr(above, s.word(S::Format::DIGITS - 1 - c.index_bits));
     let z = s.word_sub(bits, s.word_shl(k, exponent));
-    // The upper part of z is rounded to nearest. So the lower part of r is the smaller part. For x around 1,
-    // the other part may be 0.
+    // Rounding the upper part of z to nearest makes the lower part of r the smaller one. For x around 1, the upper part
+    // of r may be 0.
     let half_unit = s.word(-(c.upper / 2));
     let upper = s.of_bits(s.word_and(s.word_add(z, half_unit), s.word(c.upper)));
     let lower = s.sub(s.of_bits(z), upper);
@@ -99,8 +99,8 @@ pub fn log<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
 pub fn ln_1p<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     let (sum, error) = two_sum(s, s.float(1.0), x);
     let reduced = reduce(s, sum);
-    // The rounding error is at most 1, so it has no effect on a large sum. Therefore k is limited, because
-    // 2^-k might be subnormal.
+    // The rounding error of 1 + x is at most 1, so it has no effect on a large sum. So a limit on k doesn't change the
+    // result. Without the limit, 2^-k might be subnormal.
     let k = s.word_min(reduced.k, s.word(2 * S::Format::DIGITS));
     let scale = s.power_of_two(s.word_sub(s.word(0), k));
     let error = s.mul(s.mul(error, scale), reduced.inverse);
@@ -109,8 +109,8 @@ pub fn ln_1p<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     s.select(s.eq(sum, s.float(1.0)), x, result)
 }
 
-/// Returns log x in two parts, for any x ≥ 0. The second part adds about as many digits as r has leading
-/// zeros. If the first part isn't finite, the second part is meaningless.
+/// Returns log x in two parts, for any x ≥ 0. The second part adds about as many binary digits as there are leading
+/// zeros in r. If the first part isn't finite, the second part is meaningless.
 #[inline(always)]
 pub fn log_in_parts<S: FloatOps>(s: &S, x: S::Float) -> Twofold<S> {
     let reduced = reduce_any(s, x);

@@ -45,8 +45,8 @@ pub fn cbrt<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
 pub fn hypot<S: FloatOps>(s: &S, a: S::Float, b: S::Float) -> S::Float {
     let (a, b) = (s.abs(a), s.abs(b));
     let (greater, lesser) = (s.max(a, b), s.min(a, b));
-    // If the greater number is between 1/`reach` and `reach`, both squares are in range, including those of
-    // their low parts that matter.
+    // If the greater number is between 1/`reach` and `reach`, both squares are in range. The squares of their low parts
+    // are in range, too, unless they are too small to affect the result.
     let reach = s.float(S::Format::ROOTS.reach);
     let is_extreme = s.either(s.lt(reach, greater), s.lt(greater, s.div(s.float(1.0), reach)));
     let [length] = s.pick(

@@ -1,7 +1,7 @@
-//! The error function, the logarithm of the gamma function, and its derivative. For small arguments,
-//! polynomials around evenly spaced centers are used, with coefficients in a table. For larger arguments of
-//! log Γ and its derivative, Stirling's series is used (Whittaker and Watson, "A Course of Modern Analysis",
-//! chapter 12), as a polynomial that was fitted to the limit of the series.
+//! The error function, the logarithm of the gamma function, and its derivative. For small arguments, polynomials around
+//! evenly spaced centers are used, with coefficients in a table. For larger arguments of log Γ and its derivative, the
+//! leading terms of Stirling's series are used (Whittaker and Watson, "A Course of Modern Analysis", chapter 12). The
+//! rest is a polynomial of 1/x² that was fitted to the exact difference.
 
 use super::exp::exp_of_pair;
 use super::format::Format;
@@ -73,7 +73,7 @@ fn log_gamma_by_table<S: FloatOps>(s: &S, whole_part: S::Float, x: S::Float) -> 
     around_center(s, c.log_gamma, s.word_sub(center, s.word(8)), distance)
 }
 
-/// (x - 1/2)·(log x - 1) + (log 2π - 1)/2 + the rest of the series divided by x.
+/// log Γ(x) for large x: (x - 1/2)·(log x - 1) + (log 2π - 1)/2 + p(1/x²)/x, where p is the polynomial `stirling_rest`.
 #[inline(always)]
 fn log_gamma_by_series<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     let c = &S::Format::SPECIAL;
@@ -125,9 +125,8 @@ pub fn log_gamma<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     s.select(within, result, s.select(is_limit, infinity, s.float(f64::NAN)))
 }
 
-/// The derivative of log Γ for positive x; -∞ at 0, NaN below. The error is a few units in the last place of
-/// the greatest term. For a small x, the derivative is computed at x + 8, and the difference Σ 1/(x + k), for
-/// k below 8, is subtracted.
+/// The derivative of log Γ for positive x; -∞ at 0, NaN below. The error is a few units in the last place of the
+/// greatest term. For a small x, the derivative is computed at x + 8, and Σ 1/(x + k) for k from 0 to 7 is subtracted.
 pub fn digamma<S: FloatOps>(s: &S, x: S::Float) -> S::Float {
     let c = &S::Format::SPECIAL;
     let shift = 8;

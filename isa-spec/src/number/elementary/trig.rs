@@ -134,7 +134,7 @@ fn quarters<S: FloatOps>(s: &S, x: S::Float) -> (S::Word, Twofold<S>) {
     let either = s.word_and(s.word_or(second, more), s.word_xor(lower, s.word(-1)));
     let carry = s.word_shr(s.word_or(both, either), s.word(width - 1));
     let upper = s.word_add(s.word_mul(whole, b0), s.word_add(s.word_mul_upper(whole, b1), carry));
-    // The two bits before the binary point, rounded.
+    // n is the two bits before the binary point, after rounding to the nearest integer.
     let n = s.word_shr(s.word_add(upper, s.word(1 << (width - 3))), s.word(width - 2));
     let upper = s.word_or(s.word_shl(upper, s.word(2)), s.word_shr(lower, s.word(width - 2)));
     (n, fraction_of_words(s, upper, s.word_shl(lower, s.word(2))))

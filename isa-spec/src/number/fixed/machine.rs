@@ -154,7 +154,7 @@ pub(super) fn eval([value, fault]: FixedOutcome<u128>) -> Eval<i64> {
     }
 }
 
-/// Defines the functions of raw numbers by those over [`WideOps`] with native words.
+/// Defines functions of raw numbers. Each calls the function of the same name over [`WideOps`], with native words.
 macro_rules! functions {
     ($($family:ident: $($(#[$doc:meta])* $name:ident($($a:ident),+) $($gives:ident)?),+;)+) => {
         $($(

@@ -11,6 +11,9 @@
 //!   saturates or panics, for any `i64`.
 //! - Functions that can't fail return a plain `i64`.
 //!
+//! The descriptions of functions call the faults of [`Fault`](crate::fault::Fault) by their names: Overflow, Domain and
+//! DivisionByZero.
+//!
 //! The elementary functions are written once, over a trait of few operations on 128-bit words ([`WideOps`]),
 //! which each engine implements. The interpreter uses the processor's words (`machine.rs`); other engines
 //! generate program text in another language. The functions branch only by [`WideOps::pick`] and

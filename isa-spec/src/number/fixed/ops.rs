@@ -56,9 +56,10 @@ pub trait WideOps {
     /// Negation: set if the flag isn't set.
     fn not(&self, a: Self::Flag) -> Self::Flag;
 
-    /// Returns one of two words that are already computed.
+    /// Returns `yes` if the flag is set, otherwise `no`. Both words are already computed.
     fn select(&self, flag: Self::Flag, yes: Self::Word, no: Self::Word) -> Self::Word;
-    /// Returns the result of one of two closures. An engine may run both and select.
+    /// Returns the result of `yes` if the flag is set, otherwise that of `no`. An engine may run both closures and
+    /// select one result.
     fn pick<const N: usize>(
         &self,
         flag: Self::Flag,

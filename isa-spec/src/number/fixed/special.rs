@@ -73,7 +73,7 @@ fn bell<S: WideOps>(s: &S, square: S::Word, frac: u32) -> Scaled<S::Word> {
 /// The sum of x (2x^2)^n / (1 3 5 ... (2n + 1)).
 #[inline(always)]
 fn odd_products<S: WideOps>(s: &S, magnitude: S::Word, square: S::Word, frac: u32) -> S::Word {
-    // The ratio is 2x^2/128 as a fraction.
+    // `ratio` is 2x^2/128 as a fraction.
     const RANGE_BITS: u32 = 7;
     let ratio = s.shl(square, 128 + 1 - RANGE_BITS - 2 * frac);
     let term = s.shl(magnitude, SUM_BITS - frac);

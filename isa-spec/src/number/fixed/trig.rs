@@ -33,7 +33,7 @@ pub fn tan<S: WideOps>(s: &S, x: S::Word, frac: u32) -> FixedOutcome<S::Word> {
     let (sine, cosine) = (reduced.sine(s), reduced.cosine(s));
     let is_cotangent = s.has(reduced.quadrant, 1);
     let (n, d) = (s.select(is_cotangent, cosine, sine), s.select(is_cotangent, sine, cosine));
-    // pi is irrational, so no number is a pole; but r is rounded.
+    // pi is irrational, so no fixed-point number is a pole. But r is rounded, so the divisor may be 0.
     let is_pole = s.is_zero(d);
     let is_negative = s.differ(reduced.is_negative, is_cotangent);
     s.pick(

@@ -128,8 +128,8 @@ fn quotient_limb<S: WideOps + ?Sized>(s: &S, n: S::Word, d: S::Word) -> (S::Word
     let (d1, d0, low) = (s.shr(d, 64), s.and(d, s.word(LOW)), s.word(LOW));
     let limb = s.div(n, d1);
     let rest = s.sub(n, s.mul(limb, d1));
-    // The estimate is at most 2 too large. It is compared with the dividend through its product with d0, but
-    // only if that product can't overflow.
+    // The estimate `limb` is at most 2 too large. It is too large if it has more than 64 bits, or if `limb * d0` is
+    // greater than `rest * 2^64`. It is not too large if `rest` has more than 64 bits.
     let is_large = |[limb, rest]: [S::Word; 2]| {
         let exceeds = s.lt(s.shl(rest, 64), s.mul(limb, d0));
         s.both(s.not(s.lt(low, rest)), s.either(s.lt(low, limb), exceeds))

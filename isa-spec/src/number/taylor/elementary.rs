@@ -149,8 +149,8 @@ impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
     fn cubic_root(&self, primal: R::Cell, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
         let zero = R::Cell::default();
         if u.primal() == zero {
-            // At 0 a source that changes has an infinite rate, so the division by 0 faults. The derivatives
-            // of a constant source are 0.
+            // At 0, the cube root of a source that changes has an infinite derivative, so the division by 0 faults. The
+            // derivatives for a constant source are 0.
             return Coefficients::grown(primal, self.count(), |k, _| self.ratio(u.0[k], zero));
         }
         let one = self.plain.literal(1.0)?;

@@ -58,7 +58,7 @@ impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
         let one = Coefficients::constant(self.plain.literal(1.0)?);
         let zero = R::Cell::default();
         if self.plain.known(u.primal())? <= 0.0 {
-            // Outside the domain, the primal of a float isn't finite; derivatives aren't computed then.
+            // Outside the domain, the primal in a float system isn't finite, and no derivatives are computed.
             return Ok(Coefficients::constant(primal));
         }
         let mut z = Coefficients::grown(u.primal(), end, |k, _| Ok(u.0[k]))?;

@@ -4,7 +4,7 @@ use super::{Constants, check};
 use crate::fit::{polynomial, weighted};
 use crate::real::{Real, Width, int, power, ratio, real};
 
-/// The binary logarithm of the number of steps in a power of two.
+/// The binary logarithm of the number of table entries from one power of two to the next.
 const STEP_BITS: i64 = 5;
 
 fn derive(constants: &mut Constants) {

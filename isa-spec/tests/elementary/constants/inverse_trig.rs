@@ -4,7 +4,7 @@ use super::{Constants, check};
 use crate::fit::weighted;
 use crate::real::{PRECISION, Real, Width, int, power, ratio, real};
 
-/// The binary logarithm of the number of quotient intervals in a power of two.
+/// The binary logarithm of the number of intervals of quotients from one power of two to the next.
 const INDEX_BITS: i64 = 3;
 /// The range of quotients: from 2^-BINADES to 2^BINADES.
 const BINADES: i64 = 4;

@@ -20,8 +20,8 @@ use crate::shader::{Parameters, WORKGROUP, status};
 pub(super) struct Buffers {
     capacity: usize,
     shape: WordShape,
-    /// The parameters of a block's first dispatch. At offset [`OF_NEXT`], the parameters of the block's other
-    /// dispatches.
+    /// The parameters of a block's first dispatch, followed, at offset [`OF_NEXT`], by the parameters of the block's
+    /// other dispatches.
     parameters: wgpu::Buffer,
     /// Staging buffer for inputs from the CPU. It is mapped while no block uses the buffers.
     send: wgpu::Buffer,
@@ -335,7 +335,7 @@ impl Buffers {
         pass.dispatch_workgroups(columns, rows, 1);
     }
 
-    /// Records the copying of results to the staging buffer; returns the number of bytes.
+    /// Records the copying of results to the staging buffer. Returns the number of copied bytes.
     fn copy_back(&self, encoder: &mut wgpu::CommandEncoder, block: LaneSpan, with_results: bool) -> usize {
         let stride = block.stride();
         let mut copy = |from: &wgpu::Buffer, begin: usize, bytes: usize, to: usize| {

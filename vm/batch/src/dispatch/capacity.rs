@@ -19,8 +19,8 @@ pub(super) const WORD: usize = 8;
 pub(super) const STATUS: usize = 4;
 /// Number of 32-bit words after the statuses in their buffer.
 pub(super) const AFTER_STATUSES: usize = 3;
-/// Offset of the device's clock in the staging buffer for results, in bytes. The number of unfinished lanes precedes
-/// it.
+/// Offset of the device's clock in the staging buffer for results, in bytes. The clock follows the number of unfinished
+/// lanes.
 pub(super) const CLOCK: usize = 16;
 /// Offset of the lanes' results in the staging buffer for results, in bytes.
 pub(super) const BEFORE_RESULTS: usize = CLOCK + CLOCK_BYTES;

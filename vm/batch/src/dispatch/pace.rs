@@ -13,8 +13,8 @@ const LONG: Duration = Duration::from_millis(100);
 const SHORT: Duration = Duration::from_millis(20);
 /// Maximum number of iterations of a lane in its first dispatch, when the length of the lane's run is unknown.
 const ITERATIONS_AT_FIRST: u32 = 256;
-/// Maximum factor by which the number of iterations grows from one non-resumable dispatch to the next, which repeats
-/// the work of the first.
+/// Maximum factor by which the number of iterations grows from one non-resumable dispatch to the next. The next
+/// dispatch repeats the work of the previous one.
 const MOST_GROWTH: u32 = 16;
 /// Maximum number of dispatches of one submission. More dispatches save no measurable time.
 const MOST_DISPATCHES: u32 = 64;
@@ -72,8 +72,9 @@ impl Pace {
     }
 
     /// Returns the maximum number of iterations for another dispatch of the non-resumable kernel. The previous dispatch
-    /// had `iterations`, took the time `took`, and left `left` of `lanes` lanes unfinished. Returns `None` if the
-    /// remaining lanes should use the resumable kernel, because more iterations aren't possible or would take too long.
+    /// permitted `iterations` iterations, took the time `took`, and left `left` of `lanes` lanes unfinished. Returns
+    /// `None` if the remaining lanes should use the resumable kernel, because more iterations aren't possible or would
+    /// take too long.
     pub fn begin_again(&mut self, iterations: u32, took: Duration, left: usize, lanes: usize) -> Option<u32> {
         let most = Self::most_non_resumable(self.most_iterations)?;
         let growth = LONG.as_micros() / took.as_micros().max(1);

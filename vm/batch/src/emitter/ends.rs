@@ -1,6 +1,7 @@
 //! Emits the turning point of a gradient, and the end of a lane with its outputs and checks. The checks ensure that the
 //! CPU would accept the results without a warning or recomputation. `reviver_vm::differentiate::divergence` and
-//! `reviver_vm::watch` explain the bounds. If the shader can't decide this, a check fails the lane.
+//! `reviver_vm::watch` explain the bounds. If the shader can't decide whether the CPU would accept the results, a check
+//! fails the lane.
 
 use reviver_compile::op::SsaOp;
 use reviver_isa::instruction::Class;
@@ -38,7 +39,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Emits the output of a loss, which is read at the turning point.
+    /// Emits the output of a loss. The shader reads the loss at the turning point.
     pub(super) fn store_result(&mut self, op: &SsaOp, operands: &[&str]) {
         let (Some(gradient), &[_, loss]) = (&self.text.gradient, operands) else { return };
         let result = literal(&self.text.lane_run.function, op)
@@ -54,14 +55,14 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns the product of a number and a seed's magnitude.
+    /// Returns an expression for the product of a number and the magnitude of a seed.
     fn weighted(&self, number: &str, seed: f64) -> String {
         if seed == 1.0 { number.to_owned() } else { format!("{} * {number}", self.near(seed, false)) }
     }
 
     /// Emits the end of the reverse sweep, with a check that fails if the reverse sweep took other branches than the
-    /// primal sweep. Also emits `most`, the largest difference that rounding explains, which is computed from the
-    /// largest number.
+    /// primal sweep. Also emits the computation of `most`, the largest difference that rounding explains. `most`
+    /// depends on the largest magnitude of all reals so far, including the inputs.
     pub(super) fn arrived(&mut self) {
         let Some(gradient) = self.text.gradient.as_ref().filter(|_| self.text.is_watched()) else { return };
         for &(first, count) in &gradient.inputs {
@@ -91,9 +92,9 @@ impl Writer<'_> {
         }
     }
 
-    /// Emits the record of a freed number whose adjoint may not be 0. The code adds the number times the adjoint to the
-    /// error of row `row`. If `row` is `None`, the code adds the product to the error of row 0, and also records the
-    /// magnitude of the number.
+    /// Emits the record of a freed number whose adjoint may differ from 0. The code adds the number times the adjoint
+    /// to the error of row `row`. If `row` is `None`, the code adds the product to the error of row 0, and also records
+    /// the magnitude of the number.
     pub(super) fn freed(&mut self, freed: &str, adjoint: &str, row: Option<u32>) {
         if row.is_none() {
             self.line(format!("freed = larger(freed, {freed});"));
@@ -201,7 +202,8 @@ impl Writer<'_> {
                 "!(error{row} <= {of_loss} * {size}) | (!(freed <= few) & !(error{row} <= {of_freed} * {size}))"
             )
         };
-        // The loss's terms are computed only if the size of the loss alone isn't large enough, which is rare.
+        // The shader computes the sum of |real·adjoint| only if the error is too large in comparison with the loss
+        // alone, which is rare.
         self.open(format!("if ({}) {{", exceeds(&format!("loss{row}"))));
         self.line(format!("var size = loss{row};"));
         for terms in &lane_end.terms {

@@ -174,7 +174,7 @@ struct EmittedKernel {
     parts: ShaderParts,
     /// True if a lane of this kernel may be suspended.
     is_resumable: bool,
-    /// The number of words that a suspended lane needs, including those of its memory.
+    /// The number of words that a suspended lane needs, including the words of its memory.
     words: u64,
     /// Upper bound on the iterations of a helper function's loop; see [`LaneShader::helper_iterations`].
     helper_iterations: u32,

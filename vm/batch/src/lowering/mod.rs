@@ -61,7 +61,7 @@ pub(crate) fn lowered(wgsl: &str, lowering: Lowering) -> Result<Cow<'_, str>, Ba
     Ok(Cow::Owned(writer.text()?))
 }
 
-/// The binding, in group 0, of the constants; their first word is 0.
+/// The number of the binding of the constants, in group 0. The first word of the constants is 0.
 const CONSTANTS: u32 = 1;
 
 struct ModuleWriter<'a> {

@@ -118,7 +118,7 @@ impl<'a> FunctionWriter<'a> {
         Ok(())
     }
 
-    /// Writes a call as a statement. If the call has a result, the statement gives it a name.
+    /// Writes a call as a statement. If the call has a result, the statement gives the result a name.
     fn result(&mut self, result: Option<Handle<Expression>>, call: &str) {
         match result {
             Some(result) => self.name(result, call),
@@ -175,7 +175,8 @@ impl<'a> FunctionWriter<'a> {
                 SwitchValue::U32(value) => format!("{value}u"),
                 SwitchValue::Default => "default".to_owned(),
             });
-            // Cases that share a body are written before the case with the body. Their bodies are empty.
+            // If several cases share a body, naga lists them one after another. All of them except the last have an
+            // empty body, and fall through.
             match (case.fall_through, case.body.is_empty()) {
                 (true, true) => continue,
                 (true, false) => return Err(refused("a case that falls through to the next one")),

@@ -1,4 +1,5 @@
-//! Lookup tables of helper functions, one after another in a buffer. Drivers would copy a constant array for each lane.
+//! Lookup tables of helper functions, one after another in a buffer. The tables aren't constant arrays of the shader,
+//! because drivers would copy a constant array for each lane.
 
 use std::cell::RefCell;
 

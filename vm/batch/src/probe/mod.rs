@@ -77,7 +77,7 @@ impl Probe {
         if self.iterations >= Self::MOST_ITERATIONS {
             return Some(Self::MOST_ITERATIONS);
         }
-        // A device may execute lanes in lockstep one after the other, and add up the iterations of all of them.
+        // A device may execute the lanes of a group one after another, and add up the iterations of all these lanes.
         let counted = self.iterations / uncounted.saturating_add(1);
         let of_a_lane = counted.saturating_sub(1) / self.lanes_together.max(1);
         if of_a_lane == 0 { None } else { Some(of_a_lane) }

@@ -44,12 +44,14 @@ fn expected(
     ExpectedOutcome::Finished { words: adjoints.chain(found.values).collect(), steps: found.steps }
 }
 
-/// Returns the number of lanes that finished, and the number of lanes that should have finished.
+/// Compares gradients of a loss in lanes with the CPU's gradients. Returns the number of lanes that finished, and the
+/// number of lanes that should have finished.
 pub fn compared(what: &str, program: &Arc<Program>, loss: usize, count: usize) -> [usize; 2] {
     compared_sum(what, program, &[SeededCell::loss(program, loss)], count)
 }
 
-/// Returns the number of lanes of a seeded sum that finished, and the number of lanes that should have finished.
+/// Compares gradients of a seeded sum in lanes with the CPU's gradients. Returns the number of lanes that finished, and
+/// the number of lanes that should have finished.
 fn compared_sum(what: &str, program: &Arc<Program>, seeds: &[SeededCell], count: usize) -> [usize; 2] {
     let Ok(shader) = seeded(program, &[seeds.to_vec()], CheckLevel::Checked) else { return [0, 0] };
     if shader.wgsl.len() > LONGEST && std::env::var_os("REVIVER_CAMPAIGN").is_none() {
@@ -248,7 +250,7 @@ fn seeded_sums_of_programs_have_the_bits_of_the_cpu() {
 #[test]
 fn seeded_sums_count_their_largest_seed() {
     // Programs with cells in memory, with a cell that isn't changed, and with a sum whose terms cancel. The size of
-    // such a sum is the size of its terms.
+    // such a sum is the sum of the magnitudes of its terms.
     let body = ".inout n default 3, k default 1\n.inout x[4]: real default {1.5, -2, 0.25, 3}\n.out y[3]: real\n\
                 for i in 0..n\n    add.mul y[0], x[i], x[k]\n    add y[1], x[i] * x[k]\n    add x[k], x[3]\nrof\n\
                 for i in 0..n\n    sub x[k], x[3]\nrof\n";

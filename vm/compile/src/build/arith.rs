@@ -1,5 +1,5 @@
-//! Arithmetic on SSA values. Construction executes the rows with SSA values as numbers, and each call of an [`Arith`]
-//! method appends an operation to the draft.
+//! Arithmetic on SSA values. SSA construction executes the rows of the instruction table on SSA values instead of
+//! numbers. Each call of an [`Arith`] method appends an operation to the draft.
 
 use reviver_isa::arith::{Arith, Elementary, Order};
 use reviver_isa::fault::Eval;
@@ -8,7 +8,7 @@ use reviver_isa::number::try_literal_bits;
 use super::draft::Draft;
 use crate::op::{Coordinate, OpKind, SsaValue};
 
-/// Numbers that are values of an SSA function under construction.
+/// Arithmetic on the values of an SSA function under construction.
 #[derive(Clone, Copy)]
 pub(super) struct SsaNumbers<'d>(pub &'d Draft);
 

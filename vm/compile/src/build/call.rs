@@ -218,7 +218,7 @@ impl StepWriter<'_> {
             }
             Passed::Span { array, from, to, .. } => {
                 let [base, length, stride] = self.array(array);
-                // Each bound may be equal to the array's length.
+                // Each bound of a slice may be equal to the array's length.
                 let end = draft.place(length, one, one);
                 let [from, to] = [from, to].map(|bound| self.index(bound, end));
                 let is_in_order = draft.op(OpKind::IntTest(Order::Le), [from, to]);
@@ -241,8 +241,8 @@ impl StepWriter<'_> {
         }
     }
 
-    /// Emits code after a call that computes the arguments again, and checks that they equal those that the callee
-    /// received.
+    /// Emits the check of a call's arguments after the return: code that computes the arguments again, and checks that
+    /// they equal the arguments that the callee received.
     fn require_same_references(self, called: CallEdge, was: impl Fn(u32) -> ReferenceValues) {
         let Some(passes) = self.inlined_frames.call(called) else { return };
         for (n, passed) in (0..).zip(&passes.arguments) {
@@ -261,8 +261,8 @@ impl StepWriter<'_> {
         }
     }
 
-    /// Emits a check that two arguments don't alias. The check may also fail if the arguments have no common cell, but
-    /// their cells are interleaved.
+    /// Emits a check that two arguments don't alias. Unless both are columns of one matrix, the check compares ranges
+    /// of addresses. So it may also fail for arguments without a common cell, if their cells are interleaved.
     fn require_distinct(self, passes: &CallSite, passed: &[ReferenceValues], first: usize, second: usize) {
         let draft = self.draft;
         let (Some(&a), Some(&b)) = (passed.get(first), passed.get(second)) else { return };

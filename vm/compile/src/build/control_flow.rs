@@ -46,7 +46,8 @@ pub(super) enum StepBlockEnd {
     Enter { to: usize, call: usize, at: u32 },
     /// Returns from an inlined callee by the step `at`, at the end of its procedure.
     Return { to: usize, at: u32 },
-    /// Returns from an out-of-line callee to the code after the call that is open. The call record selects that code.
+    /// Returns from an out-of-line callee by the step `at`. The call number in the last call record selects the code
+    /// that follows.
     Leave { at: u32 },
     /// Continues without a step, at a position where an elided pair, or a part of the pair, begins or ends.
     Cut { to: usize },
@@ -207,7 +208,7 @@ struct CodePlace {
     inlined_frame: u32,
     direction: CodeDirection,
     position: u32,
-    /// Iteration of an unrolled loop that contains the position.
+    /// Iteration that contains the position; `None` if the position isn't in an unrolled loop.
     iteration: Option<LoopIteration>,
 }
 
@@ -259,7 +260,7 @@ impl Paths<'_, '_> {
         Ok(self.number(CodePlace { position, iteration, ..from }))
     }
 
-    /// Returns the number of the step block after a join.
+    /// Returns the number of the step block after the join `join`, which is at the start of the flow's block `block`.
     fn after_join(&mut self, from: CodePlace, block: u32, join: u32) -> Result<usize, BuildError> {
         match keeps(Rule::LandingsAreAfterThePartner) {
             true => self.of_block(from, block),
@@ -353,7 +354,7 @@ impl Paths<'_, '_> {
         pairs.flat_map(|pair| [pair.enter, pair.middle, pair.from]).filter(is_ahead).min_by_key(distance)
     }
 
-    /// Returns the steps before the first interpreted step.
+    /// Returns the steps that precede the first interpreted step of `steps`.
     fn compiled(&self, steps: impl Iterator<Item = u32>) -> Vec<u32> {
         steps.take_while(|&at| is_compiled(self.flow, at)).collect()
     }

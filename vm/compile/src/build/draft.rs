@@ -80,8 +80,8 @@ pub(super) struct PlannedBlock {
     /// True if all cells are in memory at the start of the block, and no variable has a value: at the entry of an
     /// out-of-line callee, and after a return from an out-of-line callee.
     pub reloads_cells: bool,
-    /// Inlined frames whose arguments are in call records at the start of the block. The second number is the offset of
-    /// the arguments, in words from the end of the call records.
+    /// Inlined frames whose arguments are in call records at the start of the block. Each item has the number of the
+    /// inlined frame, and the offset of its arguments from the end of the call records, in words.
     pub reloads_passed: Vec<(u32, i64)>,
 }
 
@@ -290,13 +290,13 @@ impl Draft {
         }
     }
 
-    /// Returns the address of the cell at an anchor, which is in names of the current block's procedure body.
+    /// Returns the address of the cell at an anchor. The anchor refers to the current block's procedure body.
     pub fn address(&self, anchor: Anchor) -> SsaValue {
         let inner = &mut *self.inner.borrow_mut();
         inner.address(inner.current, anchor)
     }
 
-    /// Returns the address of a word of the call records, counted from their end.
+    /// Returns the address of a word of the call records. `word` is the offset from the end of the call records.
     pub fn record_word(&self, word: i64) -> SsaValue {
         let (records, one) = (self.records(), self.int(1));
         self.place(records, self.int(word), one)
@@ -463,7 +463,7 @@ impl Inner {
         value
     }
 
-    /// Returns the value of an operation without operands, which is defined once in the entry block.
+    /// Returns the value of an operation without operands. The operation is defined only once, in the entry block.
     fn known(&mut self, kind: OpKind) -> SsaValue {
         if let Some(&value) = self.known.get(&kind) {
             return value;

@@ -21,7 +21,7 @@ const MOST_KEPT: u32 = 64;
 /// Least number of adjacent cells that are cleared by a loop.
 const SHORTEST_LOOP: u32 = 8;
 
-/// Cells that a pair changes, in names of the procedure body that contains the pair after inlining.
+/// Cells that a pair changes. Their anchors refer to the procedure body that contains the pair after inlining.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RestoredCells {
     pub class: Class,
@@ -216,8 +216,8 @@ impl<'f> Elisions<'f> {
         })
     }
 
-    /// Returns true if the pair's changed cells of index `n` are known to hold 0 at the pair's start. The analysis
-    /// relies on the zeros of a new frame.
+    /// Returns true if the changed cells with index `n` of the pair are known to hold 0 at the pair's start. The
+    /// analysis relies on the zeros of a new frame.
     fn are_zero(&self, own: &InlinedFrame, pair: &ComputePair, n: usize) -> bool {
         let Some(cells) = pair.computed.written.get(n) else { return false };
         let main = self.flow.layout().main_frame(cells.class);

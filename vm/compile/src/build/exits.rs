@@ -1,5 +1,5 @@
-//! Exits of an SSA function, and the memory that must be stored at exits and at out-of-line calls. This module is
-//! independent of machine steps.
+//! Exits of an SSA function, and the cells that code must store in memory before exits and out-of-line calls. This
+//! module is independent of machine steps.
 
 use reviver_flow::Anchor;
 use reviver_flow::graph::CodeDirection;
@@ -29,7 +29,7 @@ impl<'a, 'f> Exits<'a, 'f> {
         self.exit(inlined_frame, position, false)
     }
 
-    /// Adds the exit for lack of space for a call.
+    /// Adds the exit that is taken if there is no space for a call.
     pub fn full(&mut self, inlined_frame: u32, position: u32) -> SsaEnd {
         self.exit(inlined_frame, position, true)
     }
@@ -144,8 +144,8 @@ impl StepWriter<'_> {
         self.draft.store_variables(is_alive);
     }
 
-    /// At the return of a callee, appends stores of all variables except those of the callee's frame, which the return
-    /// frees.
+    /// At the return of a callee, appends stores of all variables except those of the callee's frame. The return frees
+    /// the variables of this frame.
     pub fn store_others(self, block: u32) {
         self.draft.enter(block);
         self.draft.store_variables(|variable| !matches!(variable.anchor, Anchor::Frame(..)));

@@ -6,8 +6,8 @@ use reviver_isa::instruction::Class;
 use super::inlining::InlinedFrames;
 use super::storage::FunctionStorage;
 
-/// Segment of a frame: cells of one class, by their offsets in the frame, that one loop frees, or that are freed one by
-/// one.
+/// Segment of a frame: cells of one class, given by their offsets in the frame. Either one loop frees all cells of the
+/// segment, or each cell is freed separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FrameSegment {
     pub class: Class,

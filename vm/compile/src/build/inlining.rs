@@ -21,7 +21,8 @@ use crate::function::{REFERENCE_WORDS, Specialization};
 
 /// Upper bound on the depth of inlined calls.
 const MOST_DEPTH: usize = 24;
-/// Upper bound on the instructions of all inlined callees, and on those of all out-of-line callees.
+/// Upper bound on the total number of instructions of all inlined callees. The same bound applies to all out-of-line
+/// callees.
 const MOST_INSTRUCTIONS: u32 = 1 << 13;
 /// Upper bound on frame cells of all inlined callees, and of each out-of-line callee. The bound exists because a return
 /// checks each cell of the callee's frame.
@@ -60,7 +61,7 @@ pub(super) struct CallEdge {
 /// Facts, known at compile time, about the argument for a parameter.
 #[derive(Clone, Copy, Debug)]
 struct ParameterRegion {
-    /// Region that contains the referenced cells, in names of the procedure body.
+    /// Region that contains the referenced cells. The region's anchor refers to the containing procedure body.
     region: Region,
     /// True if the reference begins at the region's first cell.
     is_first: bool,
@@ -69,7 +70,7 @@ struct ParameterRegion {
 /// Resolved location of an anchor that an inlined frame's code names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AnchorPlace {
-    /// Anchor in names of the containing procedure body.
+    /// Anchor that refers to the containing procedure body.
     Own(Anchor),
     /// Address that the call computes for the parameter of this number.
     Computed(u32),
@@ -221,7 +222,7 @@ impl<'f> InlinedFrames<'f> {
         size.copied().unwrap_or(0)
     }
 
-    /// Returns the cell at this offset in an inlined frame, in names of the containing procedure body.
+    /// Returns the cell at this offset in an inlined frame, as an anchor that refers to the containing procedure body.
     pub fn frame_cell(&self, number: u32, class: Class, offset: u32) -> Anchor {
         match self.get(number).map(|inlined_frame| inlined_frame.frame[class as usize]) {
             Some(Anchor::Frame(class, start)) => Anchor::Frame(class, start + offset),
@@ -245,7 +246,7 @@ impl<'f> InlinedFrames<'f> {
     }
 
     /// Returns the distance from the start of the caller's frame to the start of an out-of-line callee's frame, in
-    /// cells. If main calls, the result is 0 and unused.
+    /// cells. For calls by main, the result is 0 and unused.
     pub fn frame_offset(&self, call: FunctionCall, class: Class) -> u32 {
         match self.after_frame(call.called.by, class) {
             Anchor::Frame(_, frame_offset) => frame_offset,
@@ -374,9 +375,9 @@ impl<'f> InlinedFrames<'f> {
             && passes.arguments.iter().all(is_simple)
     }
 
-    /// Returns true if a callee is inlined. A callee isn't inlined if it is the procedure of the calling body, or if it
-    /// calls itself without a call of that procedure in between. A callee also isn't inlined if calls would be nested
-    /// too deeply, or if the inlined code would exceed a limit of instructions or frame cells.
+    /// Returns true if a callee is inlined. Recursion prevents inlining in two cases: the callee is the procedure of
+    /// the calling body, or it can call itself without a call of that procedure in between. A callee also isn't inlined
+    /// if calls would be nested too deeply, or if the inlined code would exceed a limit of instructions or frame cells.
     fn is_inlined(&self, by: u32, callee: &Procedure, passes: &CallSite) -> bool {
         let own = self.get(self.function(by)).map_or(0, |own| own.procedure);
         let called = self.called.get_or_init(|| CallGraph::of(self.module, self.flow));

@@ -55,7 +55,7 @@ const MOST_WORK: usize = 1 << 22;
 /// Builds the SSA function of a specialization of a verified module from its flow, without optimization.
 ///
 /// # Errors
-/// The specialization isn't one of the module, or is too large.
+/// The specialization doesn't belong to the module, or its function is too large.
 pub fn build(
     module: &Module,
     flow: &Flow,
@@ -68,7 +68,7 @@ pub fn build(
 /// variable definitions.
 ///
 /// # Errors
-/// The specialization isn't one of the module, or exceeds the bound.
+/// The specialization doesn't belong to the module, or its function exceeds the bound.
 pub(crate) fn build_within(
     module: &Module,
     flow: &Flow,
@@ -194,7 +194,8 @@ fn slots<'f>(flow: &'f Flow, step_graph: &'f [StepBlock]) -> impl Iterator<Item 
     steps.flat_map(|(inlined_frame, step)| step.slots.iter().map(move |slot| (inlined_frame, slot)))
 }
 
-/// Writes the blocks at the entry of an out-of-line callee and after each of its calls.
+/// Writes two kinds of blocks of an out-of-line callee: the block at its entry, and the blocks after each call of the
+/// callee.
 fn write_beginnings(scope: StepWriter, function: &FunctionBlocks) {
     let (draft, inlined_frames) = (scope.draft, scope.inlined_frames);
     draft.enter(function.entry);

@@ -13,7 +13,7 @@ use reviver_isa::update::{Action, Direction};
 
 use super::cleared::{CellUse, leave_clear};
 
-/// Cells that code may touch, in names of the code's procedure.
+/// Cells that code may touch. Their anchors refer to the procedure that contains the code.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct TouchedCells {
     pub class: Class,
@@ -225,8 +225,8 @@ impl Search<'_> {
         let (step, other) = (self.flow.step(back.checked_sub(1)?)?, self.flow.step(on)?);
         let straight = (back - 1, on + 1);
         if let (StepLink::Partner(from), StepLink::Partner(to)) = (step.link, other.link) {
-            // A backward step over a join may lead to its branch; a backward step over a branch leads to the position
-            // before it.
+            // A backward step over a join may lead to the branch that jumps to the join. A backward step over a branch
+            // leads to the position before the branch.
             let first = (step.operation.update.action() == Action::Join).then(|| step.orderings().0);
             let second = (other.operation.update.action() == Action::Jump).then(|| other.orderings().0);
             return match (first.unwrap_or(NEVER), second.unwrap_or(NEVER)) {
@@ -334,7 +334,8 @@ impl Search<'_> {
         Some(())
     }
 
-    /// Returns the caller's names of cells that a callee touches; `Some(None)` for cells of the callee's own frame.
+    /// Translates a cell that a callee touches to the caller's names. Returns `Some(None)` for a cell of the callee's
+    /// own frame, and `None` if the cell can't be translated.
     fn seen_by_caller(&self, passes: &CallSite, touched: &TouchedCells) -> Option<Option<TouchedCells>> {
         match touched.region.anchor {
             Anchor::Frame(..) => Some(None),

@@ -38,14 +38,14 @@ pub(super) struct EnteringBlocks {
     pub made: u32,
     /// Block that switches to the callee's frame, and to the new end of the call records.
     pub through: u32,
-    /// Exit block for lack of space for the call.
+    /// Exit block, which is reached if there is no space for the call.
     pub full: u32,
 }
 
 /// Blocks that return from an out-of-line callee.
 #[derive(Clone, Debug)]
 pub(super) struct LeavingBlocks {
-    /// Exit block for an interpreted caller.
+    /// Exit block, which is reached if the caller is interpreted.
     pub bottom: Option<u32>,
     /// Block that executes the return step.
     pub made: u32,
@@ -174,7 +174,7 @@ struct Planner<'a, 'f> {
     inlined_frames: &'a InlinedFrames<'f>,
     elisions: &'a Elisions<'f>,
     storages: &'a FunctionStorage,
-    /// Offset of the callee's arguments in its call record, from the end of the records.
+    /// Offset of the callee's arguments in its call record, in words from the end of the call records.
     in_record: i64,
     blocks: Vec<PlannedBlock>,
     exits: Exits<'a, 'f>,

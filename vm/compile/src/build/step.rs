@@ -1,5 +1,5 @@
-//! Step engine that appends operations. It executes the templates that define steps, with SSA values as numbers. This
-//! module is independent of rows and blocks.
+//! Step engine that appends operations. It executes the templates that define steps, on SSA values instead of numbers.
+//! This module is independent of rows and blocks.
 
 use arrayvec::ArrayVec;
 use reviver_flow::alias::{Alias, Aliases};
@@ -168,7 +168,7 @@ impl<'a, const GRADIENT: bool> Engine for StepEngine<'a, GRADIENT> {
     type Functions = AnyFunction;
 
     const GRADIENT: bool = GRADIENT;
-    // This constant is used only where bits are recorded, which compiled code never does.
+    // Only code that records bits reads this constant, and compiled code records no bits.
     const EXACT: bool = true;
     const IMMEDIATE: bool = false;
 

@@ -76,7 +76,7 @@ fn cell(slot: &Slot) -> Option<Anchor> {
     }
 }
 
-/// Returns the literal of a slot, which may be passed through a parameter.
+/// Returns the integer literal in a slot. If the slot is a parameter, the literal is the argument of the call.
 fn literal(flow: &Flow, inlined_frames: &InlinedFrames, inlined_frame: u32, slot: &Slot) -> Option<i64> {
     let AnchorPlace::Own(Anchor::Constant(address)) = inlined_frames.place(inlined_frame, cell(slot)?) else {
         return None;

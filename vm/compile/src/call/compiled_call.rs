@@ -1,4 +1,4 @@
-//! Calls by compiled call functions, on memory that successive calls reuse.
+//! Executes calls by compiled call functions, on memory that successive calls reuse.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -32,8 +32,8 @@ pub struct CompiledCall {
     plan: RunPlan,
     /// Zeros in the start state that the code relies on.
     zeros: ZerosAtEntry,
-    /// The addresses of the reals that may have a seed, in ascending order. Each has the index of its value among the
-    /// results.
+    /// The addresses of the reals that may have a seed, in ascending order. Each address comes with the index of the
+    /// real's value among the results.
     seeded: Vec<(u32, usize)>,
     rows: AdjointRows,
     /// Number of coefficients of each real; 1 for plain reals.
@@ -44,7 +44,7 @@ pub struct CompiledCall {
     demands: Demands,
     record: u32,
     inputs: Vec<Input>,
-    /// For each exit, true if it is taken for lack of space for a call.
+    /// For each exit, true if the exit is taken because there is no space for a call.
     is_full: Vec<bool>,
     /// The number of out-of-line calls for which frames are allocated. It is doubled if a gradient call needs more
     /// frames.
@@ -60,7 +60,7 @@ const MOST_LEVEL_CELLS: u32 = 1 << 20;
 
 /// The reason why a call gave no result.
 enum CallEnd {
-    /// There was no frame for another out-of-line call. The call is repeated with more frames.
+    /// There was no frame for another out-of-line call. The whole call is repeated with more frames.
     Full,
     /// A check failed, or the reverse sweep isn't verified.
     NeedsMachine,
@@ -183,9 +183,9 @@ impl CompiledCall {
         })
     }
 
-    /// Makes the call with at most `most_steps` steps of the primal sweep. `seeds` has a list of seeds for each row;
+    /// Executes the call with at most `most_steps` steps of the primal sweep. `seeds` has a list of seeds for each row;
     /// rows without a list have no seeds. `memory` receives the adjoints and the values of the seeded cells. Returns
-    /// `None` if a machine must make the call.
+    /// `None` if a machine must execute the call.
     pub fn run(
         &self,
         start: &RunStart,
@@ -196,8 +196,8 @@ impl CompiledCall {
         self.run_along(start, &[], seeds, memory, most_steps)
     }
 
-    /// Makes the call like [`CompiledCall::run`], but with derivatives along a direction. `direction` lists reals of
-    /// the start with the bits of their components; all other components are 0.
+    /// Executes the call like [`CompiledCall::run`], and also computes derivatives along a direction. `direction` lists
+    /// reals of the start with the bits of their components; all other components are 0.
     pub fn run_along(
         &self,
         start: &RunStart,
@@ -223,7 +223,7 @@ impl CompiledCall {
         }
     }
 
-    /// Returns twice the number of calls. Returns `None` if the frames of that number of calls exceed the bound.
+    /// Returns twice the number of calls; `None` if the frames of twice as many calls have too many cells.
     fn more_levels(&self, levels: u32) -> Option<u32> {
         let Demands { level, record, .. } = self.demands;
         let cells = level.ints.saturating_add(level.reals.saturating_mul(2)).saturating_add(record);
@@ -329,7 +329,7 @@ impl CompiledCall {
         is_seeded && start.begins_calls(&self.program, self.zeros, self.demands)
     }
 
-    /// Iterates over the coefficients of a seeded cell's value after the last call with a memory.
+    /// Iterates over the coefficients of a seeded cell's value. `memory` is the memory of the last call.
     pub fn coefficients<'m>(&self, memory: &'m CallMemory, cell: usize) -> impl Iterator<Item = u64> + 'm {
         let lanes = self.lanes as usize;
         let first = self.result(cell).map_or(memory.results.len(), |result| result * lanes);
@@ -391,7 +391,7 @@ impl CallMemory {
         Ok(())
     }
 
-    /// Sets the adjoint of a cell to a constant.
+    /// Sets the adjoint of a cell in a row to a seed. All higher coefficients of the adjoint become 0.
     fn seed(&mut self, row: usize, cell: usize, seed: u64) {
         let lanes = self.adjoints.iter_mut().skip((row * self.stride + cell) * self.lanes).take(self.lanes);
         lanes.zip(std::iter::once(seed).chain(std::iter::repeat(0))).for_each(|(lane, seed)| *lane = seed);

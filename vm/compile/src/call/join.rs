@@ -82,7 +82,7 @@ pub(super) struct CallBuilder<'p> {
     starts: HashMap<SpacedCell, SsaValue>,
     /// The final blocks of the sweep that was added last, each with the values of cells at its end.
     arrivals: Vec<(u32, BTreeMap<SpacedCell, SsaValue>)>,
-    /// True to keep the operations that count freed cells, which lifting replaces by checks.
+    /// True if the operations that count freed cells are kept, because lifting replaces them by checks.
     pub keeps_discards: bool,
     /// The last block of the code at the turning point.
     turn: Option<u32>,
@@ -258,8 +258,8 @@ impl<'p> CallBuilder<'p> {
         (self.function, end)
     }
 
-    /// Stores the adjoints of globals that are SSA values to memory. If `checks` is true, also emits a check that each
-    /// stored adjoint is finite.
+    /// Stores the adjoints of those globals that are SSA values, so that the adjoints are in memory. If `checks` is
+    /// true, also emits a check that each stored adjoint is finite.
     pub fn store_adjoints(&mut self, (block, checks): (u32, bool), cells: &HashMap<SpacedCell, SsaValue>) {
         let layout = self.place.program.flow().layout();
         let (frame, constants) = (layout.main_frame(Class::Real), layout.constants(Class::Real));
@@ -279,9 +279,9 @@ impl<'p> CallBuilder<'p> {
         }
     }
 
-    /// Emits, after a block, the operations that `put` adds for each of some neighbouring cells in memory. A loop may
-    /// handle cells that computed addresses reach. All other cells get separate operations with literal addresses, so
-    /// that engines may hold these cells in variables. Returns the last emitted block.
+    /// Emits, after a block, the operations that `put` adds for each cell of a range in memory. A loop may handle cells
+    /// that computed addresses reach. All other cells get separate operations with literal addresses, so that engines
+    /// may hold these cells in variables. Returns the last emitted block.
     pub fn each_in_memory(
         &mut self,
         block: u32,
@@ -301,8 +301,8 @@ impl<'p> CallBuilder<'p> {
         })
     }
 
-    /// Emits, after a block, the operations that `put` adds for each of some neighbouring cells, in ascending order. If
-    /// there are at least [`SHORTEST_LOOP`] cells, emits a loop. Returns the last emitted block.
+    /// Emits, after a block, the operations that `put` adds for each cell of a range, in ascending order. If there are
+    /// at least [`SHORTEST_LOOP`] cells, emits a loop. Returns the last emitted block.
     pub fn each_cell(
         &mut self,
         block: u32,
@@ -460,7 +460,7 @@ impl<'p> CallBuilder<'p> {
     }
 
     /// Replaces loads and stores of cells that aren't in memory by SSA values, in all blocks of a sweep. Records the
-    /// final blocks of the sweep, with the values of cells at their ends. Drops operations that only count.
+    /// final blocks of the sweep, with the values of cells at their ends. Drops operations that only update counters.
     fn lower(&mut self, postorder: &[u32], to: u32, first_exit: u32) {
         let mut arrivals = Vec::new();
         for &number in postorder.iter().rev() {

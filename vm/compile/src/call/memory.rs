@@ -1,6 +1,6 @@
 //! Decides for each cell of a call function whether it is an SSA value or in memory. A cell is in memory if a computed
-//! address may reach it, or if a sweep stores it before the end of the sweep; all other cells are SSA values. Code
-//! reads a memory cell that no sweep changes from the start state.
+//! address may reach it, or if a sweep stores it before the end of the sweep; all other cells are SSA values. If no
+//! sweep changes a cell in memory, code reads the cell from the start state.
 
 use std::ops::Range;
 
@@ -43,8 +43,8 @@ pub(super) struct MemoryCells {
     runs: Vec<MemoryRun>,
     /// Numbers of the program's own integers and reals: all cells that exist without open calls.
     own: [u32; 2],
-    /// Ranges of cells that computed addresses reach, disjoint and in ascending order. If a computed address reaches an
-    /// adjoint, the ranges include its real, too.
+    /// Ranges of cells that computed addresses reach, disjoint and in ascending order. If a computed address reaches
+    /// the adjoint of a real, the ranges also include the real.
     computed: Vec<MemoryRun>,
 }
 
@@ -204,8 +204,8 @@ fn all_accesses(
     sweeps.iter().flat_map(|function| accesses(function, [ints, reals, adjoints])).collect()
 }
 
-/// Returns the cells that computed addresses reach. If a computed address reaches an adjoint, of any loss, the result
-/// includes the adjoint's real.
+/// Returns the cells that computed addresses reach. If a computed address reaches an adjoint of a real, in any row, the
+/// result also includes the real.
 fn computed(accesses: &[MemoryAccess], rows: AdjointRows) -> Vec<MemoryRun> {
     let is_computed = |access: &&MemoryAccess| matches!(access.kind, AccessKind::Load | AccessKind::Store);
     let mut found: Vec<(Space, Range<u32>)> =
@@ -290,7 +290,7 @@ fn accesses(function: &SsaFunction, [ints, reals, adjoints]: [u32; 3]) -> Vec<Me
     found
 }
 
-/// Returns the possible cells of an address, among `count` cells.
+/// Clips the range of an address to the addresses from 0 up to `count` (exclusive).
 fn clipped(range: IntRange, count: u32) -> Range<u32> {
     let within = |end: i64| u32::try_from(end.clamp(0, count.into())).unwrap_or(count);
     let (first, end) = (within(range.low), within(range.high.saturating_add(1)));

@@ -6,7 +6,7 @@
 //! primal    program start → turning point
 //! turn      the adjoints of the seeded cells are loaded; all others are 0
 //! reverse   turning point → program start, with adjoints
-//! verify    integers must be those of the start, reals must be explained by rounding
+//! verify    integers must equal those of the start; rounding must explain all differences of reals
 //! end       the adjoints of the program's reals are stored
 //! ```
 //!
@@ -47,16 +47,16 @@ use crate::op::{Input, SsaValue};
 use crate::passes::{PASSES, Pass, optimized};
 use crate::rows::{AdjointRows, with_rows};
 
-/// Upper bound on the additional steps of a reverse sweep, compared with the primal sweep. For example, steps that
-/// report discarded adjoints are additional.
+/// Upper bound on the steps that a reverse sweep may have in addition to the steps of the primal sweep. For example,
+/// steps that report discarded adjoints exist only in the reverse sweep.
 const SLACK: u32 = 1 << 16;
 
 /// Goal of a call function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallGoal {
-    /// The final values of the seeded cells, by a run to the end of the program.
+    /// The call computes the final values of the seeded cells: it runs the program to its end.
     Run,
-    /// The gradients of sums of the seeded cells.
+    /// The call computes the gradients of sums of the seeded cells.
     Gradient,
 }
 
@@ -159,8 +159,8 @@ impl CallFunction {
         let [primal_plan, reverse_plan] = RunPlan::gradient(program, task.turn, task.level);
         let largest = if primal_plan.is_watched { LargestScan::Values } else { LargestScan::None };
         let needs = CallNeeds { largest, ..CallNeeds::default() };
-        // Passes may use identities that hold for plain reals but not for series. So they are omitted before a function
-        // is lifted.
+        // Passes may use identities that hold for plain reals but not for series. So no pass is applied before a
+        // function is lifted.
         let passes = if task.lift.is_some() { &[][..] } else { &PASSES };
         CallFunction::join(
             program,
@@ -278,7 +278,8 @@ impl CallFunction {
     }
 }
 
-/// Builds one sweep of a gradient. Returns `None` if the sweep needs a machine for anything other than its cells.
+/// Builds one sweep of a gradient. Returns `None` if no compiled code reaches the end of the sweep, or if the function
+/// has inputs other than the end of the space for call records.
 fn sweep(program: &Program, plan: &RunPlan, passes: &[Pass]) -> Option<SsaFunction> {
     let function = plan.function(program, LiveAtExits::AllOnReturn, passes)?;
     // The caller of a call function can supply only one input: the end of the space for call records.

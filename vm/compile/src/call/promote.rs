@@ -1,5 +1,5 @@
-//! Scalar promotion in one sweep of a gradient: memory cells that only literal addresses reach become SSA values. The
-//! sweep loads a promoted cell at its beginning, and stores it at its end, like the cell of a variable. An array is
+//! Scalar promotion in one sweep of a gradient: memory cells that only literal addresses reach become SSA values. Like
+//! the cells of variables, promoted cells are loaded at the beginning of the sweep, and stored at its end. An array is
 //! promoted if all loops over it were unrolled.
 //!
 //! R. Cytron et al., "Efficiently computing static single assignment form and the control dependence graph" (1991). A

@@ -29,7 +29,7 @@ pub(crate) struct SeriesCalls {
     memories: Mutex<Vec<CallMemory>>,
 }
 
-/// The properties of a call that decide which function makes it.
+/// The properties of a call that decide which compiled function executes the call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct SeriesKey {
     goal: SeriesGoal,
@@ -55,8 +55,8 @@ enum SeriesCode {
 }
 
 impl SeriesCalls {
-    /// Makes a call with compiled code. Returns `None` if the interpreter must make the call. If `must_pay` is true,
-    /// this is also the case until the saved time exceeds the compile time.
+    /// Executes a call by compiled code. Returns `None` if the interpreter must execute the call. If `must_pay` is
+    /// true, also returns `None` until the saved time exceeds the compile time.
     pub fn make(
         &self,
         backend: &impl Backend,

@@ -1,6 +1,6 @@
-//! Emits the verification of a reverse sweep: code that compares the cells after the sweep with the start. It records
-//! differences of floats in [`SweepEvidence`](reviver_vm::differentiate::evidence::SweepEvidence), which decides
-//! whether the sweep is verified.
+//! Emits the verification of a reverse sweep: code that compares the cells after the sweep with the start. The code
+//! records differences of floats in [`SweepEvidence`](reviver_vm::differentiate::evidence::SweepEvidence). The caller
+//! of the code decides from this evidence whether the sweep is verified.
 
 use std::collections::HashMap;
 use std::ops::Range;

@@ -50,7 +50,7 @@ pub enum GroupEnd {
     Done,
     /// Lanes diverged. Holds the index of the first lane that branched differently from lane 0.
     Diverged(usize),
-    /// The group can't make the call. The caller must call the lanes one by one.
+    /// The group can't execute the call. The caller must execute the call for each lane separately.
     GivenUp,
 }
 
@@ -252,7 +252,7 @@ impl GroupMemory {
         }
         let stride = call.layout.stride as usize;
         for row in 0..self.seeds.len() {
-            // Each row loads the adjoints of all seeded cells.
+            // The code loads the adjoints of all seeded cells in each row, so unseeded ones are set to 0.
             for seed in self.seeds.iter().flatten() {
                 let slot = self.adjoints.get_mut(row * stride + seed.cell);
                 slot.into_iter().for_each(|adjoint| *adjoint = [0; GROUP]);

@@ -45,8 +45,8 @@ pub(super) struct OpenBlock {
     /// The coefficients of the operands of the operation that is being lifted.
     pub operands: Vec<SsaValue>,
     ops: Vec<SsaValue>,
-    /// The value of each operation of the block whose position doesn't matter, so that no such operation is appended
-    /// twice.
+    /// The values of those operations of the block whose position doesn't matter. The map ensures that no such
+    /// operation is appended twice.
     known: HashMap<SsaOp, SsaValue>,
 }
 

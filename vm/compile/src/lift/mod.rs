@@ -10,8 +10,9 @@
 //! In memory, the coefficients of a cell follow each other. If each cell has n coefficients, coefficient k of cell c
 //! has the address c·n + k.
 //!
-//! A lifted function fails in two cases: the interpreter would report a lost derivative, or a constant has the
-//! derivative 0 although the function's derivative is infinite. The interpreter then repeats the call.
+//! A lifted function fails in two cases. In the first case, the interpreter would report a lost derivative. In the
+//! second case, an operand has the derivative 0, and the partial derivative with respect to this operand is infinite.
+//! In both cases, the interpreter repeats the call.
 
 mod arithmetic;
 mod varied;

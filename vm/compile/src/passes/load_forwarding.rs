@@ -28,7 +28,8 @@ pub(super) fn forward(function: &mut SsaFunction) {
     replacements.apply(function);
 }
 
-/// Returns for each block its only predecessor, if it has exactly one incoming edge. No cell changes between the two.
+/// Returns the predecessor of each block that has exactly one incoming edge; `None` for all other blocks. No cell
+/// changes between the predecessor and the block.
 fn sole_entries(function: &SsaFunction) -> Vec<Option<u32>> {
     let mut entries: Vec<(u32, Option<u32>)> = vec![(0, None); function.blocks.len()];
     for (from, block) in (0..).zip(&function.blocks) {

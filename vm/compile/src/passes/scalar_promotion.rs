@@ -1,6 +1,7 @@
 //! Scalar promotion: a memory cell that each iteration of a loop reads and may change, such as a sum, is kept in a
-//! register. The cell is loaded before the loop. If the loop changes the cell, it is stored where the loop ends or
-//! exits. The pass transforms only loops with a body of one block. This pass is independent of arithmetic.
+//! register. The cell is loaded before the loop. If the loop changes the cell, the cell is stored after the loop, and
+//! at the exit of the loop's safepoint. The pass transforms only loops with a body of one block. This pass is
+//! independent of arithmetic.
 //!
 //! The load before the loop is executed before any check in an iteration. So the cell's address must be valid even if
 //! such a check would fail.

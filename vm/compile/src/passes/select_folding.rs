@@ -7,7 +7,7 @@
 //! | | holds where |
 //! |---|---|
 //! | s + t·f = s | s is never -0 |
-//! | s - t·f = s | s is never -0, or t·f isn't |
+//! | s - t·f = s | s is never -0, or t·f is never -0 |
 //! | s - (0 - t) = s | always; for any other t it equals s + t |
 //!
 //! Just before the select, the step may have added to the cell through another address, because both addresses may be

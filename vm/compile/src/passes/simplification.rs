@@ -4,7 +4,7 @@
 //! | identity | holds |
 //! |---|---|
 //! | (a ± e) ∓ e = a | for integers, which wrap, and for fixed point, where a ± e didn't overflow |
-//! | e - e = 0, (0 ± e) ∓ e = 0 | also for floats, where e is finite; a check of the sum has established that |
+//! | e - e = 0, (0 ± e) ∓ e = 0 | for all numbers; a float e must be finite, which a check of the sum has established |
 //! | a - 0 = a | for floats; a + 0 differs from a if a is -0 |
 //! | s ± (0 + p) = s ± p, s ± (0 - p) = s ∓ p | for floats, if s is never -0; else the sign of a zero might differ |
 //! | a + -b = a - b, a - -b = a + b; a·1 = a, a·-1 = -a, a/1 = a | for floats |

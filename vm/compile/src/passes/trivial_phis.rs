@@ -7,7 +7,7 @@ use super::replacements::Replacements;
 use crate::function::{Jump, SsaFunction};
 use crate::op::SsaValue;
 
-/// Replaces and removes each block parameter whose arguments, apart from the parameter itself, are one value.
+/// Replaces and removes each block parameter whose arguments, apart from the parameter itself, have one common value.
 pub(super) fn drop_trivial(function: &mut SsaFunction) {
     let mut replacements = Replacements::of(function);
     let jumps = function.blocks.iter().flat_map(|block| block.end.jumps());
@@ -16,7 +16,8 @@ pub(super) fn drop_trivial(function: &mut SsaFunction) {
     remove(function, |value| is_trivial.get(value.0 as usize).copied().unwrap_or(false));
 }
 
-/// Iterates over the block parameters that some edges target, each with its argument.
+/// Iterates over the parameters of the blocks that some edges target. Each parameter comes with the argument that the
+/// edge passes for it.
 pub(crate) fn passed<'f>(
     function: &'f SsaFunction,
     jumps: impl Iterator<Item = &'f Jump>,
@@ -27,8 +28,8 @@ pub(crate) fn passed<'f>(
     })
 }
 
-/// Replaces each parameter whose arguments, apart from the parameter itself, are one value. The result has a flag for
-/// each value, which is true if this function has replaced the value.
+/// Replaces each parameter whose arguments, apart from the parameter itself, have one common value. The result has a
+/// flag for each value, which is true if this function has replaced the value.
 ///
 /// A parameter is examined again only after one of its arguments was replaced. So the time grows with the size of the
 /// function, and not with the length of chains of replacements.

@@ -425,7 +425,7 @@ impl Numbering<'_> {
     }
 }
 
-/// Returns the negated comparison.
+/// Returns the negated comparison. For numbers other than NaN, it holds if and only if `order` doesn't hold.
 pub(super) fn negated(order: Order) -> Order {
     match order {
         Order::Eq => Order::Ne,

@@ -141,7 +141,7 @@ fn store(function: &SsaFunction, value: SsaValue) -> Option<(SsaValue, SsaValue)
 struct Regions(Vec<IntRange>);
 
 impl Regions {
-    /// Divides the frames into regions, at the ends of the ranges that are stored to. Returns `None` if there are no
+    /// Divides the frames into regions, at the ends of the address ranges of stores. Returns `None` if there are no
     /// frames, or too many regions.
     fn of(function: &SsaFunction, order: &[u32], zeroing: &[ZeroingLoop]) -> Option<Regions> {
         let first = i64::from(function.cells.reals.checked_sub(function.demands.frame_reals)?);
@@ -211,7 +211,8 @@ struct ZeroAnalysis<'f> {
 }
 
 impl ZeroAnalysis<'_> {
-    /// Transfers the facts over a block and along its edges. Returns true if a fact was withdrawn, or a block reached.
+    /// Transfers the facts over a block and along its edges. Returns true if a fact was withdrawn, or if the analysis
+    /// reached a block for the first time.
     fn block(&mut self, number: u32) -> bool {
         let Some(Some(mut now)) = self.at_start.get(number as usize).copied() else { return false };
         let function = self.function;

@@ -198,8 +198,9 @@ impl BodyWriter<'_> {
         }
     }
 
-    /// Returns a C condition for a comparison with the end of the call records: whether there is memory for one more
-    /// call, or the negation, according to `order`. Returns `None` for other comparisons.
+    /// Returns the C condition for a comparison of an address with the end of the memory for call records. According to
+    /// `order`, the condition is true if there is memory for one more call, or if there is none. Returns `None` for all
+    /// other comparisons.
     fn has_memory(&self, order: Order, op: &SsaOp) -> Option<String> {
         let [word, _] = self.operands(op);
         let _ = op.operands.get(1).filter(|&&end| self.is_end_of_records(end))?;

@@ -32,8 +32,8 @@ rof
 .end
 ";
 
-/// Program with nested calls in both directions and in loops. They pass rows, columns, spans, elements, matrices and
-/// arrays of a frame. Frames free floats, and one procedure calls itself.
+/// Program with nested calls in both directions and in loops. The calls pass rows, columns, spans, elements, matrices
+/// and arrays of a frame. Frames free floats, and one procedure calls itself.
 const CALLS: &str = "\
 .in n default 4
 .out A[6], M[3,4], B[2,4]: real, sum: real, deep
@@ -109,8 +109,8 @@ call down(deep, n)
 .end
 ";
 
-/// Program with an `in` parameter that is used only to compute arguments. The cell is in an array that other steps
-/// reach by name.
+/// Program with an `in` parameter that is used only to compute arguments. The argument for this parameter is an array
+/// element, which other steps change by name.
 const INDICES: &str = "\
 .in j default 2
 .out A[4], B[4]
@@ -161,8 +161,8 @@ rof
 .end
 ";
 
-/// Program with recursions: direct and mutual, backward, through an inlined callee, and in loops. They pass spans,
-/// rows and elements, have frames of variables and of arrays, and name main's cells.
+/// Program with recursions: direct and mutual, backward, through an inlined callee, and in loops. The calls pass spans,
+/// rows and elements. Frames have variables and arrays, and callees name main's cells.
 const RECURSIONS: &str = "\
 .inout n default 3
 .out A[8] = {7, 1, 6, 2, 5, 3, 4, 0}, M[3,4], moves, sum: real, evens, told

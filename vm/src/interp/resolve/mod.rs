@@ -265,7 +265,8 @@ impl Emitter<'_> {
         Op { a: number, ..self.op(at, kind) }
     }
 
-    /// Returns the op of a branch half, with its jump target if it is taken.
+    /// Returns the op of a branch half. If the half jumps, `taken` is the edge of the jump; if it is a join, `taken` is
+    /// `None`.
     fn half(&self, at: u32, taken: Option<Edge>) -> Op {
         let Some(step) = self.flow.step(at) else { return self.op(at, Kind::Bound) };
         let of_class = |int, real| if step.class() == Class::Int { int } else { real };

@@ -1,6 +1,6 @@
 //! Construction of windows. A window lists the addresses of a procedure's operands in one call (see
 //! `vm/src/interp/window.rs`). This module assigns an entry of the window to each operand, and describes how array
-//! elements are located. It reads no state.
+//! elements are located. The module reads no state.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::interp::window::{Entry, Indexing, Lookup};
 /// Builder of the windows of all procedures. A window lists the addresses of a procedure's operands in one call.
 pub(super) struct Windows<'f> {
     flow: &'f Flow,
-    /// The address of the constant 0. If an index depends on no cell, this constant takes the place of the cell.
+    /// The address of the constant 0. If an index is a constant, this address is used as the address of the index cell.
     zero: u32,
     procedures: Vec<Numbers>,
     indexings: Vec<Indexing>,
@@ -48,7 +48,7 @@ impl<'f> Windows<'f> {
         Windows { flow, zero, procedures: vec![Numbers::default(); procedures], indexings: Vec::new() }
     }
 
-    /// Returns the window entries of each procedure, empty if it needs no window, and the indexings of all
+    /// Returns the window entries of each procedure (empty if the procedure needs no window), and the indexings of all
     /// steps.
     pub fn finish(self) -> (Vec<Vec<Entry>>, Vec<Indexing>) {
         (self.procedures.into_iter().map(|numbers| numbers.entries).collect(), self.indexings)

@@ -174,8 +174,8 @@ impl<B: Interpreted> Worker<'_, B> {
     }
 
     /// Removes the deferred adjoints of the current task from the machine, and returns one for each cell that the task
-    /// only reads: 0 if none was deferred. Without them, the thread can't add the task's shares to the deferred adjoints.
-    /// The shares of all threads are added when the results are joined.
+    /// only reads: 0 if none was deferred. After the removal, the thread can't add the task's shares to the deferred
+    /// adjoints. The shares of all threads are added when the results are joined.
     fn take_waiting(
         &self,
         machine: &mut Machine<B>,

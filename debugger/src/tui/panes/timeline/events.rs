@@ -39,7 +39,8 @@ fn style(kind: EventKind, theme: &Theme) -> Style {
     }
 }
 
-/// The kinds of events in one column of the bar, which determine the sign above it: one kind, or several kinds.
+/// The events in one column of the bar: all of one kind, or of several kinds. They determine the sign above the
+/// column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ColumnEvents {
     One(EventKind),

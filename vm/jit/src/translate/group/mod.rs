@@ -58,8 +58,9 @@ pub fn vectors_of(group: &GroupFunction) -> usize {
     ops.saturating_mul(VECTORS)
 }
 
-/// Translates a call function for a group into a Cranelift function of [`super::signature`], which takes a
-/// [`crate::context::GroupContext`]. Returns `None` if an operation isn't supported.
+/// Translates a call function for a group into a Cranelift function with the signature that [`super::signature`]
+/// returns. The argument of the Cranelift function is a [`crate::context::GroupContext`]. Returns `None` if an
+/// operation isn't supported.
 pub fn translate_for_group(
     group: &GroupFunction,
     ir_function: &mut ir::Function,

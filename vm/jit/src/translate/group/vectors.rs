@@ -1,5 +1,5 @@
-//! Vectors of values: a number for each lane, or copies of a number that is the same for all lanes. Also constants,
-//! masks and operations on bits.
+//! Vectors of values: a number for each lane, or copies of a number that is the same for all lanes. This module also
+//! has vectors of constants, masks, and operations on bits.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::immediates::V128Imm;
