@@ -95,8 +95,9 @@ fn exercise(folder: &'static Dir<'static>) -> Fallible<Exercise> {
     });
     Ok(Exercise {
         number: number.ok_or_else(|| broken(&name, TASK, &"its folder has no number"))?,
-        title: title(task)
-            .ok_or_else(|| broken(&name, TASK, &"it has no title, as in `# 3. Three in a ring`"))?,
+        title: title(task).ok_or_else(|| {
+            broken(&name, TASK, &"its first line isn't a title such as `# 3. Three in a ring`")
+        })?,
         chapter: chapter(task)
             .ok_or_else(|| broken(&name, TASK, &"it has no line that begins with `Chapter`"))?,
         start: text(START)?.to_owned(),

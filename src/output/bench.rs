@@ -145,7 +145,8 @@ impl EngineFigures {
     /// Writes the facts about an engine that have no column in the table.
     fn reported(&self, engine: &str, out: &mut dyn Write) -> io::Result<()> {
         if let Some(ratio) = self.ratio() {
-            let recomputed = if self.is_recomputed { ", repeated with a history" } else { "" };
+            let recomputed =
+                if self.is_recomputed { "; its reverse sweep was repeated with a history" } else { "" };
             writeln!(out, "{engine}: a gradient takes {ratio:.2} times as long as a run{recomputed}")?;
             if self.is_doubtful {
                 writeln!(out, "{engine}: this gradient may be wrong: `reviver grad` says why")?;

@@ -460,7 +460,7 @@ fn header(source: &mut impl Read) -> Result<Vec<u8>, BrokenArray> {
     head.extend(&text);
     let text = String::from_utf8_lossy(&text);
     if text.matches(['(', '[', '{']).count() > 256 || !has_product(&text) {
-        return Err("the lengths in its header can't be the shape of an array".into());
+        return Err("the shape in its header is malformed, or has more elements than memory holds".into());
     }
     Ok(head)
 }

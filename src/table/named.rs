@@ -44,12 +44,11 @@ fn is_word(name: &str) -> bool {
     name.starts_with(|sign: char| sign.is_alphabetic())
 }
 
-/// Checks that the current line has a number for each of `columns` columns, and that no blank line before it may be a
-/// missing number.
+/// Checks that the current line has a number for each of `columns` columns.
 ///
 /// # Errors
-/// The line has the wrong number of fields. Or the table has a single column, and a blank line before the current line
-/// may be a missing number.
+/// The line has the wrong number of fields. Or the table has a single column and the line before is blank: a blank line
+/// in such a table may be a missing number.
 pub fn number_count(lines: &mut TableLines<'_>, columns: usize) -> Fallible {
     lines.drop_trailing(columns);
     let found = lines.count();

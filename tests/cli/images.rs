@@ -115,7 +115,11 @@ fn images_have_one_form() {
     refused(TEXT, |m| m.globals[0].initial = reviver_isa::module::Values::Ints(vec![0]), "zeros of `x`");
     let branch = ".inout x\n  if x == 0\n    show x\n  fi x == 0\n";
     refused(branch, |m| drop(m.structure.labels.pop()), "other branches have labels, and this one has none");
-    refused(TEXT, |m| m.structure.labels = vec![(1, "a".into())], "only a `br` or a `from` has a label");
+    refused(
+        TEXT,
+        |m| m.structure.labels = vec![(1, "a".into())],
+        "a label is recorded for an instruction other than `br` and `from`",
+    );
 }
 
 /// Each class has its own limit on cells.

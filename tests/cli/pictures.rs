@@ -414,7 +414,7 @@ fn instructions_without_gate_are_boxes_over_their_wires() {
 fn programs_without_circuit_are_refused_with_the_place() {
     let branches = reviver("circuit programs/fib.rasm").expect(3);
     // The message has the line as in the text, with its label.
-    branches.says("fib.rasm:27: `from again, a != 0`").says("whose call is one box");
+    branches.says("fib.rasm:27: `from again, a != 0`").says("whose call is drawn as one box");
     let folder = Folder::new();
     for (text, words) in [
         (

@@ -106,7 +106,7 @@ fn irreversible_uncomputation_gets_advice() {
             .says("can't be undone without a history")
             .says("the program itself undoes the statement, and keeps no history")
             .says("rewrite the whole program by `reviver bennett`")
-            .says("`reviver grad` keeps a history where one is needed");
+            .says("which keeps a history if one is needed");
     }
     let from_outside = ".inout n\n        overwrite n, 7\n";
     let reported = with_input("run - --back --set n=7 --json", from_outside.as_bytes()).expect(4).json();

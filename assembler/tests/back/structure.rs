@@ -132,7 +132,7 @@ const LIES: &[Lie] = &[
     ("the instructions of a block don't match", |s| {
         kind(s, |kind| matches!(kind, BlockKind::Local)).kind = BlockKind::Delocal;
     }),
-    ("a block is neither", |s| {
+    ("two blocks overlap, and neither is", |s| {
         let seam = kind(s, |kind| matches!(kind, BlockKind::If { .. })).seams[1];
         let inner = kind(s, |kind| matches!(kind, BlockKind::Macro { .. }));
         inner.seams[1].start = seam.end;

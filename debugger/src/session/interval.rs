@@ -12,7 +12,8 @@ use reviver_vm::stops::{Node, Stops};
 
 /// Result of an attempt to skip the next interval.
 pub(super) enum Skip {
-    /// Nothing was skipped: there is no interval without residues ahead, or it contains a reason to stop.
+    /// No interval was skipped. Either no interval begins at this step, or the interval contains a reason to stop
+    /// or is too long, or memory for copies of states is lacking.
     Nothing,
     /// The interval was skipped. The scan continues at the far end of the interval.
     Skipped,

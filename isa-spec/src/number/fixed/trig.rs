@@ -97,8 +97,8 @@ impl<W: Copy, F: Copy> Reduced<W, F> {
     }
 }
 
-/// x 2^-frac in quarter turns: the nearest integer (its lower bits), and the remainder with 128 fraction
-/// bits, in [-1/2, 1/2).
+/// Divides the angle `x`·2^-`frac` by a quarter turn, π/2. Returns the lower bits of the integer nearest to the
+/// quotient, and the quotient minus that integer: a number in [-1/2, 1/2) with 128 fraction bits.
 #[inline(always)]
 fn nearest_turn<S: WideOps>(s: &S, x: S::Word, frac: u32) -> (S::Word, S::Word) {
     let [high, middle, low] = TWO_OVER_PI.map(|limb| s.mul(x, s.word(limb)));

@@ -425,7 +425,8 @@ impl<'f> InlinedFrames<'f> {
         !self.indices_of(passed).is_empty()
     }
 
-    /// Returns the integer cells that are read to compute arguments of all calls, each with the calling inlined frame.
+    /// Returns the integer cells that the arguments of inlined and out-of-line calls read, such as indices. Each cell
+    /// comes with the number of the inlined frame that contains the call.
     pub fn indices(&self) -> Vec<(u32, Anchor)> {
         let in_place = self.all.iter().filter_map(|inlined_frame| inlined_frame.called);
         let calls = in_place.chain(self.calls.iter().map(|call| call.called));

@@ -27,8 +27,8 @@ pub(super) fn number(function: &mut SsaFunction) {
 /// Ranges of the integer arguments of an edge, by its source and target blocks.
 pub(super) type PassedRanges = HashMap<(u32, u32), Vec<IntRange>>;
 
-/// Applies global value numbering with known ranges of some values. Returns the ranges of arguments, for blocks that
-/// end in a single jump.
+/// Applies global value numbering, given the ranges of some values. Returns the ranges of the arguments of each
+/// unconditional jump.
 pub(super) fn number_with(function: &mut SsaFunction, known: &HashMap<SsaValue, IntRange>) -> PassedRanges {
     let dominators = dominators(function);
     let mut children: Vec<Vec<u32>> = vec![Vec::new(); function.blocks.len()];
