@@ -37,7 +37,7 @@ fn refused_screen_commands_have_a_reason_and_a_remedy() {
         ("focus nowhere", "there is no pane `nowhere`: there are code, inverse", ""),
         ("cursor sideways", "`sideways` is none of up, down", "usage: cursor up | down"),
         ("toggle speed", "`speed` is none of break, watch, plot, fence", "usage: toggle break PLACE"),
-        ("zoom inn", "`inn` is none of in, out, all", "usage: zoom [FROM..TO"),
+        ("zoom inn", "`inn` is neither in, out, all", "usage: zoom [FROM..TO"),
         ("array x", "there are no arrays here", ""),
         (
             "expect-stop @",
