@@ -1,5 +1,7 @@
 //! Call functions of gradients: the evaluator and native code give the interpreter's gradients, to the last bit.
 
+mod support;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +10,6 @@ use reviver_assembler::assemble::assemble;
 use reviver_assembler::files::Disk;
 use reviver_compile::backend::{Backend, Code};
 use reviver_compile::call::{CallMemory, CompiledCall};
-use reviver_compile::check::check;
 use reviver_compile::evaluate::Evaluator;
 use reviver_compile::function::{SsaEnd, SsaFunction};
 use reviver_compile::op::{OpKind, Space};
@@ -21,18 +22,9 @@ use reviver_vm::stops::Stops;
 use reviver_vm::values::Value;
 use reviver_vm::{CheckLevel, Machine, Program, ShownMark};
 
+use support::Checked;
+
 const MOST_STEPS: u64 = 2_000_000;
-
-/// The evaluator, for valid SSA functions.
-#[derive(Debug)]
-struct Checked;
-
-impl Backend for Checked {
-    fn compile(&self, function: SsaFunction) -> Option<Box<dyn Code>> {
-        check(&function).unwrap_or_else(|fault| panic!("{fault}\n{function:#?}"));
-        Evaluator.compile(function)
-    }
-}
 
 /// A gradient: steps, the bits of the losses, and the adjoint of each named real.
 #[derive(Debug, PartialEq)]

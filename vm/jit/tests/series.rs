@@ -1,6 +1,8 @@
 //! Call functions on series: the evaluator and native code give the interpreter's Hessian–vector products and Taylor
 //! coefficients.
 
+mod support;
+
 use std::fmt::Debug;
 use std::ops::Range;
 use std::path::Path;
@@ -8,11 +10,8 @@ use std::sync::Arc;
 
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::files::Disk;
-use reviver_compile::backend::{Backend, Code};
 use reviver_compile::call::{CallGoal, CallMemory, CompiledCall, Lift};
-use reviver_compile::check::check;
 use reviver_compile::evaluate::Evaluator;
-use reviver_compile::function::SsaFunction;
 use reviver_compile::start::RunStart;
 use reviver_jit::Jit;
 use reviver_vm::differentiate::matrices::{hessian_products, taylor};
@@ -21,22 +20,13 @@ use reviver_vm::stops::Stops;
 use reviver_vm::values::Value;
 use reviver_vm::{CheckLevel, Machine, Program, ShownMark};
 
+use support::Checked;
+
 const MOST_STEPS: u64 = 200_000;
 /// Order of the Taylor series.
 const ORDER: usize = 4;
 /// Upper bound on the directions of a program.
 const MOST_DIRECTIONS: usize = 6;
-
-/// The evaluator, for valid SSA functions.
-#[derive(Debug)]
-struct Checked;
-
-impl Backend for Checked {
-    fn compile(&self, function: SsaFunction) -> Option<Box<dyn Code>> {
-        check(&function).unwrap_or_else(|fault| panic!("{fault}\n{function:#?}"));
-        Evaluator.compile(function)
-    }
-}
 
 /// A Hessian–vector product, with the loss and the gradient.
 #[derive(Clone, Debug, PartialEq)]
@@ -288,4 +278,21 @@ fn products_through_recursions_and_arrays_equal_those_of_the_interpreter() {
         assert!(equal >= 4, "{text}: only {equal} results; the interpreter has to make {left:#?}");
     }
     assert!(left.is_empty(), "{left:#?}");
+}
+
+/// A product of series takes a number of operations that grows with the square of the order. Functions that would become
+/// too long are refused.
+#[test]
+fn functions_that_would_be_too_long_are_refused() {
+    let statements = "add y, x * z\nadd z, x * y\n".repeat(600);
+    let text =
+        format!(".in x: real default 0.5, w: real default 1\n.out y: real, z: real\nadd y, w\n{statements}");
+    let trial = trial(&text);
+    let (cells, moved) = ([trial.seeds[0].cell], trial.moved());
+    let compiled = |lanes: u32| {
+        let lift = Lift { lanes, rejects_ties: false, moved: &moved };
+        let program = &trial.subject.program;
+        CompiledCall::on_series(program, &Evaluator, (CallGoal::Run, program.end()), (&cells, lift))
+    };
+    assert!(compiled(2).is_some() && compiled(17).is_none() && compiled(18).is_none());
 }

@@ -5,10 +5,6 @@ use std::sync::Arc;
 
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::files::FilesInMemory;
-use reviver_compile::backend::{Backend, Code};
-use reviver_compile::check::check;
-use reviver_compile::evaluate::Evaluator;
-use reviver_compile::function::SsaFunction;
 use reviver_compile::passes::PASSES;
 use reviver_compile::tiered::TieredRuntime;
 use reviver_jit::Jit;
@@ -16,16 +12,7 @@ use reviver_vm::state::Counters;
 use reviver_vm::stops::Stops;
 use reviver_vm::{CheckLevel, Machine, Program, Runner, State, Travel};
 
-/// Backend that checks that functions are well-formed and evaluates them.
-#[derive(Debug)]
-struct Checked;
-
-impl Backend for Checked {
-    fn compile(&self, function: SsaFunction) -> Option<Box<dyn Code>> {
-        check(&function).unwrap_or_else(|problem| panic!("{problem}\n{function}"));
-        Evaluator.compile(function)
-    }
-}
+use crate::support::Checked;
 
 /// Returns the runners of a program other than the interpreter: the evaluator after each pass, and native code.
 pub fn runners(program: &Program, level: CheckLevel) -> Vec<Arc<dyn Runner>> {

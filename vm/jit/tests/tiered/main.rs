@@ -6,6 +6,8 @@ mod checks;
 mod depth;
 mod machines;
 mod places;
+#[path = "../support/mod.rs"]
+mod support;
 mod texts;
 mod unchecked;
 mod unrolling;
