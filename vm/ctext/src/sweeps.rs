@@ -47,9 +47,7 @@ pub(crate) fn gradient(
     // searches for the largest number itself.
     let largest = if primal.is_watched { LargestScan::All } else { LargestScan::None };
     let needs = CallNeeds { largest, ..CallNeeds::default() };
-    // Passes may use identities that hold for plain reals but not for dual numbers. So no pass is applied before a
-    // function is lifted.
-    let passes = if lift.is_some() { &[][..] } else { &PASSES };
+    let passes = lift.passes_before();
     let sweeps = [sweep(program, &primal, passes)?, sweep(program, &reverse, passes)?];
     let task = CallTask { goal: CallGoal::Gradient, turn, level, seeded, rows: 1, lift };
     if lift.is_some() && sweeps.iter().any(|sweep| sweep.demands.record > 0) {

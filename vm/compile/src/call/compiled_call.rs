@@ -118,7 +118,7 @@ impl CompiledCall {
         if !(1..=MOST_ROWS as u32).contains(&rows) {
             return None;
         }
-        let seeded = seeded.iter().map(|&cell| u32::try_from(cell).ok()).collect::<Option<Vec<u32>>>()?;
+        let seeded = addresses(seeded)?;
         let (goal, lift) = (CallGoal::Gradient, Lift::NONE);
         let task = CallTask { goal, turn, level, seeded: &seeded, rows, lift };
         CompiledCall::compiled(program, backend, task)
@@ -133,7 +133,7 @@ impl CompiledCall {
         (goal, turn): (CallGoal, u32),
         (seeded, lift): (&[usize], Lift),
     ) -> Option<CompiledCall> {
-        let seeded = seeded.iter().map(|&cell| u32::try_from(cell).ok()).collect::<Option<Vec<u32>>>()?;
+        let seeded = addresses(seeded)?;
         let level = CheckLevel::Checked;
         CompiledCall::compiled(
             program,
@@ -482,6 +482,11 @@ impl CallMemory {
         let first = k * self.own_reals;
         self.coefficients.get(first..first + self.own_reals).unwrap_or_default()
     }
+}
+
+/// Returns cells as addresses; `None` if one is too large for an address.
+fn addresses(cells: &[usize]) -> Option<Vec<u32>> {
+    cells.iter().map(|&cell| u32::try_from(cell).ok()).collect()
 }
 
 /// Copies a range of cells from `start` to `own`, and zeroes the part of the range beyond the end of `start`.

@@ -99,6 +99,12 @@ impl Lift<'_> {
         self.lanes > 1
     }
 
+    /// Returns the passes for the sweeps, which are lifted afterwards. Some passes use laws of plain reals that don't hold
+    /// for series, so sweeps that are lifted get no pass.
+    pub fn passes_before(self) -> &'static [Pass] {
+        if self.is_some() { &[] } else { &PASSES }
+    }
+
     /// Returns the addresses of all coefficients of some cells.
     fn scaled(self, cells: Range<u32>) -> Range<u32> {
         cells.start.saturating_mul(self.lanes)..cells.end.saturating_mul(self.lanes)
@@ -161,7 +167,7 @@ impl CallFunction {
         let needs = CallNeeds { largest, ..CallNeeds::default() };
         // Passes may use identities that hold for plain reals but not for series. So no pass is applied before a
         // function is lifted.
-        let passes = if task.lift.is_some() { &[][..] } else { &PASSES };
+        let passes = task.lift.passes_before();
         CallFunction::join(
             program,
             task,
@@ -235,7 +241,7 @@ impl CallFunction {
     /// seeded cells. Returns `None` if the run needs a machine.
     fn run(program: &Program, task: CallTask) -> Option<CallFunction> {
         let plan = RunPlan::whole(program, Travel::Forward, task.level);
-        let passes = if task.lift.is_some() { &[][..] } else { &PASSES };
+        let passes = task.lift.passes_before();
         let run = sweep(program, &plan, passes)?;
         let rows = AdjointRows { count: 1, stride: 0 };
         let memory = MemoryCells::of(&[&run], program, (rows, None));
