@@ -254,6 +254,11 @@ const WRITTEN: &[(&str, &str)] = &[
         ".inout x: real, y: real = 1\ngrad.on\nadd y', 1\nadd.square y, x\nadd.sqrt y, x\ngrad.off\n",
     ),
     (
+        "a source that depends on an input only after its use",
+        ".out y: real\n.inout x: real = 1\nadd.atan2 y, f0, 0\nadd y, x\ncall p(f0)\n.proc p(inout a: real)\nadd a, x\n\
+         .end\n",
+    ),
+    (
         "an adjoint that is dropped",
         ".inout x: real = 2, y: real = 1\n.ancilla t: real\ngrad.on\nadd y', 1\nadd t, x\nadd.square y, t\n\
          sub t, x\nvacate t\nadd t, x\nsub x', t'\nsub t, x\ngrad.off\n",

@@ -37,6 +37,9 @@ pub struct RunPlan {
     /// True if the code reports jumps and freed cells to a watcher, as [`Machine::watch`] does. Exact number systems
     /// need no watcher.
     pub is_watched: bool,
+    /// True if the code will be lifted to series. A check then fails where a forward run over series may lose a
+    /// derivative.
+    pub is_lifted: bool,
 }
 
 impl RunPlan {
@@ -44,7 +47,7 @@ impl RunPlan {
     pub fn whole(program: &Program, travel: Travel, level: CheckLevel) -> RunPlan {
         let (begin, end) = (program.begin(), program.end());
         let (from, to) = if travel == Travel::Forward { (begin, end) } else { (end, begin) };
-        RunPlan { travel, from, to, gradient: false, level, is_watched: false }
+        RunPlan { travel, from, to, gradient: false, level, is_watched: false, is_lifted: false }
     }
 
     /// Returns the plans of a gradient's primal sweep and reverse sweep, which meet at the turning point `turn`. Only
@@ -65,7 +68,11 @@ impl RunPlan {
             position: self.from,
             direction,
             gradient: self.gradient,
-            activity: if self.gradient { program.activity().clone() } else { Activity::default() },
+            activity: if self.gradient || self.is_lifted {
+                program.activity().clone()
+            } else {
+                Activity::default()
+            },
             level: self.level,
             is_watched: self.is_watched,
             stops: (self.to != bound)

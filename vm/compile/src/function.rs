@@ -25,7 +25,8 @@ pub struct Specialization {
     pub direction: CodeDirection,
     /// True if steps propagate adjoints.
     pub gradient: bool,
-    /// Result of the activity analysis: the sources of each step that receive adjoints.
+    /// Result of the activity analysis: the sources of each step that receive adjoints, or whose derivatives may be
+    /// lost. Empty for code that is neither differentiated nor lifted to series.
     pub activity: Activity,
     /// Level that says which checks the code performs.
     pub level: CheckLevel,

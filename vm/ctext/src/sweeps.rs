@@ -42,7 +42,7 @@ pub(crate) fn gradient(
     let program = &program.for_losses(Some(&cells));
     let turn = early_turn(program, &cells).and_then(|stops| stops.only()).map(|node| node.position);
     let turn = turn.unwrap_or(program.end());
-    let [primal, reverse] = RunPlan::gradient(program, turn, level);
+    let [primal, reverse] = lift.plans(RunPlan::gradient(program, turn, level));
     // The machine, which otherwise searches for the largest number after a call, doesn't exist in C. So the C function
     // searches for the largest number itself.
     let largest = if primal.is_watched { LargestScan::All } else { LargestScan::None };

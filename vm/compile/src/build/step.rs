@@ -229,25 +229,13 @@ impl<'a, const GRADIENT: bool> Engine for StepEngine<'a, GRADIENT> {
             None => Bit::Known(false),
         }
     }
-    // The emitted check fails if there is something to report. The interpreter then repeats the step and reports it.
-    fn observe_target_adjoint(&mut self, operation: Operation, sources: [usize; 2], _is_nonzero: Bit) {
-        for (source, operand) in [(0, 1), (1, 2)] {
-            if !self.activity().may_lose(operand) {
-                continue;
-            }
-            let look = || {
-                let partial =
-                    self.partial(operation, source, sources).and_then(|partial| self.admit(partial));
-                if partial.is_err() {
-                    self.scope.fail();
-                }
-            };
-            match self.receives(operand, operand) {
-                Bit::Known(true) => look(),
-                Bit::Known(false) => {}
-                Bit::Value(receives) => self.draft().guarded(receives, look),
-            }
+    fn observe_sources(&mut self, operation: Operation, sources: [usize; 2]) {
+        if !GRADIENT {
+            self.require_partials(operation, sources, StepActivity::may_lose_forward);
         }
+    }
+    fn observe_target_adjoint(&mut self, operation: Operation, sources: [usize; 2], _is_nonzero: Bit) {
+        self.require_partials(operation, sources, StepActivity::may_lose);
     }
     fn is_same(&self, a: usize, b: usize) -> Bit {
         let (Some(one), Some(other)) = (self.slot(a), self.slot(b)) else { return Bit::Known(false) };
@@ -366,6 +354,33 @@ impl<'a, const GRADIENT: bool> Engine for StepEngine<'a, GRADIENT> {
 }
 
 impl<const GRADIENT: bool> StepEngine<'_, GRADIENT> {
+    /// Emits checks that the partial derivatives with respect to the operands that `may_lose` selects exist. If one
+    /// doesn't exist, the interpreter repeats the step, and reports if a derivative is lost.
+    fn require_partials(
+        &self,
+        operation: Operation,
+        sources: [usize; 2],
+        may_lose: fn(StepActivity, usize) -> bool,
+    ) {
+        for (source, operand) in [(0, 1), (1, 2)] {
+            if !may_lose(self.activity(), operand) {
+                continue;
+            }
+            let require = || {
+                let partial =
+                    self.partial(operation, source, sources).and_then(|partial| self.admit(partial));
+                if partial.is_err() {
+                    self.scope.fail();
+                }
+            };
+            match self.receives(operand, operand) {
+                Bit::Known(true) => require(),
+                Bit::Known(false) => {}
+                Bit::Value(receives) => self.draft().guarded(receives, require),
+            }
+        }
+    }
+
     /// Emits a check that the adjoint of an operand is 0.
     fn is_silent(&self, cell: usize) {
         let zero = self.draft().real(0);

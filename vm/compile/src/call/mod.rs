@@ -105,6 +105,11 @@ impl Lift<'_> {
         if self.is_some() { &[] } else { &PASSES }
     }
 
+    /// Returns the plans of the sweeps that will be lifted, given those for plain reals.
+    pub fn plans<const N: usize>(self, plans: [RunPlan; N]) -> [RunPlan; N] {
+        plans.map(|plan| RunPlan { is_lifted: self.is_some(), ..plan })
+    }
+
     /// Returns the addresses of all coefficients of some cells.
     fn scaled(self, cells: Range<u32>) -> Range<u32> {
         cells.start.saturating_mul(self.lanes)..cells.end.saturating_mul(self.lanes)
@@ -162,7 +167,7 @@ impl CallFunction {
         if program.names_adjoints() || task.seeded.iter().any(|cell| frame.contains(cell)) {
             return None;
         }
-        let [primal_plan, reverse_plan] = RunPlan::gradient(program, task.turn, task.level);
+        let [primal_plan, reverse_plan] = task.lift.plans(RunPlan::gradient(program, task.turn, task.level));
         let largest = if primal_plan.is_watched { LargestScan::Values } else { LargestScan::None };
         let needs = CallNeeds { largest, ..CallNeeds::default() };
         // Passes may use identities that hold for plain reals but not for series. So no pass is applied before a
@@ -240,7 +245,7 @@ impl CallFunction {
     /// Builds the call function of a run forward to the end of the program. The results are the final values of the
     /// seeded cells. Returns `None` if the run needs a machine.
     fn run(program: &Program, task: CallTask) -> Option<CallFunction> {
-        let plan = RunPlan::whole(program, Travel::Forward, task.level);
+        let [plan] = task.lift.plans([RunPlan::whole(program, Travel::Forward, task.level)]);
         let passes = task.lift.passes_before();
         let run = sweep(program, &plan, passes)?;
         let rows = AdjointRows { count: 1, stride: 0 };
