@@ -55,7 +55,7 @@ impl Loss {
                 "its tangent along the inputs' direction is up to"
             }
             Loss::Hidden => return "their product is taken to be 0".to_owned(),
-            Loss::Kink => "a compared value has a tangent along the inputs' direction of up to",
+            Loss::Kink => "the tangent of a compared value along the inputs' direction is up to",
             Loss::IllConditioned => "to first order the rounding errors of the run change the loss by",
         };
         format!("{measure} {largest:e}")

@@ -1,7 +1,9 @@
 //! Checks many programs against a law. The report of the first violation has a shrunk program.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use crate::corners;
 use crate::engine::{ALL, Engine, REFERENCE};
@@ -10,17 +12,24 @@ use crate::laws::Law;
 use crate::shrink::shrink;
 use crate::subject::Subject;
 
+/// Seeds below this number are those of runs without a campaign. Their programs are assembled once for all laws.
+const MOST_KEPT: u64 = 1024;
+
 /// Returns the program of a seed, ready to run.
 ///
 /// # Panics
 /// Panics if it doesn't assemble, which is a fault of the generator or the assembler.
 pub fn subject(seed: u64) -> Subject {
-    subject_on(REFERENCE, seed)
-}
-
-fn subject_on(engine: Engine, seed: u64) -> Subject {
+    static KEPT: Mutex<Option<HashMap<u64, Subject>>> = Mutex::new(None);
+    let kept = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(subject) = kept().as_ref().and_then(|kept| kept.get(&seed)) {
+        return subject.clone();
+    }
     let text = program(seed, &Profile::of_seed(seed));
-    match Subject::on(engine, &text) {
+    match Subject::on(REFERENCE, &text) {
+        Ok(subject) if seed < MOST_KEPT => {
+            kept().get_or_insert_default().entry(seed).or_insert(subject).clone()
+        }
         Ok(subject) => subject,
         Err(error) => panic!("the program of seed {seed} doesn't assemble:\n{error}"),
     }
@@ -56,7 +65,7 @@ pub fn programs(usual: u64) -> u64 {
 pub fn check_law(law: Law, seeds: Range<u64>) {
     for &engine in ALL {
         for seed in engine.share(seeds.clone()) {
-            if let Err(reason) = verdict(law, &subject_on(engine, seed)) {
+            if let Err(reason) = verdict(law, &subject(seed).with_engine(engine)) {
                 panic!("{}", report(law, engine, seed, &reason));
             }
         }
@@ -68,12 +77,16 @@ pub fn check_law(law: Law, seeds: Range<u64>) {
 /// # Panics
 /// Panics with law, engine and program if the law is violated.
 pub fn check_corners(law: Law) {
-    let corners = corners::all();
-    for (&engine, (what, text)) in ALL.iter().flat_map(|e| corners.iter().map(move |c| (e, c))) {
-        let subject =
-            Subject::on(engine, text).unwrap_or_else(|error| panic!("{what} doesn't assemble:\n{error}"));
-        if let Err(reason) = verdict(law, &subject) {
-            let (law, engine) = (law.name, engine.name);
+    static CORNERS: LazyLock<Vec<(&str, Subject)>> = LazyLock::new(|| {
+        let assembled = |(what, text): (&'static str, String)| match Subject::new(&text) {
+            Ok(subject) => (what, subject),
+            Err(error) => panic!("{what} doesn't assemble:\n{error}"),
+        };
+        corners::all().into_iter().map(assembled).collect()
+    });
+    for (&engine, (what, subject)) in ALL.iter().flat_map(|e| CORNERS.iter().map(move |c| (e, c))) {
+        if let Err(reason) = verdict(law, &subject.with_engine(engine)) {
+            let (law, engine, text) = (law.name, engine.name, &subject.text);
             panic!("\nthe law \"{law}\" does not hold on {engine} for {what}: {reason}\n\n{text}");
         }
     }

@@ -47,6 +47,12 @@ impl Subject {
         Ok(Subject { engine, runner, text: text.to_owned(), program, tape })
     }
 
+    /// Returns the subject on another engine.
+    #[must_use]
+    pub fn with_engine(&self, engine: Engine) -> Subject {
+        Subject { engine, runner: (engine.prepare)(&self.program), ..self.clone() }
+    }
+
     /// Returns the subject with another program, on the same engine.
     #[must_use]
     pub fn with_program(&self, program: Arc<Program>) -> Subject {

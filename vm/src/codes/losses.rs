@@ -135,7 +135,7 @@ pub static CONVERTED_WITH_TANGENT: CodeAccount = CodeAccount {
               nearby inputs. Results that depend on the integer are differentiated as if the integer were \
               constant.",
     cure: "If a result depends on the integer, compute with reals. If no result depends on it, convert a cell \
-           that doesn't depend on these inputs.",
+           whose value doesn't change with the inputs, for example a second input with the same value.",
     evidence: programs(
         trial(
             "taylor FILE --along x --order 2",

@@ -2,12 +2,16 @@
 //! inverse step restores the state exactly.
 //!
 //! A program has one instruction for each value of its target (`add.mul y0, a, b` to `add.mul y255, a, b`), so that
-//! one run tries all target values for a pair of source values. All updates are tried with all functions on all
-//! values of three cells: 2²⁴ states for each row. A slow engine tries fewer source values.
+//! one run tries all target values for a pair of source values. All updates are tried with all functions. A campaign of
+//! at least 1,000 programs tries all values of three cells, 2²⁴ states for each row:
+//! `REVIVER_CAMPAIGN=1000 cargo test --workspace --test machine exhaustive::`. Otherwise the tests try all values of the
+//! target and of the first source, and of the second source every eighth value, shifted for each value of the first.
+//! A slow engine tries fewer source values.
 
 use reviver_isa::Function;
 use reviver_isa::function::Signature;
 use reviver_isa::update::{OperandShape, Over, Update};
+use reviver_lab::campaign::programs;
 use reviver_lab::engine::{ALL, Engine, REFERENCE};
 use reviver_lab::run::{End, travel};
 use reviver_lab::subject::Subject;
@@ -96,14 +100,20 @@ fn program(update: Update, function: Function) -> String {
     text
 }
 
-/// Tries a row with all values of its target and sources.
+/// Returns the values of the second source to try with the value `a` of the first source.
+fn seconds(function: Function, a: i64) -> impl Iterator<Item = i64> {
+    let every = if programs(0) >= 1000 { 1 } else { 8 };
+    let values = if function.arity() == 2 { BYTES } else { 0..=0 };
+    values.filter(move |b| function.arity() < 2 || (a + b) % every == 0)
+}
+
+/// Tries a row with all values of its target, and the values of its sources that [`seconds`] selects.
 fn try_row(engine: Engine, update: Update, function: Function) {
     let names: Vec<String> = targets().into_iter().chain(["a".into(), "b".into()]).collect();
     let mut cells = Cells::on(engine, &program(update, function), &names);
-    let seconds = if function.arity() == 2 { BYTES } else { 0..=0 };
     let values: Vec<i64> = BYTES.collect();
     for a in engine.share(BYTES) {
-        for b in engine.share(seconds.clone()) {
+        for b in engine.share(seconds(function, a)) {
             let start: Vec<i64> = values.iter().copied().chain([a, b]).collect();
             try_targets(&mut cells, &start, (engine.name, update, function));
         }
