@@ -155,6 +155,13 @@ impl Block {
         self.seams.iter().position(|seam| seam.contains(at))
     }
 
+    /// If the block computes temporaries, returns the instruction that uses them: the first one between the two seams.
+    /// Returns `None` for other blocks, and if no instruction is between the seams.
+    pub fn user_of_temporaries(&self) -> Option<u32> {
+        let first = self.seams.first().filter(|_| self.kind == BlockKind::Temporaries)?;
+        (first.end < self.seams.last()?.start).then_some(first.end)
+    }
+
     /// Returns the condition at a side of an `if` or a loop, with its position in the text; `None` for other
     /// blocks.
     pub fn guard(&self, side: Side) -> Option<(&Predicate, TextPlace)> {
@@ -275,6 +282,12 @@ impl Structure {
     /// Returns the path of a file by its number, or `None` for the program's own file.
     pub fn path(&self, file: u32) -> Option<&str> {
         self.paths.get((file as usize).checked_sub(1)?).map(String::as_str)
+    }
+
+    /// Returns the label of an instruction, if it has one.
+    pub fn label(&self, at: u32) -> Option<&str> {
+        let found = self.labels.binary_search_by_key(&at, |(index, _)| *index).ok()?;
+        self.labels.get(found).map(|(_, label)| label.as_str())
     }
 
     /// Returns the line of an instruction as a position.

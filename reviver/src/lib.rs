@@ -63,6 +63,7 @@ pub mod places;
 mod shared;
 mod shows;
 pub mod source;
+pub mod value_sources;
 mod vectors;
 mod workspace;
 

@@ -11,7 +11,8 @@ use super::{Given, LevelOption};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver bench programs/fib.rasm --set n=1000
-  reviver bench programs/besselj.rasm --of out --json")]
+  reviver bench programs/besselj.rasm --of out --json
+  reviver bench programs/besselj.rasm --of out --explain")]
 pub struct BenchOptions {
     #[command(flatten)]
     pub given: Given,
@@ -23,6 +24,10 @@ pub struct BenchOptions {
     /// Limit the time of all repetitions; each engine and direction is measured at least once
     #[arg(long, value_name = "SECONDS", default_value_t = 2.0, allow_negative_numbers = true, value_parser = parse_seconds)]
     pub seconds: f64,
+    /// Measure nothing. List the reals that the reverse sweep of native code uses, by line. A real is kept from the
+    /// primal sweep, recomputed, or restored by inverting the statement that changed it
+    #[arg(long, requires = "loss", conflicts_with = "seconds")]
+    pub explain: bool,
     /// Print one JSON object instead of text
     #[arg(long)]
     pub json: bool,

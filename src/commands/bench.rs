@@ -9,12 +9,16 @@ use reviver_vm::{Program, State, Travel};
 use crate::cli::BenchOptions;
 use crate::failure::{Exit, Failure, Fallible, all, counted};
 use crate::output::bench::{BenchPage, EngineFigures, Figure};
+use crate::output::value_sources::{values_json, values_text};
 use crate::stopwatch::{TimedWork, in_turns};
 use crate::{interrupt, output, read, start, streams, subject};
 
 pub fn run(options: &BenchOptions) -> Fallible {
     start::check_input(&options.given, &[])?;
     let program = start::plain_program(&options.given)?;
+    if options.explain {
+        return explain(options, &program);
+    }
     let state = start::machine(&options.given, &program, Travel::Forward)?.into_state();
     let page = page(options, &program, &state)?;
     let verdict = match page.is_stopped {
@@ -30,6 +34,24 @@ pub fn run(options: &BenchOptions) -> Fallible {
     });
     let verdict = if options.json { verdict.map_err(Failure::reported) } else { verdict };
     all([verdict, printed])
+}
+
+/// Prints the values that the reverse sweep of native code uses.
+fn explain(options: &BenchOptions, program: &Arc<Program>) -> Fallible {
+    let level = if options.checking.unchecked { CheckLevel::Unchecked } else { CheckLevel::Checked };
+    let contender = contender(options, program, CompileOptions { engine: EngineChoice::Jit, level });
+    let Contender { loss, .. } = contender.map_err(|error| failure(options, error))?;
+    let Some(values) = loss.as_ref().and_then(LossCell::used_values) else {
+        let failure = Failure::new(
+            Exit::Check,
+            "no native function computes the whole gradient: the program does more than change cells",
+        );
+        return Err(failure.help("stacks, tapes, `show`, rules and adjoints as operands need the interpreter; without `--explain`, the times are measured"));
+    };
+    streams::print_with(|out| match options.json {
+        true => output::object(values_json(&values), &Ok(()), out),
+        false => values_text(&values, out),
+    })
 }
 
 /// Engine to measure, with the compiled program.

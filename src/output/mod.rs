@@ -22,6 +22,7 @@ pub mod tests;
 mod text;
 pub mod tradeoff;
 mod trap;
+pub mod value_sources;
 pub mod verification;
 pub mod verified;
 

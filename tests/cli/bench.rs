@@ -89,3 +89,42 @@ fn programs_that_cannot_be_measured_are_refused() {
     let error = reviver("bench nothing.rasm --json").expect(3).json();
     assert_eq!(error["error"]["kind"], "load");
 }
+
+/// A statement after the first one, an exponential in a loop, and an exponential that uncomputing computes again.
+const SOURCES: &str = ".inout x: real default 0.5, v[3]: real default 0.25, n default 3\n.out y: real\n.ancilla e: real\n\
+    compute\nadd e, exp(x)\napply\nadd y, e * x\nfor i in 0..n\nadd y, cos(v[i])\nrof\nuncompute\n";
+
+#[test]
+fn explain_lists_the_source_of_each_value() {
+    let folder = Folder::new();
+    folder.file("a.rasm", SOURCES);
+    let found = folder.reviver("bench a.rasm --of y --explain --json").expect(0).json();
+    let values = found["values"].as_array().unwrap();
+    let has = |line: u64, source: &str, value: &str| {
+        let is_it = |found: &Value| {
+            found["line"] == line
+                && found["source"] == source
+                && found["value"] == value
+                && found["place"] == format!("a.rasm:{line}")
+        };
+        values.iter().any(is_it)
+    };
+    // Value numbering proves that the exponential is the same in both sweeps.
+    assert!(has(5, "kept", "exp(x)") && !has(5, "recomputed", "exp(x)"), "{found}");
+    assert!(has(9, "recomputed", "cos(v[i])") && has(9, "inverted", "y"), "{found}");
+    let text = folder.reviver("bench a.rasm --of y --explain").expect(0).stdout;
+    assert!(text.contains("a.rasm:5  kept        exp(x)\n"), "{text}");
+    // Unchecked code restores no value that no partial derivative uses.
+    let unchecked = folder.reviver("bench a.rasm --of y --explain --unchecked").expect(0).stdout;
+    assert!(!unchecked.contains("inverted    y"), "{unchecked}");
+}
+
+#[test]
+fn explain_needs_a_loss_and_a_call_function() {
+    let folder = Folder::new();
+    folder.file("a.rasm", ".inout x: real\n.out y: real\nadd y, x\nshow y\n");
+    assert!(folder.reviver("bench a.rasm --explain").expect(2).stderr.contains("--of"));
+    let refused = folder.reviver("bench a.rasm --of y --explain").expect(1).stderr;
+    assert!(refused.contains("`show`"), "{refused}");
+    assert!(folder.reviver("bench a.rasm --of z --explain").expect(2).stderr.contains("`z`"));
+}

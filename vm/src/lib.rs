@@ -82,6 +82,7 @@ pub mod program;
 pub mod reports;
 pub mod shown;
 pub mod state;
+mod statement;
 pub mod stops;
 pub mod strategy;
 pub mod trap;

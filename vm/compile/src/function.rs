@@ -364,6 +364,26 @@ pub struct SsaBlock {
     pub end: SsaEnd,
 }
 
+/// The step from which an operation was generated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepOrigin {
+    /// The instruction of the step.
+    pub at: u32,
+    /// The part of the step that the operation computes.
+    pub part: StepPart,
+}
+
+/// A part of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepPart {
+    /// The value of the step's function.
+    Function,
+    /// The new value of a target, computed from its old value.
+    Update,
+    /// Any other part, such as a check, an address, a partial derivative or an adjoint.
+    Other,
+}
+
 /// SSA function of one specialization. Its entry is block 0, which has no predecessors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SsaFunction {
@@ -376,8 +396,8 @@ pub struct SsaFunction {
     pub cells: FixedCells,
     /// Definition of each value, indexed by the value's number.
     pub definitions: Vec<Definition>,
-    /// Instruction from which each value was generated, if known; used when code is inspected.
-    pub instructions: Vec<Option<u32>>,
+    /// Origin of each value, if known; used when code is inspected.
+    pub origins: Vec<Option<StepOrigin>>,
     /// Basic blocks, indexed by their numbers; block 0 is the entry.
     pub blocks: Vec<SsaBlock>,
     /// Ranges of block parameters, as far as passes have inferred them.
@@ -413,9 +433,9 @@ impl SsaFunction {
         }
     }
 
-    /// Returns the instruction from which an operation was generated, if it is known.
-    pub fn instruction(&self, value: SsaValue) -> Option<u32> {
-        self.instructions.get(value.0 as usize).copied().flatten()
+    /// Returns the step from which an operation was generated, if it is known.
+    pub fn origin(&self, value: SsaValue) -> Option<StepOrigin> {
+        self.origins.get(value.0 as usize).copied().flatten()
     }
 
     /// Returns the class of a value, if it has one.
@@ -494,9 +514,9 @@ impl SsaFunction {
             }),
             parameter @ Definition::Parameter(_) => parameter,
         }));
-        // Values beyond the end of `instructions` have no known instruction.
-        self.instructions.resize(by as usize, None);
-        self.instructions.extend(other.instructions);
+        // Values beyond the end of `origins` have no known origin.
+        self.origins.resize(by as usize, None);
+        self.origins.extend(other.origins);
         self.ranges.extend(other.ranges.into_iter().map(|(value, range)| (moved(value), range)));
         self.exits.extend(other.exits);
         for mut block in other.blocks {

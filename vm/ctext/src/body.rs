@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use reviver_compile::call::SweepCalls;
 use reviver_compile::call::region::{Region, regions};
 use reviver_compile::emit_plan::{EmitPlan, followed};
-use reviver_compile::function::{Definition, Jump, SsaEnd, SsaFunction};
+use reviver_compile::function::{Definition, Jump, SsaEnd, SsaFunction, StepOrigin};
 use reviver_compile::op::{Input, OpKind, Space, SsaOp, SsaValue};
 use reviver_isa::instruction::Class;
 use reviver_isa::structure::TextPlace;
@@ -348,7 +348,9 @@ impl BodyWriter<'_> {
     /// Inserts a comment with the statement of `value` before line `first`. Inserts no comment if the value's operation
     /// has added no line from `first` on, or if the last comment has the same source line.
     fn comment(&mut self, value: SsaValue, first: usize) {
-        let Some(at) = self.ssa.instruction(value).filter(|_| first < self.lines.len()) else { return };
+        let Some(StepOrigin { at, .. }) = self.ssa.origin(value).filter(|_| first < self.lines.len()) else {
+            return;
+        };
         let line = self.statements.line(at);
         if line.is_some() && line != self.line {
             self.line = line;

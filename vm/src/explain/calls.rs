@@ -119,7 +119,7 @@ impl Explainer<'_> {
         };
         Some(OpenCall {
             caller: at_site.procedure(site).name.clone(),
-            statement: called.unwrap_or_else(|| at_site.words(site)),
+            statement: called.unwrap_or_else(|| at_site.program.statement(site)),
             spot: at_site.place(site).map(|place| at_site.spot(place)),
             task,
         })

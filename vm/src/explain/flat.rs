@@ -74,7 +74,7 @@ impl Explainer<'_> {
         }
         let label = self.known_label(at).filter(|_| self.program.seam(at).is_none());
         let label = label.map_or(String::new(), |label| format!("{label}: "));
-        let words = self.words(at);
+        let words = self.program.statement(at);
         match (self.place(at), self.place(self.trap.at)) {
             (Some(place), here) => {
                 format!("`{label}{words}` ({})", self.line(place, here.unwrap_or_default()))
@@ -142,7 +142,7 @@ impl Explainer<'_> {
 
     fn other_at(&self, at: u32, label: &str) -> Option<super::OtherPlace> {
         let place: TextPlace = self.place(at)?;
-        self.other(place, self.words(at), label)
+        self.other(place, self.program.statement(at), label)
     }
 
     /// Explains an index out of bounds, in an operand or in an argument.
@@ -303,7 +303,7 @@ impl Explainer<'_> {
 
     /// Explains traps of stacks, tapes, calls and modes, with messages that need no operands.
     fn stores(&self) -> ExplanationText {
-        let words = self.words(self.trap.at);
+        let words = self.program.statement(self.trap.at);
         let (message, help): (String, Option<&str>) = match self.trap.cause {
             Cause::Alias { .. } => (
                 "a target is also a source or an index of the instruction".into(),

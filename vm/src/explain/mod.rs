@@ -30,7 +30,6 @@ use reviver_isa::instruction::{Base, Class, Instruction, Operand};
 use reviver_isa::module::{Procedure, Structure};
 use reviver_isa::structure::{Block, BlockKind, TextPlace};
 use reviver_isa::text::TextRenderer;
-use reviver_isa::update::Update;
 
 use crate::codes::TrapCode;
 use crate::program::Program;
@@ -140,7 +139,7 @@ impl<'a> Explainer<'a> {
             message: reported.message,
             cause: self.trap.cause,
             step: self.state.step,
-            instruction: reported.words.unwrap_or_else(|| self.words(at)),
+            instruction: reported.words.unwrap_or_else(|| self.program.statement(at)),
             at,
             procedure: self.procedure(at).name.clone(),
             depth: self.state.calls.len(),
@@ -199,36 +198,8 @@ impl<'a> Explainer<'a> {
         self.is_backward() != block.undone
     }
 
-    /// Returns the statement of an instruction as in the text. If the text isn't recorded, the statement has the form
-    /// that it would have in a text.
-    fn words(&self, at: u32) -> String {
-        match (self.instruction(at).update, self.program.seam(at)) {
-            (Update::Enter, _) => format!(".proc {}", self.procedure(at).name),
-            (Update::Exit, _) => ".end".to_owned(),
-            (_, Some((block, seam))) => self.renderer().words_at(block, seam, self.instruction(at)),
-            _ => self.with_expressions(at).unwrap_or_else(|| {
-                self.renderer().instruction(self.instruction(at), |other| self.label(other))
-            }),
-        }
-    }
-
-    /// Returns an instruction as in the text, where expressions are written instead of the temporaries that hold their
-    /// values. Returns `None` if no temporaries are computed around the instruction.
-    fn with_expressions(&self, at: u32) -> Option<String> {
-        let innermost = self.program.blocks_around(at).next()?;
-        let takes = innermost.kind == BlockKind::Temporaries;
-        takes.then(|| self.renderer().with_expressions(self.instruction(at)))?
-    }
-
-    /// Returns the label of an instruction, or its number.
-    fn label(&self, at: u32) -> String {
-        self.known_label(at).map_or_else(|| format!("#{at}"), str::to_owned)
-    }
-
     fn known_label(&self, at: u32) -> Option<&'a str> {
-        let labels = &self.structure().labels;
-        let found = labels.binary_search_by_key(&at, |(index, _)| *index).ok()?;
-        labels.get(found).map(|(_, label)| label.as_str())
+        self.structure().label(at)
     }
 
     /// Returns the place of an instruction in the text: the keyword of its statement, or its line.

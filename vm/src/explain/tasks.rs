@@ -23,7 +23,7 @@ impl Explainer<'_> {
         let is_elsewhere = |argument: &TaskArgument| self.place(argument.site) != self.place(self.trap.at);
         let sites = [first, second].into_iter().filter(is_elsewhere);
         let others = sites.filter_map(|argument| {
-            self.other(self.place(argument.site)?, self.words(argument.site), "this task")
+            self.other(self.place(argument.site)?, self.program.statement(argument.site), "this task")
         });
         ExplanationText {
             message,

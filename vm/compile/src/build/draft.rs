@@ -15,7 +15,7 @@ use reviver_isa::instruction::Class;
 use crate::error::BuildError;
 use crate::function::{
     Definition, Demands, FixedCells, NumberKinds, REFERENCE_WORDS, Specialization, SsaBlock, SsaEnd,
-    SsaFunction,
+    SsaFunction, StepOrigin, StepPart,
 };
 use crate::op::{Input, OpKind, Space, SsaOp, SsaValue};
 
@@ -97,7 +97,7 @@ pub(super) struct Draft {
 
 struct Inner {
     definitions: Vec<Definition>,
-    instructions: Vec<Option<u32>>,
+    origins: Vec<Option<StepOrigin>>,
     blocks: Vec<SsaBlock>,
     predecessors: Vec<Vec<u32>>,
     /// Number of the procedure body of each block.
@@ -107,8 +107,8 @@ struct Inner {
     beginning: EntryState,
     /// Block to which operations are appended.
     current: u32,
-    /// Instruction to which appended operations belong, if any.
-    at: Option<u32>,
+    /// Step to which appended operations belong, if any.
+    origin: Option<StepOrigin>,
     /// Guard of appended operations that may fail ([`SsaOp::guard`]).
     guard: Option<SsaValue>,
     /// Value of each literal and input that code uses, so that each is defined only once.
@@ -152,7 +152,7 @@ impl Draft {
         }
         let mut inner = Inner {
             definitions: Vec::new(),
-            instructions: Vec::new(),
+            origins: Vec::new(),
             blocks: Vec::with_capacity(planned.len()),
             predecessors,
             functions: planned.iter().map(|block| block.function).collect(),
@@ -160,7 +160,7 @@ impl Draft {
             reloads_passed: Vec::with_capacity(planned.len()),
             beginning,
             current: ENTRY,
-            at: None,
+            origin: None,
             guard: None,
             known: HashMap::new(),
             of_frame: HashMap::new(),
@@ -191,7 +191,29 @@ impl Draft {
 
     /// Sets the instruction to which the next operations of the current block belong.
     pub fn set_instruction(&self, at: Option<u32>) {
-        self.inner.borrow_mut().at = at;
+        self.inner.borrow_mut().origin = at.map(|at| StepOrigin { at, part: StepPart::Other });
+    }
+
+    /// Appends the operations of a part of the current step.
+    pub fn in_part<R>(&self, part: StepPart, append: impl FnOnce() -> R) -> R {
+        let of_part = |origin: StepOrigin| StepOrigin { part, ..origin };
+        let outer = {
+            let inner = &mut *self.inner.borrow_mut();
+            let origin = inner.origin.map(of_part);
+            std::mem::replace(&mut inner.origin, origin)
+        };
+        let appended = append();
+        self.inner.borrow_mut().origin = outer;
+        appended
+    }
+
+    /// Records that the operation of the value `new` computes the new value of a target.
+    pub fn mark_update(&self, new: SsaValue) {
+        if let Some(Some(origin)) = self.inner.borrow_mut().origins.get_mut(new.0 as usize)
+            && origin.part == StepPart::Other
+        {
+            origin.part = StepPart::Update;
+        }
     }
 
     /// Returns true if the bound on values and recorded variable definitions is exceeded.
@@ -418,13 +440,13 @@ impl Draft {
         if inner.work > inner.most_work {
             return Err(BuildError::TooLarge);
         }
-        let Inner { definitions, instructions, blocks, .. } = inner;
+        let Inner { definitions, origins, blocks, .. } = inner;
         Ok(SsaFunction {
             specialization,
             numbers: self.numbers,
             cells: FixedCells::default(),
             definitions,
-            instructions,
+            origins,
             blocks,
             ranges: BTreeMap::new(),
             exits: Vec::new(),
@@ -455,9 +477,9 @@ impl Inner {
         let value = SsaValue(self.definitions.len() as u32);
         let op = SsaOp { kind, operands: operands.into_iter().collect(), guard };
         self.definitions.push(Definition::Op(op));
-        if let Some(at) = self.at.filter(|_| block == self.current) {
-            self.instructions.resize(value.0 as usize, None);
-            self.instructions.push(Some(at));
+        if let Some(origin) = self.origin.filter(|_| block == self.current) {
+            self.origins.resize(value.0 as usize, None);
+            self.origins.push(Some(origin));
         }
         self.blocks[block as usize].ops.push(value);
         value

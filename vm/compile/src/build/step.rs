@@ -17,6 +17,7 @@ use super::draft::Draft;
 use super::inlining::AnchorPlace;
 use super::storage::space;
 use super::writer::{OperandHome, StepWriter};
+use crate::function::StepPart;
 use crate::op::{OpKind, Space, SsaValue};
 
 impl StepWriter<'_> {
@@ -215,6 +216,17 @@ impl<'a, const GRADIENT: bool> Engine for StepEngine<'a, GRADIENT> {
             RealSystem::Fixed(_) => {}
         }
         Ok(value)
+    }
+
+    fn becomes(&mut self, _cell: usize, value: SsaValue) -> SsaValue {
+        self.draft().mark_update(value);
+        value
+    }
+    fn real_value(&self, operation: Operation, sources: [usize; 2]) -> Eval<SsaValue> {
+        let (int, real) = (|n: usize| self.int(sources[n]), |n: usize| self.real(sources[n]));
+        self.draft().in_part(StepPart::Function, || {
+            operation.real_value::<AnyFunction, _>(&self.numbers(), int, real)
+        })
     }
 
     fn is_nonzero(&self, adjoint: SsaValue) -> Bit {

@@ -22,6 +22,7 @@ mod memory;
 mod promote;
 pub mod region;
 mod series;
+pub mod value_sources;
 mod verify;
 
 pub(crate) use compiled_call::renew;
