@@ -8,7 +8,7 @@ use reviver_compile::call::{CallFunction, CallGoal, CallNeeds, CallTask, Largest
 use reviver_compile::compiled_run::RunPlan;
 use reviver_compile::foreign::check_exits;
 use reviver_compile::function::{LiveAtExits, Specialization, SsaFunction};
-use reviver_compile::passes::{BOUNDS_CHECKS, PASSES, Pass, optimized};
+use reviver_compile::passes::{PASSES_KEEPING_BOUNDS, optimized};
 use reviver_compile::rows::{AdjointRows, RowSeeds};
 use reviver_compile::start::RunStart;
 use reviver_vm::differentiate::early_turn;
@@ -75,7 +75,7 @@ pub(crate) fn gradient(
         largest,
         seeds: Some(losses),
         frames: Some([calls.ints, calls.reals]),
-        passes: &passes(),
+        passes: PASSES_KEEPING_BOUNDS,
     };
     let rows = u32::try_from(losses.len()).map_err(|_| NoShader::Limits)?;
     let task = CallTask { goal: CallGoal::Gradient, turn, level, seeded: &seeded, rows, lift: Lift::NONE };
@@ -106,11 +106,5 @@ fn sweep(start: &RunStart, plan: RunPlan, has_adjoints: bool) -> Result<LaneFunc
     let function = bounded(function, calls);
     check_exits(program, &function, plan.to)
         .map_err(|foreign| foreign.map_or(BuildError::Code.into(), NoShader::foreign))?;
-    Ok(LaneFunction { function: optimized(function, &passes()), calls, rows: None })
-}
-
-/// Returns the compiler's passes except bounds-check hoisting. Hoisting drops index checks, and this crate needs the
-/// check of an index to know which array the index addresses.
-fn passes() -> Vec<Pass> {
-    PASSES.into_iter().filter(|(name, _)| *name != BOUNDS_CHECKS).collect()
+    Ok(LaneFunction { function: optimized(function, PASSES_KEEPING_BOUNDS), calls, rows: None })
 }

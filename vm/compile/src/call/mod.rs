@@ -45,7 +45,7 @@ use crate::function::{
 };
 use crate::lift::{LiftFacts, lifted, silence_tests};
 use crate::op::{Input, SsaValue};
-use crate::passes::{PASSES, Pass, optimized};
+use crate::passes::{PASSES, PASSES_KEEPING_BOUNDS, Pass, optimized};
 use crate::rows::{AdjointRows, with_rows};
 
 /// Upper bound on the steps that a reverse sweep may have in addition to the steps of the primal sweep. For example,
@@ -100,10 +100,11 @@ impl Lift<'_> {
         self.lanes > 1
     }
 
-    /// Returns the passes for the sweeps, which are lifted afterwards. Some passes use laws of plain reals that don't hold
-    /// for series, so sweeps that are lifted get no pass.
+    /// Returns the passes for the sweeps, before they are joined and lifted. Some passes use laws of plain reals that
+    /// don't hold for series, so sweeps that are lifted get no pass. Joining needs the bounds of indices, because cells
+    /// that no index can reach become SSA values.
     pub fn passes_before(self) -> &'static [Pass] {
-        if self.is_some() { &[] } else { &PASSES }
+        if self.is_some() { &[] } else { PASSES_KEEPING_BOUNDS }
     }
 
     /// Returns the plans of the sweeps that will be lifted, given those for plain reals.

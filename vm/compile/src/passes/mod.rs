@@ -27,10 +27,6 @@ use crate::function::SsaFunction;
 use crate::op::SsaValue;
 use crate::range::IntRange;
 
-/// Name of the pass that hoists bounds checks. Engines that need to know which array an index belongs to omit this
-/// pass.
-pub const BOUNDS_CHECKS: &str = "bounds checks";
-
 /// Optimization pass: its name, and the function that transforms an SSA function.
 pub type Pass = (&'static str, fn(&mut SsaFunction));
 
@@ -55,8 +51,12 @@ pub const PASSES: [Pass; 19] = [
     ("dead code again", dead_code::eliminate),
     ("finiteness checks", finiteness_checks::drop_implied),
     ("array finiteness", array_finiteness::drop_repeated),
-    (BOUNDS_CHECKS, bounds_checks::hoist),
+    ("bounds checks", bounds_checks::hoist),
 ];
+
+/// All passes except bounds-check hoisting. The checks show which array an index belongs to. Transformations and engines
+/// that need to know this apply these passes.
+pub const PASSES_KEEPING_BOUNDS: &[Pass] = PASSES.split_at(PASSES.len() - 1).0;
 
 /// Applies passes to a function, in order.
 #[must_use]
