@@ -36,31 +36,35 @@ pub struct Rounding {
     pub of_freed: f64,
 }
 
+const BINARY64: Rounding = Rounding {
+    ulps: 65_536.0,
+    few_ulps: 64.0,
+    digits: 40,
+    part: 1e-6,
+    of_loss: 2e-8,
+    of_freed: 64.0 * f64::EPSILON,
+};
+const BINARY32: Rounding = Rounding {
+    ulps: 128.0,
+    few_ulps: 16.0,
+    digits: 18,
+    part: 4e-3,
+    of_loss: 4e-4,
+    of_freed: 64.0 * f32::EPSILON as f64,
+};
+const FIXED_POINT: Rounding =
+    Rounding { ulps: 0.0, few_ulps: 0.0, digits: 0, part: 0.0, of_loss: 0.0, of_freed: 0.0 };
+
 impl Rounding {
-    /// Returns the bounds of a number system. An error may reach about the last third of the digits of the program's
+    /// Returns the bounds of a number system. They are a reference, because a copy for each call of compiled code would
+    /// take a noticeable part of a short call. An error may reach about the last third of the digits of the program's
     /// largest number, and has at most about three quarters of the digits itself.
     #[inline]
-    pub fn of(system: RealSystem) -> Rounding {
+    pub fn of(system: RealSystem) -> &'static Rounding {
         match system {
-            RealSystem::F64 => Rounding {
-                ulps: 65_536.0,
-                few_ulps: 64.0,
-                digits: 40,
-                part: 1e-6,
-                of_loss: 2e-8,
-                of_freed: 64.0 * f64::EPSILON,
-            },
-            RealSystem::F32 => Rounding {
-                ulps: 128.0,
-                few_ulps: 16.0,
-                digits: 18,
-                part: 4e-3,
-                of_loss: 4e-4,
-                of_freed: 64.0 * f64::from(f32::EPSILON),
-            },
-            RealSystem::Fixed(_) => {
-                Rounding { ulps: 0.0, few_ulps: 0.0, digits: 0, part: 0.0, of_loss: 0.0, of_freed: 0.0 }
-            }
+            RealSystem::F64 => &BINARY64,
+            RealSystem::F32 => &BINARY32,
+            RealSystem::Fixed(_) => &FIXED_POINT,
         }
     }
 
@@ -113,7 +117,7 @@ impl Watch {
 
     /// Returns the largest freed number that is too large for a rounding error. `ulp` is the unit in the last place of
     /// the program's largest number.
-    pub fn unexplained(&self, rounding: Rounding, ulp: f64) -> Option<Freed> {
+    pub fn unexplained(&self, rounding: &Rounding, ulp: f64) -> Option<Freed> {
         let beyond = |freed: Option<Freed>, ulps: f64| freed.filter(|freed| freed.value.abs() > ulps * ulp);
         beyond(self.unrounded, rounding.few_ulps).or(beyond(self.largest, rounding.ulps))
     }
@@ -161,7 +165,7 @@ impl Watch {
     }
 
     /// Notes a freed cell that isn't 0.
-    pub(crate) fn freed(&mut self, freed: Freed, adjoint: f64, rounding: Rounding) {
+    pub(crate) fn freed(&mut self, freed: Freed, adjoint: f64, rounding: &Rounding) {
         let keep = |kept: &mut Option<Freed>| {
             if kept.is_none_or(|kept| freed.value.abs() > kept.value.abs()) {
                 *kept = Some(freed);
@@ -186,7 +190,7 @@ fn digits(value: f64) -> u32 {
 pub struct Watcher<'w> {
     pub(crate) watch: &'w mut Watch,
     pub(crate) clock: Clock,
-    pub(crate) rounding: Rounding,
+    pub(crate) rounding: &'static Rounding,
 }
 
 impl<'w> Watcher<'w> {
@@ -197,7 +201,7 @@ impl<'w> Watcher<'w> {
         watch: &'w mut Watch,
         Segment { travel, budget }: Segment,
         made: i64,
-        rounding: Rounding,
+        rounding: &'static Rounding,
     ) -> Self {
         Watcher { watch, clock: Clock { travel, budget, track: Track::Program, start: made }, rounding }
     }
@@ -231,7 +235,7 @@ impl<'w> Watcher<'w> {
     }
 
     /// Returns the bounds on rounding.
-    pub fn rounding(&self) -> Rounding {
+    pub fn rounding(&self) -> &'static Rounding {
         self.rounding
     }
 

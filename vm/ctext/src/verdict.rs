@@ -155,7 +155,7 @@ fn primal(cells: &ProgramCells, index: &str) -> String {
 fn watched(cells: &ProgramCells) -> String {
     let (prefix, upper, suffix) = (cells.prefix, cells.prefix.to_uppercase(), cells.numbers.suffix());
     let (of, count) = (cells.numbers.real(), cells.fixed(Class::Real));
-    let Rounding { ulps, few_ulps, part, of_loss, of_freed, .. } = Rounding::of(cells.module().real);
+    let &Rounding { ulps, few_ulps, part, of_loss, of_freed, .. } = Rounding::of(cells.module().real);
     let [ulps, few_ulps, part] = [ulps, few_ulps, part].map(double);
     let [of_loss, of_freed] = [of_loss, of_freed].map(double);
     let one = primal(cells, "i");

@@ -54,7 +54,7 @@ pub struct CodeContext<'c, 'w> {
     pub freed: FreedSoFar,
     /// Evidence for the verification of a gradient, and the bounds on rounding.
     pub evidence: SweepEvidence,
-    pub rounding: Rounding,
+    pub rounding: &'static Rounding,
     /// Receives freed cells, except those with small values, which only change `freed.error`.
     pub watcher: Option<&'c mut Watcher<'w>>,
 }
@@ -62,6 +62,7 @@ pub struct CodeContext<'c, 'w> {
 impl CodeContext<'_, '_> {
     /// Creates the context of a run with a budget of `left` steps. `jumps` is the watcher of the run's jumps, if the
     /// run is watched. In the new context, pointers are null, counts are 0, and no watcher receives freed cells.
+    #[inline(always)]
     pub fn begun(left: u64, jumps: Option<&Watcher<'_>>) -> Self {
         let (first, sign) = jumps.map_or((0, 0), |watcher| (watcher.first_interval(), watcher.sign()));
         CodeContext {

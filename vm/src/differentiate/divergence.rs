@@ -228,7 +228,7 @@ struct Misses<'a, B> {
     start: &'a [B],
     end: &'a [B],
     adjoints: &'a [B],
-    rounding: Rounding,
+    rounding: &'static Rounding,
     ulp: f64,
 }
 
@@ -325,7 +325,7 @@ impl<B: Interpreted> Misses<'_, B> {
 /// Returns true if `to` differs from `from` by more than rounding explains. `ulp` is the unit in the last place of the
 /// program's largest number.
 #[inline]
-pub(super) fn is_beyond(rounding: Rounding, ulp: f64, [from, to]: [f64; 2]) -> bool {
+pub(super) fn is_beyond(rounding: &Rounding, ulp: f64, [from, to]: [f64; 2]) -> bool {
     let by = (to - from).abs();
     let is_lost = (from != 0.0) & (by > from.abs() * rounding.part);
     is_lost | (by > rounding.ulps * ulp)
@@ -336,7 +336,7 @@ pub(super) fn is_beyond(rounding: Rounding, ulp: f64, [from, to]: [f64; 2]) -> b
 /// of the program's largest number.
 #[inline]
 pub(super) fn is_small(
-    rounding: Rounding,
+    rounding: &Rounding,
     ulp: f64,
     error: f64,
     sum: SumSize,

@@ -37,7 +37,7 @@ impl SweepEvidence {
     /// Records a real that the reverse sweep restored inexactly. `from` is its number at the start, `to` its number
     /// after the sweep, and `adjoint` its adjoint for the loss of `row`. Returns false if rounding doesn't explain the
     /// difference; the reverse sweep has diverged then.
-    pub fn miss(&mut self, [from, to]: [f64; 2], (row, adjoint): (u32, f64), rounding: Rounding) -> bool {
+    pub fn miss(&mut self, [from, to]: [f64; 2], (row, adjoint): (u32, f64), rounding: &Rounding) -> bool {
         let by = (to - from).abs();
         self.missed = if by > self.missed { by } else { self.missed };
         if let Some(errors) = self.errors.get_mut(row as usize) {
@@ -104,7 +104,7 @@ impl SweepErrors {
     /// number, and `terms` computes the loss's size to first order.
     pub fn are_rounding(
         &self,
-        (rounding, ulp): (Rounding, f64),
+        (rounding, ulp): (&Rounding, f64),
         sum: SumSize,
         terms: impl Fn() -> f64,
     ) -> bool {

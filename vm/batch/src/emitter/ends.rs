@@ -182,7 +182,7 @@ impl Writer<'_> {
         // The CPU may add the same numbers in another order and with more precision, so the shader's bounds are
         // tighter.
         let less = if self.numbers.system == RealSystem::F32 { 0.99 } else { 1.0 - 1e-6 };
-        let Rounding { of_loss, of_freed, part, few_ulps, .. } = Rounding::of(self.numbers.system);
+        let &Rounding { of_loss, of_freed, part, few_ulps, .. } = Rounding::of(self.numbers.system);
         let few = self.near(few_ulps, true);
         self.line(format!("let few = {few} * ulp_of(largest);"));
         let bounds = [of_loss, of_freed, part].map(|bound| self.near(bound * less, true));
@@ -280,7 +280,7 @@ impl Writer<'_> {
             RealSystem::F32 => (" * 1.0000004f", " + 1e-37f", "u32", "23", "u"),
             RealSystem::Fixed(_) => return String::new(),
         };
-        let Rounding { part, .. } = Rounding::of(self.numbers.system);
+        let &Rounding { part, .. } = Rounding::of(self.numbers.system);
         let (part, one) = (self.near(part, true), MARK_FACTOR);
         let iterations: String = MARK_ROUNDS
             .iter()
