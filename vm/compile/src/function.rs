@@ -364,6 +364,15 @@ pub struct SsaBlock {
     pub end: SsaEnd,
 }
 
+/// The cells that computed addresses may reach, as half-open ranges of addresses, disjoint and in ascending order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReachedCells {
+    /// The integers.
+    pub ints: Vec<(u32, u32)>,
+    /// The reals. Their adjoints may be reached, too.
+    pub reals: Vec<(u32, u32)>,
+}
+
 /// The step from which an operation was generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepOrigin {
@@ -394,6 +403,9 @@ pub struct SsaFunction {
     /// Lower bounds on the numbers of cells in memory while the code runs. Passes use them to find addresses that
     /// always exist.
     pub cells: FixedCells,
+    /// The cells that computed addresses may reach; `None` if they aren't known. Ranges of addresses are often wider,
+    /// because passes drop checks of indices.
+    pub reached: Option<ReachedCells>,
     /// Definition of each value, indexed by the value's number.
     pub definitions: Vec<Definition>,
     /// Origin of each value, if known; used when code is inspected.

@@ -445,6 +445,7 @@ impl Draft {
             specialization,
             numbers: self.numbers,
             cells: FixedCells::default(),
+            reached: None,
             definitions,
             origins,
             blocks,

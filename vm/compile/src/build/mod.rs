@@ -114,8 +114,15 @@ pub(crate) fn build_within(
     let calls = function_calls(&inlined_frames);
     let demands = demands(&inlined_frames, &plan.exits, &calls, record);
     let cells = FixedCells::of(flow, demands);
-    let mut function =
-        SsaFunction { exits: plan.exits, calls, demands, cells, ..draft.finish(specialization.clone())? };
+    let reached = storages.reached();
+    let mut function = SsaFunction {
+        exits: plan.exits,
+        calls,
+        demands,
+        cells,
+        reached,
+        ..draft.finish(specialization.clone())?
+    };
     // If a callee never returns, the code after its calls is unreachable.
     order::drop_unreachable(&mut function);
     exit_liveness::drop_dead_stores(&mut function);

@@ -8,6 +8,7 @@ use reviver_isa::instruction::Class;
 use std::collections::BTreeMap;
 
 use super::inlining::{AnchorPlace, InlinedFrames};
+use crate::function::ReachedCells;
 use crate::op::Space;
 
 /// Returns the address space of a slot's cell.
@@ -70,6 +71,23 @@ impl FunctionStorage {
             merge(&mut reached.frame);
         }
         FunctionStorage(all)
+    }
+
+    /// Returns the cells that computed addresses may reach, in all procedure bodies. Returns `None` if their addresses
+    /// aren't known: if a parameter may refer to them, or if they are in the frame of an out-of-line callee.
+    pub fn reached(&self) -> Option<ReachedCells> {
+        let mut all = ReachedCells::default();
+        for own in self.0.values() {
+            for (found, reached) in [(&mut all.ints, &own.ints), (&mut all.reals, &own.reals)] {
+                if reached.parameters || !reached.frame.is_empty() {
+                    return None;
+                }
+                found.extend(&reached.fixed);
+            }
+        }
+        merge(&mut all.ints);
+        merge(&mut all.reals);
+        Some(all)
     }
 
     /// Returns the addressed cells of a procedure body.

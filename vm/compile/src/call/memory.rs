@@ -2,6 +2,7 @@
 //! address may reach it, or if a sweep stores it before the end of the sweep; all other cells are SSA values. If no
 //! sweep changes a cell in memory, code reads the cell from the start state.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use reviver_isa::instruction::Class;
@@ -56,7 +57,7 @@ impl MemoryCells {
         (rows, frames): (AdjointRows, Option<[u32; 2]>),
     ) -> MemoryCells {
         let own = own_cells(program);
-        let found = all_accesses(sweeps, own, (rows, frames));
+        let (found, wide) = all_accesses(sweeps, own, (rows, frames));
         let in_memory = found.iter().filter(|access| access.kind != AccessKind::LastStore);
         let mut runs = joined(in_memory.map(|access| (access.space, access.cells.clone())).collect());
         for run in &mut runs {
@@ -73,6 +74,7 @@ impl MemoryCells {
             };
             run.is_changed = is_stored || !is_own;
         }
+        change_together(&mut runs, &wide);
         // If a changed real is in memory, its adjoint must also be in memory, because verification loads the adjoint at
         // the real's address.
         let changed = runs.iter().filter(|run| run.is_changed && run.space == Space::Reals);
@@ -102,10 +104,15 @@ impl MemoryCells {
 
     /// Returns the location of the cells that a computed address may reach, given the range of the address.
     pub fn home_of(&self, space: Space, range: IntRange) -> CellHome {
-        let Ok(first) = u32::try_from(range.low.max(0)) else { return CellHome::Working };
-        match self.home((space, first)) {
-            CellHome::Value => CellHome::Working,
-            home => home,
+        let meets = |run: &&MemoryRun| {
+            run.space == space
+                && i64::from(run.cells.start) <= range.high
+                && range.low < i64::from(run.cells.end)
+        };
+        // All these ranges are changed, or none of them is.
+        match self.runs.iter().find(meets) {
+            Some(run) if !run.is_changed => CellHome::Start,
+            Some(_) | None => CellHome::Working,
         }
     }
 
@@ -170,7 +177,7 @@ pub(super) fn promotable(
     program: &Program,
     bounds: (AdjointRows, Option<[u32; 2]>),
 ) -> Vec<SpacedCell> {
-    let found = all_accesses(sweeps, own_cells(program), bounds);
+    let (found, _) = all_accesses(sweeps, own_cells(program), bounds);
     let (early, others): (Vec<&MemoryAccess>, Vec<&MemoryAccess>) =
         found.iter().partition(|access| access.kind == AccessKind::EarlyStore);
     let computed = others.iter().filter(|access| access.kind != AccessKind::LastStore);
@@ -183,13 +190,32 @@ pub(super) fn promotable(
     cells
 }
 
-/// Returns the accesses of sweeps to memory, except loads at literal addresses. The program has `own` integers and
-/// reals.
+/// If one access may reach several ranges of cells, and some of them are changed, then the others count as changed,
+/// too: the access must find all of them in working memory.
+fn change_together(runs: &mut [MemoryRun], wide: &BTreeSet<(Space, u32, u32)>) {
+    let mut has_changed = true;
+    while std::mem::replace(&mut has_changed, false) {
+        for &(space, first, end) in wide {
+            let meets =
+                |run: &MemoryRun| run.space == space && run.cells.start < end && first < run.cells.end;
+            if !runs.iter().any(|run| meets(run) && run.is_changed) {
+                continue;
+            }
+            for run in runs.iter_mut().filter(|run| meets(run) && !run.is_changed) {
+                run.is_changed = true;
+                has_changed = true;
+            }
+        }
+    }
+}
+
+/// Returns the accesses of sweeps to memory, except loads at literal addresses. The second result has the ranges of all
+/// accesses at computed addresses. The program has `own` integers and reals.
 fn all_accesses(
     sweeps: &[&SsaFunction],
     own: [u32; 2],
     (rows, frames): (AdjointRows, Option<[u32; 2]>),
-) -> Vec<MemoryAccess> {
+) -> (Vec<MemoryAccess>, BTreeSet<(Space, u32, u32)>) {
     // Out-of-line calls may open any number of frames, unless the caller bounds the number of frames.
     let demanded = |of: fn(&SsaFunction) -> u32| {
         let cells = |function: &&SsaFunction| if function.calls.is_empty() { of(function) } else { u32::MAX };
@@ -201,15 +227,25 @@ fn all_accesses(
     ]);
     let [ints, reals] = [0, 1].map(|class| own[class].saturating_add(frames[class]));
     let adjoints = if rows.count > 1 { rows.count.saturating_mul(rows.stride) } else { reals };
-    sweeps.iter().flat_map(|function| accesses(function, [ints, reals, adjoints])).collect()
+    let mut wide = BTreeSet::new();
+    let mut found = Vec::new();
+    for function in sweeps {
+        let own = accesses(function, [ints, reals, adjoints]);
+        let computed = own.iter().filter(|access| access.kind.is_computed());
+        wide.extend(computed.map(|access| (access.space, access.cells.start, access.cells.end)));
+        found.extend(confined(own, function, rows));
+    }
+    (found, wide)
 }
 
 /// Returns the cells that computed addresses reach. If a computed address reaches an adjoint of a real, in any row, the
 /// result also includes the real.
 fn computed(accesses: &[MemoryAccess], rows: AdjointRows) -> Vec<MemoryRun> {
-    let is_computed = |access: &&MemoryAccess| matches!(access.kind, AccessKind::Load | AccessKind::Store);
-    let mut found: Vec<(Space, Range<u32>)> =
-        accesses.iter().filter(is_computed).map(|access| (access.space, access.cells.clone())).collect();
+    let mut found: Vec<(Space, Range<u32>)> = accesses
+        .iter()
+        .filter(|access| access.kind.is_computed())
+        .map(|access| (access.space, access.cells.clone()))
+        .collect();
     let adjoints = found.iter().filter(|(space, _)| *space == Space::Adjoints);
     let reals: Vec<(Space, Range<u32>)> = adjoints
         .flat_map(|(_, cells)| (0..rows.count).map(move |row| (row, cells.clone())))
@@ -245,7 +281,7 @@ struct MemoryAccess {
     kind: AccessKind,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum AccessKind {
     /// A load at a computed address.
     Load,
@@ -255,6 +291,13 @@ enum AccessKind {
     EarlyStore,
     /// A store at a known address where a sweep ends.
     LastStore,
+}
+
+impl AccessKind {
+    /// Returns true if the address is computed.
+    fn is_computed(self) -> bool {
+        matches!(self, AccessKind::Load | AccessKind::Store)
+    }
 }
 
 fn accesses(function: &SsaFunction, [ints, reals, adjoints]: [u32; 3]) -> Vec<MemoryAccess> {
@@ -286,6 +329,35 @@ fn accesses(function: &SsaFunction, [ints, reals, adjoints]: [u32; 3]) -> Vec<Me
             };
             found.push(MemoryAccess { space, cells, kind });
         }
+    }
+    found
+}
+
+/// Confines the accesses at computed addresses to the cells that such addresses may reach.
+fn confined(accesses: Vec<MemoryAccess>, function: &SsaFunction, rows: AdjointRows) -> Vec<MemoryAccess> {
+    let Some(reached) = &function.reached else { return accesses };
+    let of_row = |row: u32| {
+        let cells =
+            reached.reals.iter().map(move |&(first, end)| (rows.adjoint(row, first), rows.adjoint(row, end)));
+        cells.collect::<Vec<(u32, u32)>>()
+    };
+    let adjoints: Vec<(u32, u32)> = (0..rows.count).flat_map(of_row).collect();
+    let (computed, mut found): (Vec<MemoryAccess>, Vec<MemoryAccess>) =
+        accesses.into_iter().partition(|access| access.kind.is_computed());
+    // Many operations access the same ranges.
+    let computed: BTreeSet<(Space, AccessKind, u32, u32)> = computed
+        .into_iter()
+        .map(|access| (access.space, access.kind, access.cells.start, access.cells.end))
+        .collect();
+    for (space, kind, first, end) in computed {
+        let reached = match space {
+            Space::Ints => &reached.ints,
+            Space::Reals => &reached.reals,
+            _ => &adjoints,
+        };
+        let within = reached.iter().map(|&(start, stop)| start.max(first)..stop.min(end));
+        let within = within.filter(|cells| !cells.is_empty());
+        found.extend(within.map(|cells| MemoryAccess { space, cells, kind }));
     }
     found
 }
