@@ -367,9 +367,9 @@ pub struct SsaBlock {
 /// The cells that computed addresses may reach, as half-open ranges of addresses, disjoint and in ascending order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReachedCells {
-    /// The integers.
+    /// Ranges of addresses of integers.
     pub ints: Vec<(u32, u32)>,
-    /// The reals. Their adjoints may be reached, too.
+    /// Ranges of addresses of reals. Their adjoints may be reached, too.
     pub reals: Vec<(u32, u32)>,
 }
 
