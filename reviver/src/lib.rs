@@ -34,6 +34,7 @@
 //! | [`Derivative`], [`SecondDerivatives`] | derivatives of calls |
 //! | [`DirectionalDerivatives`], [`HessianProduct`], [`TaylorSeries`] | derivatives along a direction |
 //! | [`VerificationReport`] | verification report of derivatives |
+//! | [`LossCell::used_values`] | the reals that native code uses in a reverse sweep |
 //! | [`Error`] | errors, with their places and advice |
 //!
 //! Integers are `i64`; a value that doesn't fit into the program's word is rejected. Reals are `f64`. For programs of

@@ -77,8 +77,8 @@ pub trait Engine: Sized {
     /// the function at these sources, for example for a kink.
     #[inline(always)]
     fn observe_sources(&mut self, _operation: Operation, _sources: [Self::Cell; 2]) {}
-    /// Called before adjoints are propagated; `is_nonzero` is true if the target's adjoint isn't 0. An adjoint of 0 isn't
-    /// propagated. Then, if the partial derivative with respect to a source is infinite or undefined, a derivative of
+    /// Called before adjoints are propagated; `is_nonzero` is true if the target's adjoint isn't 0. An adjoint of 0
+    /// isn't propagated. Then, if the partial derivative with respect to a source is infinite or undefined, a derivative of
     /// the source may be lost, and the engine may record the loss.
     #[inline(always)]
     fn observe_target_adjoint(

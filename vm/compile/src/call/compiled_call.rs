@@ -485,7 +485,7 @@ impl CallMemory {
 }
 
 /// Returns cells as addresses; `None` if one is too large for an address.
-fn addresses(cells: &[usize]) -> Option<Vec<u32>> {
+pub(super) fn addresses(cells: &[usize]) -> Option<Vec<u32>> {
     cells.iter().map(|&cell| u32::try_from(cell).ok()).collect()
 }
 

@@ -191,20 +191,27 @@ pub(super) fn promotable(
 }
 
 /// If one access may reach several ranges of cells, and some of them are changed, then the others count as changed,
-/// too: the access must find all of them in working memory.
+/// too: the access must find all of them in working memory. `runs` are in ascending order.
 fn change_together(runs: &mut [MemoryRun], wide: &BTreeSet<(Space, u32, u32)>) {
-    let mut has_changed = true;
-    while std::mem::replace(&mut has_changed, false) {
-        for &(space, first, end) in wide {
-            let meets =
-                |run: &MemoryRun| run.space == space && run.cells.start < end && first < run.cells.end;
-            if !runs.iter().any(|run| meets(run) && run.is_changed) {
-                continue;
-            }
-            for run in runs.iter_mut().filter(|run| meets(run) && !run.is_changed) {
-                run.is_changed = true;
-                has_changed = true;
-            }
+    // An access that meets two runs also meets all runs between them. So runs that accesses connect, directly or by
+    // other runs, are neighbours. The sum of the links up to a run is the number of accesses that meet it and the next.
+    let mut links = vec![0_i64; runs.len()];
+    for &(space, first, end) in wide {
+        let low = runs.partition_point(|run| (run.space, run.cells.end) <= (space, first));
+        let high = runs.partition_point(|run| (run.space, run.cells.start) < (space, end));
+        if low + 1 < high {
+            links[low] += 1;
+            links[high - 1] -= 1;
+        }
+    }
+    let (mut first, mut linked) = (0, 0);
+    for (number, link) in links.into_iter().enumerate() {
+        linked += link;
+        if linked == 0 {
+            let connected = &mut runs[first..=number];
+            let is_changed = connected.iter().any(|run| run.is_changed);
+            connected.iter_mut().for_each(|run| run.is_changed = is_changed);
+            first = number + 1;
         }
     }
 }

@@ -10,6 +10,7 @@ use std::collections::{BTreeSet, HashMap};
 use reviver_isa::instruction::Class;
 use reviver_vm::{CheckLevel, Program};
 
+use super::compiled_call::addresses;
 use super::region::{Region, regions};
 use super::{CallFunction, CallGoal, CallTask, Lift};
 use crate::function::{SsaFunction, StepOrigin, StepPart};
@@ -46,8 +47,7 @@ pub fn value_sources(
     (turn, level): (u32, CheckLevel),
     seeded: &[usize],
 ) -> Option<BTreeSet<SweepValue>> {
-    let seeded: Vec<u32> =
-        seeded.iter().map(|&cell| u32::try_from(cell).ok()).collect::<Option<Vec<u32>>>()?;
+    let seeded = addresses(seeded)?;
     let (goal, lift) = (CallGoal::Gradient, Lift::NONE);
     let task = CallTask { goal, turn, level, seeded: &seeded, rows: 1, lift };
     let CallFunction { function, .. } = CallFunction::build(program, task)?;
