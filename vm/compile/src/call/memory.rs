@@ -383,3 +383,40 @@ pub(super) fn literal_address(function: &SsaFunction, op: &SsaOp) -> Option<u32>
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns for each run of reals whether it counts as changed. `runs` has the cells of each run, and whether a
+    /// store changes them.
+    fn changed(runs: &[(Range<u32>, bool)], wide: &[(Space, u32, u32)]) -> Vec<bool> {
+        let run = |(cells, is_changed): &(Range<u32>, bool)| MemoryRun {
+            space: Space::Reals,
+            cells: cells.clone(),
+            is_changed: *is_changed,
+        };
+        let mut runs: Vec<MemoryRun> = runs.iter().map(run).collect();
+        change_together(&mut runs, &wide.iter().copied().collect());
+        runs.iter().map(|run| run.is_changed).collect()
+    }
+
+    #[test]
+    fn runs_that_accesses_connect_change_together() {
+        let runs = [(0..2, false), (4..6, false), (8..9, true), (12..13, false)];
+        let reals = Space::Reals;
+        assert_eq!(changed(&runs, &[]), [false, false, true, false]);
+        // The end of an access is exclusive, and an access between two runs meets none.
+        assert_eq!(
+            changed(&runs, &[(reals, 4, 8), (reals, 9, 12), (reals, 2, 4)]),
+            [false, false, true, false]
+        );
+        assert_eq!(changed(&runs, &[(reals, 5, 9)]), [false, true, true, false]);
+        assert_eq!(changed(&runs, &[(reals, 1, 5), (reals, 5, 9)]), [true, true, true, false]);
+        assert_eq!(changed(&runs, &[(reals, 0, 20)]), [true; 4]);
+        // Accesses of other spaces don't count, nor do those beyond all runs.
+        let others = [(Space::Ints, 0, 20), (Space::Adjoints, 0, 20), (reals, 13, 20)];
+        assert_eq!(changed(&runs, &others), [false, false, true, false]);
+        assert_eq!(changed(&[], &others), [false; 0]);
+    }
+}
