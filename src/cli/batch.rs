@@ -41,13 +41,13 @@ pub struct BatchArguments {
     /// for all lanes: of real cells (`y=10,z=1`), or of whole arrays (`A=1,0,2`, `A=@FILE`)
     #[arg(long, value_name = "NAME=VALUE", conflicts_with_all = ["grad", "jacobian", "back", "check"])]
     pub seed: Vec<String>,
-    /// Compute the value, the gradient and the Hessian of this real cell in each lane, on the CPU
+    /// Compute the value, the gradient and the Hessian of this real cell in each lane
     #[arg(long, value_name = "LOSS", conflicts_with_all = ["grad", "seed", "jacobian", "back", "check"])]
     pub hessian: Option<String>,
     /// Compute the Jacobian of these real cells or whole arrays in each lane, by reverse sweeps
     #[arg(long = "of", visible_alias = "jacobian", value_name = "OUT,…", conflicts_with_all = ["back", "check"])]
     pub jacobian: Option<String>,
-    /// Multiply the Jacobian of `--of` or the Hessian of `--hessian` by this vector in each lane, on the CPU:
+    /// Multiply the Jacobian of `--of` or the Hessian of `--hessian` by this vector in each lane:
     /// `x=1,y=2`, `A=@FILE`
     #[arg(long, value_name = "NAME=VALUE", conflicts_with = "wrt")]
     pub times: Vec<String>,

@@ -71,6 +71,10 @@ fn device_and_cpu_write_the_same_files() {
         "programs/xtea_blocks.rasm --lanes programs/xtea_blocks.csv --check",
         "programs/bessel_grid.rasm --lanes programs/bessel_grid.csv --real f32",
         "programs/bessel_grid.rasm --lanes programs/bessel_grid.csv --real q32.32 --check",
+        "programs/bessel_grid.rasm --lanes programs/bessel_grid.csv --hessian out",
+        "programs/bessel_grid.rasm --lanes programs/bessel_grid.csv --hessian out --real q32.32",
+        "programs/reprojection.rasm --lanes programs/reprojection.csv --jacobian cost --times focal=1",
+        "programs/reprojection.rasm --lanes programs/reprojection.csv --hessian cost --times focal=1",
     ];
     for batch in batches {
         let wanted = reviver(&format!("batch {batch} --device cpu --json"));

@@ -1,6 +1,8 @@
 //! Derivatives of a lane by dual numbers: Hessians, and products of Hessians and Jacobians with a direction. This
 //! module uses one workspace, and accesses no other lanes.
 
+#[cfg(feature = "gpu")]
+use reviver_isa::number::literal_bits;
 use reviver_vm::differentiate::check::{Check, check_jacobian_product, check_second_derivatives};
 use reviver_vm::differentiate::matrices::{self, Hessian, JacobianProduct, Sweep};
 use reviver_vm::differentiate::{DifferentiateError, Subject, Variable, VerificationReport};
@@ -31,6 +33,21 @@ pub(super) fn derivatives(
         ResultSource::Cell(_) => 0,
     });
     Ok((bits.collect(), found.verification_report))
+}
+
+/// Rounds the derivatives of lanes on a device to binary64, because the CPU computes derivatives with dual numbers as
+/// binary64. Only fixed-point numbers may have more digits.
+#[cfg(feature = "gpu")]
+pub(super) fn round(plan: &LanePlan, results: &mut [&mut [u64]]) {
+    let program = plan.executable.program();
+    let real = program.module().real;
+    if !plan.task.is_dual() || !real.is_exact() {
+        return;
+    }
+    let columns = plan.results.iter().zip(results).filter(|(column, _)| column.is_derivative());
+    for bits in columns.flat_map(|(_, numbers)| numbers.iter_mut()) {
+        *bits = literal_bits(real, approximate(program, *bits));
+    }
 }
 
 /// Verifies the derivatives of a lane by finite differences. `results` has the bits of each result column.

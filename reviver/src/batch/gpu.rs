@@ -11,7 +11,9 @@ use reviver_memory::ask;
 
 use super::cpu::{Cpu, CpuLanes};
 use super::device::{BlockOutcome, LaneBlock, LaneDevice, LanesDone, PreparedLanes, zeros};
-use super::gpu_passes::{DevicePass, failed, passes};
+use super::dual_lane;
+use super::gpu_pass::{DevicePass, failed};
+use super::gpu_passes::passes;
 use super::no_device::NoDevice;
 use super::plan::LanePlan;
 use super::probes::ProbeKeeper;
@@ -138,6 +140,7 @@ impl PreparedLanes for GpuLanes {
             outcome.download += ran.download;
             outcome.add_work(ran.worked);
         }
+        dual_lane::round(&self.plan, results);
         let open: Vec<usize> =
             (0..).zip(&is_open).filter(|(_, is_open)| **is_open).map(|(row, _)| row).collect();
         progress((lanes - open.len()) as u64);

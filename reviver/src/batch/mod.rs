@@ -14,7 +14,11 @@ mod given;
 #[cfg(feature = "gpu")]
 mod gpu;
 #[cfg(feature = "gpu")]
+mod gpu_pass;
+#[cfg(feature = "gpu")]
 mod gpu_passes;
+#[cfg(feature = "gpu")]
+mod gpu_series;
 mod group;
 pub mod grouping;
 mod lane;
@@ -142,8 +146,7 @@ impl Batch {
     }
 
     /// Computes, in each lane, a loss (`y`) with its first derivatives (`x'`) and second derivatives (`x'/z`) with
-    /// respect to the cells `by`. If `by` is empty, differentiates with respect to all real inputs. Devices other than
-    /// the CPU have no second derivatives.
+    /// respect to the cells `by`. If `by` is empty, differentiates with respect to all real inputs.
     ///
     /// # Errors
     /// The errors of [`Batch::run`].

@@ -16,6 +16,7 @@ use reviver_compile::op::{OpKind, Space, SsaOp, SsaValue};
 use reviver_compile::passes::range_at_uses;
 use reviver_compile::range::IntRange;
 use reviver_compile::rows::AdjointRows;
+use reviver_isa::instruction::Class;
 use reviver_vm::{Program, State};
 
 /// A cell: its space, and its address in that space.
@@ -39,10 +40,29 @@ pub(crate) struct StartCells<'s> {
     pub inputs: BTreeMap<SpacedCell, u32>,
     /// The seeds of a gradient: the address and the bits of each adjoint that may differ from 0 at the turning point.
     pub seeds: BTreeMap<u32, u64>,
+    /// The number of coefficients of each real. Coefficient k of real c has the address c·lanes + k.
+    pub lanes: u32,
+    /// The number of the input word of each real's component of the direction. All other components are 0.
+    pub direction: BTreeMap<u32, u32>,
 }
 
 impl StartCells<'_> {
+    /// Returns the content of the cell at an address of the lane's memory.
     pub fn word(&self, (space, address): SpacedCell) -> StartWord {
+        if self.lanes == 1 || space.class() == Class::Int {
+            return self.coefficient_0((space, address));
+        }
+        let (cell, order) = (address / self.lanes, address % self.lanes);
+        match (order, space) {
+            (0, _) => self.coefficient_0((space, cell)),
+            (1, Space::Reals | Space::StartReals) => {
+                self.direction.get(&cell).map_or(StartWord::Same(0), |&word| StartWord::Input(word))
+            }
+            _ => StartWord::Same(0),
+        }
+    }
+
+    fn coefficient_0(&self, (space, address): SpacedCell) -> StartWord {
         if let Some(&word) = self.inputs.get(&(space, address)) {
             return StartWord::Input(word);
         }
@@ -89,11 +109,12 @@ pub(crate) struct CellCounts {
 }
 
 impl CellCounts {
-    /// Counts the cells of a program and of its calls that aren't inlined. Each real has an adjoint in each row.
-    pub fn of(program: &Program, calls: BoundedCalls, rows: Option<AdjointRows>) -> CellCounts {
+    /// Counts the cells of a program and of its calls that aren't inlined. Each real has `lanes` coefficients, and an
+    /// adjoint in each row.
+    pub fn of(program: &Program, calls: BoundedCalls, rows: Option<AdjointRows>, lanes: u32) -> CellCounts {
         let (ints, reals) = program.flow().layout().static_cells();
         let own = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        let reals = own(reals).saturating_add(calls.reals);
+        let reals = own(reals).saturating_add(calls.reals).saturating_mul(lanes);
         CellCounts {
             ints: own(ints).saturating_add(calls.ints),
             reals,

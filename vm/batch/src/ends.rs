@@ -11,17 +11,17 @@ use reviver_vm::{Program, Travel};
 
 use crate::cells::{LaneMemory, SpacedCell, StartCells, StartWord};
 use crate::functions::results;
-use crate::lane_run::{CellHome, LaneRun};
+use crate::lane_run::{CellHome, LaneRun, LossRows};
 use crate::no_shader::NoShader;
 use crate::words::{WordRun, word_runs};
 
 /// An output word of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RequestedWord {
-    /// The content of a cell at the end of the run.
+    /// The content of a cell at the end of the run, by its address in the lane's memory.
     Cell(SpacedCell),
-    /// The content of a seeded real at the turning point.
-    Value(u32),
+    /// A coefficient of a seeded real at the turning point: the real and the order of the coefficient.
+    Value(u32, u32),
 }
 
 /// Results and checks at the end of a lane's run, in a block where the run may end.
@@ -66,19 +66,21 @@ pub(crate) enum Compared {
     Words { expected: WordRun, closeness: Closeness },
 }
 
-/// A seeded real, whose value at the turning point is a result.
+/// A result of a call function: a coefficient of a seeded real at the turning point.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SeededResult {
-    /// The rows in which the real has a seed, with the magnitude of the seed.
+    /// The rows in which the real has a seed, with the magnitude of the seed; empty for higher coefficients.
     pub rows: Vec<(usize, f64)>,
-    /// The output words that receive the real's value.
+    /// The output words that receive the coefficient.
     pub words: Vec<u32>,
 }
 
-/// Data for the losses of a gradient and its verification.
+/// Data for the losses of a call function, and for the verification of a gradient.
 #[derive(Clone, Debug)]
-pub(crate) struct LaneGradient {
-    /// The seeded reals, in the order of the function's results.
+pub(crate) struct LaneLosses {
+    /// True for a gradient, false for a run.
+    pub has_adjoints: bool,
+    /// The results in the function's order. All coefficients of a real are adjacent.
     pub results: Vec<SeededResult>,
     /// The largest magnitude of a seed in each row.
     pub largest_seeds: Vec<f64>,
@@ -166,9 +168,9 @@ impl Ends<'_> {
         Ok(lane_ends)
     }
 
-    /// Returns results and checks for each block where a gradient ends. They are the output words and, if the gradient
-    /// is verified, the input reals with their adjoints.
-    pub fn of_gradient(
+    /// Returns results and checks for each block where a call function ends. They are the output words and, for a
+    /// verified gradient, the input reals with their adjoints.
+    pub fn of_call(
         &mut self,
         lane_run: &mut LaneRun,
         requested: &[RequestedWord],
@@ -185,22 +187,24 @@ impl Ends<'_> {
         blocks.into_iter().map(arrived).collect()
     }
 
-    /// Returns the data for the losses of a gradient; `None` for a plain run.
-    pub fn gradient(&self, lane_run: &LaneRun, requested: &[RequestedWord]) -> Option<LaneGradient> {
-        lane_run.adjoints.rows?;
-        let losses = &lane_run.adjoints.losses;
-        let cells = results(losses);
-        let mut results: Vec<SeededResult> = vec![SeededResult::default(); cells.len()];
-        let number = |cell: u32| cells.binary_search(&cell).ok();
+    /// Returns the data for the losses of a call function; `None` for a run without losses.
+    pub fn losses(&self, lane_run: &LaneRun, requested: &[RequestedWord]) -> Option<LaneLosses> {
+        let LossRows { losses, rows, lanes } = &lane_run.adjoints;
+        if losses.is_empty() {
+            return None;
+        }
+        let (cells, lanes) = (results(losses), *lanes as usize);
+        let mut results: Vec<SeededResult> = vec![SeededResult::default(); cells.len() * lanes];
+        let number = |cell: u32, order: usize| Some(cells.binary_search(&cell).ok()? * lanes + order);
         for (row, seeds) in losses.iter().enumerate() {
             for &(cell, seed) in seeds {
-                let result = number(cell).and_then(|result| results.get_mut(result));
+                let result = number(cell, 0).and_then(|result| results.get_mut(result));
                 result.into_iter().for_each(|result| result.rows.push((row, self.magnitude(seed))));
             }
         }
         for (word, requested) in (0..).zip(requested) {
-            if let RequestedWord::Value(cell) = *requested {
-                let result = number(cell).and_then(|result| results.get_mut(result));
+            if let RequestedWord::Value(cell, order) = *requested {
+                let result = number(cell, order as usize).and_then(|result| results.get_mut(result));
                 result.into_iter().for_each(|result| result.words.push(word));
             }
         }
@@ -218,7 +222,8 @@ impl Ends<'_> {
         let largest_seeds = losses
             .iter()
             .map(|seeds| seeds.iter().map(|&(_, seed)| self.magnitude(seed)).fold(0.0, f64::max));
-        Some(LaneGradient {
+        Some(LaneLosses {
+            has_adjoints: rows.is_some(),
             results,
             largest_seeds: largest_seeds.collect(),
             largest: sizes.fold(0.0, f64::max),
@@ -234,7 +239,7 @@ impl Ends<'_> {
     fn lane_end(&self, lane_run: &mut LaneRun, block: u32, requested: &[RequestedWord]) -> LaneEnd {
         let outputs = requested.iter().map(|&requested| match requested {
             RequestedWord::Cell(cell) => Some(lane_run.at_end(block, cell, self.start, self.memory)),
-            RequestedWord::Value(_) => None,
+            RequestedWord::Value(..) => None,
         });
         LaneEnd { outputs: outputs.collect(), ..LaneEnd::default() }
     }
@@ -347,6 +352,7 @@ impl Ends<'_> {
         {
             let homes = self.adjoints(lane_run, block, address);
             let words: Vec<u32> = homes.iter().filter_map(|&home| memory_word(home)).collect();
+            // The adjoints of adjacent reals have adjacent words only if each real has one coefficient.
             let is_in_memory = words.len() == homes.len();
             match terms.last_mut() {
                 Some(LossTerms::Words { input, count, adjoints })
@@ -359,7 +365,8 @@ impl Ends<'_> {
                 _ if is_in_memory => terms.push(LossTerms::Words { input: word, count: 1, adjoints: words }),
                 _ if values < MOST_TERMS => {
                     values += 1;
-                    terms.push(LossTerms::Value(lane_run.at_start((space, address), self.start), homes));
+                    let cell = (space, address.saturating_mul(self.start.lanes));
+                    terms.push(LossTerms::Value(lane_run.at_start(cell, self.start), homes));
                 }
                 _ => {}
             }

@@ -1,5 +1,5 @@
-//! Builds the SSA function that lanes execute: a run from one end of the program to the other, or the call function of
-//! a gradient. This module is independent of shader text and of cell values.
+//! Builds the SSA function that lanes execute: a run from one end of the program to the other, or a call function. This
+//! module is independent of shader text and of cell values.
 
 use reviver_compile::BuildError;
 use reviver_compile::bounded::{BoundedCalls, bounded};
@@ -8,11 +8,11 @@ use reviver_compile::call::{CallFunction, CallGoal, CallNeeds, CallTask, Largest
 use reviver_compile::compiled_run::RunPlan;
 use reviver_compile::foreign::check_exits;
 use reviver_compile::function::{LiveAtExits, Specialization, SsaFunction};
-use reviver_compile::passes::{PASSES_KEEPING_BOUNDS, optimized};
+use reviver_compile::passes::{PASSES_KEEPING_BOUNDS, Pass, optimized};
 use reviver_compile::rows::{AdjointRows, RowSeeds};
 use reviver_compile::start::RunStart;
 use reviver_vm::differentiate::early_turn;
-use reviver_vm::{CheckLevel, Travel};
+use reviver_vm::{CheckLevel, Program, Travel};
 
 use crate::no_shader::NoShader;
 
@@ -30,6 +30,8 @@ pub(crate) struct LaneFunction {
     pub calls: BoundedCalls,
     /// The layout of the adjoints of a gradient.
     pub rows: Option<AdjointRows>,
+    /// The number of coefficients of each real: 1 for plain reals, more for series.
+    pub lanes: u32,
 }
 
 /// Builds the SSA function of a run from one end of a program to the other.
@@ -37,33 +39,79 @@ pub(crate) struct LaneFunction {
 /// # Errors
 /// Fails if devices can't execute the program.
 pub(crate) fn whole(start: &RunStart, travel: Travel, level: CheckLevel) -> Result<LaneFunction, NoShader> {
-    let run = sweep(start, RunPlan::whole(start.program(), travel, level), false)?;
+    let plan = RunPlan::whole(start.program(), travel, level);
+    let run = sweep(start, plan, false, PASSES_KEEPING_BOUNDS)?;
     if !start.suits(&run.function.specialization) {
         return Err(NoShader::Start);
     }
     Ok(run)
 }
 
+/// Builds the call function of a run forward on series. The final values of the seeded cells are in the order of
+/// [`results`].
+///
+/// # Errors
+/// Fails if devices can't execute the program, or if it has an operation without a recurrence for series.
+pub(crate) fn run_on_series(
+    start: &RunStart,
+    losses: &[RowSeeds],
+    lift: Lift,
+) -> Result<LaneFunction, NoShader> {
+    let program = start.program();
+    check_mode(program)?;
+    let level = CheckLevel::Checked;
+    let [plan] = lift.plans([RunPlan::whole(program, Travel::Forward, level)]);
+    let LaneFunction { function, calls, .. } = sweep(start, plan, true, lift.passes_before())?;
+    if !start.suits(&function.specialization) {
+        return Err(NoShader::Start);
+    }
+    let needs = needs(losses, calls, LargestScan::None);
+    let (goal, turn, seeded) = (CallGoal::Run, program.end(), results(losses));
+    let task = CallTask { goal, turn, level, seeded: &seeded, rows: 1, lift };
+    let function = CallFunction::of_run(program, task, function, needs).ok_or(NoShader::Series)?;
+    Ok(LaneFunction { function: function.function, calls, rows: None, lanes: lift.lanes })
+}
+
+/// Fails if the program switches or reads gradient mode, or names adjoints.
+fn check_mode(program: &Program) -> Result<(), NoShader> {
+    match program.switches_mode() || program.reads_mode() || program.names_adjoints() {
+        true => Err(NoShader::OwnMode),
+        false => Ok(()),
+    }
+}
+
+/// Returns the options of a call function that lanes execute.
+fn needs(losses: &[RowSeeds], calls: BoundedCalls, largest: LargestScan) -> CallNeeds<'_> {
+    CallNeeds {
+        largest,
+        seeds: Some(losses),
+        frames: Some([calls.ints, calls.reals]),
+        passes: PASSES_KEEPING_BOUNDS,
+    }
+}
+
 /// Builds the call function of a gradient. `losses` has the seeds of each row: addresses of reals, with the bits of the
 /// seeds. The values at the turning point are in the order of [`results`].
 ///
 /// # Errors
-/// Fails if devices can't execute the program, or if the losses can't share a reverse sweep.
+/// Fails if devices can't execute the program, if the losses can't share a reverse sweep, or if the gradient can't be
+/// lifted.
 pub(crate) fn gradient(
     start: &RunStart,
     losses: &[RowSeeds],
     level: CheckLevel,
+    lift: Lift,
 ) -> Result<LaneFunction, NoShader> {
     let program = start.program();
-    if program.switches_mode() || program.reads_mode() || program.names_adjoints() {
-        return Err(NoShader::OwnMode);
-    }
+    check_mode(program)?;
+    let level = if lift.is_some() { CheckLevel::Checked } else { level };
     let seeded = results(losses);
     let cells: Vec<usize> = seeded.iter().map(|&cell| cell as usize).collect();
     let turn = early_turn(program, &cells).and_then(|stops| stops.only());
     let turn = turn.map_or(program.end(), |node| node.position);
-    let [primal, reverse] = RunPlan::gradient(program, turn, level);
-    let [primal, reverse] = [sweep(start, primal, true)?, sweep(start, reverse, true)?];
+    let [primal, reverse] = lift.plans(RunPlan::gradient(program, turn, level));
+    let passes = lift.passes_before();
+    let [primal, reverse] = [sweep(start, primal, true, passes)?, sweep(start, reverse, true, passes)?];
     let has_adjoints = start.state().adjoints.as_ref().is_some_and(|all| all.all().any(|&bits| bits != 0));
     if !start.suits(&primal.function.specialization) || has_adjoints {
         return Err(NoShader::Start);
@@ -71,17 +119,13 @@ pub(crate) fn gradient(
     let calls = primal.calls.max(reverse.calls);
     let largest =
         if primal.function.specialization.is_watched { LargestScan::All } else { LargestScan::None };
-    let needs = CallNeeds {
-        largest,
-        seeds: Some(losses),
-        frames: Some([calls.ints, calls.reals]),
-        passes: PASSES_KEEPING_BOUNDS,
-    };
+    let needs = needs(losses, calls, largest);
     let rows = u32::try_from(losses.len()).map_err(|_| NoShader::Limits)?;
-    let task = CallTask { goal: CallGoal::Gradient, turn, level, seeded: &seeded, rows, lift: Lift::NONE };
+    let task = CallTask { goal: CallGoal::Gradient, turn, level, seeded: &seeded, rows, lift };
     let function = CallFunction::join(program, task, [primal.function, reverse.function], needs);
-    let CallFunction { function, rows, .. } = function.ok_or(NoShader::RowsPart)?;
-    Ok(LaneFunction { function, calls, rows: Some(rows) })
+    let reason = if lift.is_some() { NoShader::Series } else { NoShader::RowsPart };
+    let CallFunction { function, rows, .. } = function.ok_or(reason)?;
+    Ok(LaneFunction { function, calls, rows: Some(rows), lanes: lift.lanes })
 }
 
 /// Returns the seeded cells of all rows without repetitions, in the order of the results of a gradient.
@@ -92,19 +136,19 @@ pub(crate) fn results(losses: &[RowSeeds]) -> Vec<u32> {
     found
 }
 
-/// Builds the SSA function of a run, or of one sweep of a gradient. `has_adjoints` is true for both sweeps of a
-/// gradient, so that the same number of calls may be open in both sweeps.
-fn sweep(start: &RunStart, plan: RunPlan, has_adjoints: bool) -> Result<LaneFunction, NoShader> {
+/// Builds the SSA function of a run, or of one sweep of a call function. `is_wide` is true if a frame holds more than
+/// one word for each real: an adjoint, or further coefficients.
+fn sweep(start: &RunStart, plan: RunPlan, is_wide: bool, passes: &[Pass]) -> Result<LaneFunction, NoShader> {
     let program = start.program();
     let specialization = plan.specialization(program);
     // If a lane hasn't finished, the caller executes the lane again. So a lane's memory is read only after a return.
     let specialization = Specialization { live_at_exits: LiveAtExits::AllOnReturn, ..specialization };
     let function = build(program.module(), program.flow(), specialization)?;
     let limits = (WORDS_OF_CALLS, LEAST_CALLS);
-    let calls = BoundedCalls::of(program, start.state(), function.demands, limits, has_adjoints);
+    let calls = BoundedCalls::of(program, start.state(), function.demands, limits, is_wide);
     let calls = calls.ok_or(NoShader::Limits)?;
     let function = bounded(function, calls);
     check_exits(program, &function, plan.to)
         .map_err(|foreign| foreign.map_or(BuildError::Code.into(), NoShader::foreign))?;
-    Ok(LaneFunction { function: optimized(function, PASSES_KEEPING_BOUNDS), calls, rows: None })
+    Ok(LaneFunction { function: optimized(function, passes), calls, rows: None, lanes: 1 })
 }

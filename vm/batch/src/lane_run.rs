@@ -22,13 +22,16 @@ pub(crate) enum CellHome {
     Memory(u32),
 }
 
-/// The losses of a gradient. Each loss has a row of the Jacobian, and each real has an adjoint in each row.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The losses of a call function. In a gradient, each loss has a row of the Jacobian, and each real has an adjoint in
+/// each row.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LossRows {
     /// The seeds of each row: addresses of reals, with the bits of their adjoints at the turning point.
     pub losses: Vec<RowSeeds>,
-    /// The layout of the adjoints of all rows; `None` for a plain run.
+    /// The layout of the adjoints of all rows; `None` for a run.
     pub rows: Option<AdjointRows>,
+    /// The number of coefficients of each real.
+    pub lanes: u32,
 }
 
 impl LossRows {
@@ -36,9 +39,9 @@ impl LossRows {
         self.losses.len() as u32
     }
 
-    /// Returns the address of a real's adjoint in row `row`.
+    /// Returns the address of coefficient 0 of a real's adjoint in row `row`. The higher coefficients follow.
     pub fn adjoint(&self, row: u32, real: u32) -> u32 {
-        self.rows.map_or(real, |rows| rows.adjoint(row, real))
+        self.rows.map_or(real, |rows| rows.adjoint(row, real)).saturating_mul(self.lanes)
     }
 }
 

@@ -2,10 +2,13 @@
 //! inputs and their outputs. This module is independent of devices.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
+use reviver_compile::call::Lift;
 use reviver_compile::op::Space;
 use reviver_compile::rows::RowSeeds;
 use reviver_compile::start::RunStart;
+use reviver_isa::instruction::Class;
 use reviver_vm::differentiate::SeededCell;
 use reviver_vm::{CheckLevel, Program, Travel};
 
@@ -39,6 +42,58 @@ pub enum LaneRunKind {
         /// required, and all seeded cells must be final at the same position.
         losses: Vec<Vec<SeededCell>>,
     },
+    /// The gradient of one loss on dual numbers, which are values with their derivatives along a direction. Coefficient
+    /// 1 of an adjoint is a component of the product of the loss's Hessian with the direction.
+    GradientAlong {
+        /// The seeded cells of the loss.
+        loss: Vec<SeededCell>,
+        /// The reals with a component of the direction. The components are input words after those of the inputs.
+        direction: Vec<usize>,
+    },
+    /// A run to the end of the program on truncated Taylor series along a direction.
+    ValuesAlong {
+        /// The reals whose final coefficients may be requested, as seeded cells. The seeds are ignored.
+        reals: Vec<SeededCell>,
+        /// The reals with a component of the direction. The components are input words after those of the inputs.
+        direction: Vec<usize>,
+        /// The highest order of the coefficients.
+        order: u32,
+        /// True if a lane fails where it compares two reals that are equal, but have different higher coefficients.
+        rejects_ties: bool,
+    },
+}
+
+impl LaneRunKind {
+    /// Returns the losses; empty for a run without losses.
+    fn losses(&self) -> &[Vec<SeededCell>] {
+        match self {
+            LaneRunKind::Whole(_) => &[],
+            LaneRunKind::Gradient { losses } => losses,
+            LaneRunKind::GradientAlong { loss: seeds, .. }
+            | LaneRunKind::ValuesAlong { reals: seeds, .. } => std::slice::from_ref(seeds),
+        }
+    }
+
+    /// Returns the reals with a component of the direction.
+    fn direction(&self) -> &[usize] {
+        match self {
+            LaneRunKind::Whole(_) | LaneRunKind::Gradient { .. } => &[],
+            LaneRunKind::GradientAlong { direction, .. } | LaneRunKind::ValuesAlong { direction, .. } => {
+                direction
+            }
+        }
+    }
+
+    /// Returns the kind of numbers on which lanes compute. `moved` has the reals with a component of the direction.
+    fn lift<'m>(&self, moved: &'m [Range<u32>]) -> Lift<'m> {
+        match *self {
+            LaneRunKind::Whole(_) | LaneRunKind::Gradient { .. } => Lift::NONE,
+            LaneRunKind::GradientAlong { .. } => Lift { lanes: 2, rejects_ties: false, moved },
+            LaneRunKind::ValuesAlong { order, rejects_ties, .. } => {
+                Lift { lanes: order.saturating_add(1), rejects_ties, moved }
+            }
+        }
+    }
 }
 
 /// A number that is requested of each lane.
@@ -48,17 +103,21 @@ pub enum RequestedNumber {
     Cell(ShaderCell),
     /// The adjoint of a real with respect to one loss.
     Adjoint {
-        /// The index of the loss among [`LaneRunKind::Gradient::losses`] (row of the Jacobian).
+        /// The index of the loss (row of the Jacobian).
         row: usize,
         /// The address of the real.
         real: usize,
+        /// The order of the coefficient; 0 for plain numbers.
+        order: u32,
     },
     /// The value of a seeded cell at the turning point.
     Value {
-        /// The index of the loss among [`LaneRunKind::Gradient::losses`].
+        /// The index of the loss.
         row: usize,
         /// The index of the cell among the seeded cells of the loss.
         seeded: usize,
+        /// The order of the coefficient; 0 for plain numbers.
+        order: u32,
     },
 }
 
@@ -69,7 +128,8 @@ pub struct LanesRequest {
     pub run_kind: LaneRunKind,
     /// The check level. Unchecked lanes may omit checks that only detect mistakes in a program.
     pub level: CheckLevel,
-    /// The input cells, integers or reals. A lane's input words are their values, in this order.
+    /// The input cells, integers or reals. A lane's input words are their values, in this order, and then the components
+    /// of the direction.
     pub inputs: Vec<ShaderCell>,
     /// The output numbers. A lane's output words are these numbers, in this order.
     pub outputs: Vec<RequestedNumber>,
@@ -88,17 +148,20 @@ pub(crate) fn lane_shader(
     request: &LanesRequest,
 ) -> Result<EmittedShader, NoShader> {
     let losses = losses(program, request)?;
-    let LaneFunction { mut function, calls, rows } = match &request.run_kind {
+    let (inputs, direction) = (inputs(program, request)?, direction(program, request)?);
+    let moved: Vec<Range<u32>> = direction.keys().map(|&real| real..real + 1).collect();
+    let lift = request.run_kind.lift(&moved);
+    let LaneFunction { mut function, calls, rows, lanes } = match &request.run_kind {
         LaneRunKind::Whole(travel) => functions::whole(start, *travel, request.level)?,
-        LaneRunKind::Gradient { .. } => functions::gradient(start, &losses, request.level)?,
+        LaneRunKind::Gradient { .. } | LaneRunKind::GradientAlong { .. } => {
+            functions::gradient(start, &losses, request.level, lift)?
+        }
+        LaneRunKind::ValuesAlong { .. } => functions::run_on_series(start, &losses, lift)?,
     };
-    let counts = CellCounts::of(program, calls, rows);
-    let losses = LossRows { losses, rows };
-    let cells = StartCells {
-        state: start.state(),
-        inputs: inputs(program, request)?,
-        seeds: rows.map(|rows| rows.seeded(&losses.losses).collect()).unwrap_or_default(),
-    };
+    let counts = CellCounts::of(program, calls, rows, lanes);
+    let losses = LossRows { losses, rows, lanes };
+    let seeds = rows.map(|rows| rows.seeded(&losses.losses).collect()).unwrap_or_default();
+    let cells = StartCells { state: start.state(), inputs, seeds, lanes, direction };
     let requested = request.outputs.iter().map(|&number| requested_word(program, number, &losses));
     let requested = requested.collect::<Result<Vec<RequestedWord>, NoShader>>()?;
     read_start(&mut function, counts);
@@ -112,32 +175,34 @@ pub(crate) fn lane_shader(
     let tables = StartTables::of(&function, &cells, counts, &mut constants);
     let mut lane_run = LaneRun::of(function, losses, &cells, &memory);
     let mut ends = Ends { program, start: &cells, memory: &memory, constants: &mut constants };
-    let gradient = ends.gradient(&lane_run, &requested);
+    let losses = ends.losses(&lane_run, &requested);
     let lane_ends = match &request.run_kind {
         LaneRunKind::Whole(travel) => ends.of_run(&mut lane_run, &requested, *travel)?,
-        LaneRunKind::Gradient { .. } => {
-            ends.of_gradient(&mut lane_run, &requested, request.level.is_checked())
-        }
+        LaneRunKind::Gradient { .. } => ends.of_call(&mut lane_run, &requested, request.level.is_checked()),
+        LaneRunKind::GradientAlong { .. } => ends.of_call(&mut lane_run, &requested, true),
+        LaneRunKind::ValuesAlong { .. } => ends.of_call(&mut lane_run, &requested, false),
     };
     let text = LaneText {
         first,
         tables,
         constants,
-        inputs: request.inputs.len() as u32,
+        inputs: (request.inputs.len() + request.run_kind.direction().len()) as u32,
         outputs: request.outputs.len() as u32,
         reports_steps: request.reports_steps,
         lane_ends: lane_ends.into_iter().collect(),
-        gradient,
+        losses,
         lane_run,
         memory,
     };
     text.written()
 }
 
-/// Returns the seeds of a gradient, for each row: addresses of reals, with the bits of their adjoints at the turning
-/// point.
+/// Returns the seeds of each loss: addresses of reals, with the bits of their adjoints at the turning point.
 fn losses(program: &Program, request: &LanesRequest) -> Result<Vec<RowSeeds>, NoShader> {
-    let LaneRunKind::Gradient { losses } = &request.run_kind else { return Ok(Vec::new()) };
+    let losses = request.run_kind.losses();
+    if matches!(request.run_kind, LaneRunKind::Whole(_)) {
+        return Ok(Vec::new());
+    }
     if losses.is_empty() || losses.iter().any(Vec::is_empty) {
         return Err(NoShader::NoLoss);
     }
@@ -157,15 +222,25 @@ fn requested_word(
 ) -> Result<RequestedWord, NoShader> {
     let row_of = |row: usize| u32::try_from(row).ok().filter(|&row| row < losses.count());
     match number {
-        RequestedNumber::Cell(cell) => Ok(RequestedWord::Cell(known(program, cell)?)),
-        RequestedNumber::Adjoint { row, real } => {
+        RequestedNumber::Cell(cell) => {
+            let (space, address) = known(program, cell)?;
+            let lanes = if space.class() == Class::Real { losses.lanes } else { 1 };
+            Ok(RequestedWord::Cell((space, address.saturating_mul(lanes))))
+        }
+        RequestedNumber::Adjoint { order, .. } | RequestedNumber::Value { order, .. }
+            if order >= losses.lanes =>
+        {
+            Err(NoShader::NoOrder { order })
+        }
+        RequestedNumber::Adjoint { row, real, order } => {
             let (_, address) = known(program, ShaderCell { space: Space::Reals, address: real })?;
             let row = row_of(row).ok_or(NoShader::NoRow { row })?;
-            Ok(RequestedWord::Cell((Space::Adjoints, losses.adjoint(row, address))))
+            let adjoint = losses.adjoint(row, address).saturating_add(order);
+            Ok(RequestedWord::Cell((Space::Adjoints, adjoint)))
         }
-        RequestedNumber::Value { row, seeded } => {
+        RequestedNumber::Value { row, seeded, order } => {
             let cell = losses.losses.get(row).and_then(|loss| loss.get(seeded));
-            cell.map(|&(cell, _)| RequestedWord::Value(cell)).ok_or(NoShader::NoRow { row })
+            cell.map(|&(cell, _)| RequestedWord::Value(cell, order)).ok_or(NoShader::NoRow { row })
         }
     }
 }
@@ -182,6 +257,19 @@ fn inputs(program: &Program, request: &LanesRequest) -> Result<BTreeMap<SpacedCe
         }
     }
     Ok(inputs)
+}
+
+/// Maps each real with a component of the direction to the number of the component's input word. Fails if such a real
+/// isn't a cell of a global, or is listed twice.
+fn direction(program: &Program, request: &LanesRequest) -> Result<BTreeMap<u32, u32>, NoShader> {
+    let mut direction = BTreeMap::new();
+    for (word, &address) in (request.inputs.len() as u32..).zip(request.run_kind.direction()) {
+        let cell = known(program, ShaderCell { space: Space::Reals, address })?;
+        if direction.insert(cell.1, word).is_some() || !is_global(program, cell) {
+            return Err(NoShader::NoCell { address });
+        }
+    }
+    Ok(direction)
 }
 
 /// Returns a cell's space and address; fails if the program has no such cell.

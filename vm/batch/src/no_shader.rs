@@ -28,14 +28,20 @@ pub enum NoShader {
     RowsPart,
     #[error("the request names no loss")]
     NoLoss,
-    #[error("devices don't compute with dual numbers, which a Hessian or a product with a direction needs")]
-    DualNumbers,
+    /// A call on dual numbers or Taylor series has an operation that compiled code can't lift, or would be too long.
+    #[error(
+        "an operation of the program has no derivative on devices, or the derivative would need too much code; Hessians and products with a direction compute on dual numbers"
+    )]
+    Series,
     /// A requested input or output cell doesn't exist, or an input isn't a cell of a global.
     #[error("no cell has the address {address}, or the cell at this address can't be an input of a lane")]
     NoCell { address: usize },
     /// A requested derivative or value belongs to a loss that wasn't requested.
     #[error("the request has no loss {row}, or this loss doesn't have the requested seeded cell")]
     NoRow { row: usize },
+    /// A requested coefficient has a higher order than the lanes compute.
+    #[error("lanes don't compute coefficients of order {order}")]
+    NoOrder { order: u32 },
     /// Lanes can't begin with the given state, because the state isn't at the beginning of the run, or because a
     /// variable of main isn't 0.
     #[error(
@@ -78,12 +84,13 @@ impl NoShader {
             NoShader::TooLarge { .. } => {
                 "use smaller arrays, or run lanes on the CPU; arrays need memory if they are indexed or belong to a recursive procedure"
             }
-            NoShader::OwnMode | NoShader::Steps | NoShader::DualNumbers => "run lanes on the CPU",
+            NoShader::OwnMode | NoShader::Steps | NoShader::Series => "run lanes on the CPU",
             NoShader::RowsPart => "differentiate the losses one by one",
             NoShader::NoLoss => "name a real of the program as the loss",
             NoShader::NoRow { .. } => {
                 "use the index of a requested loss, and of one of its seeded cells; indices start at 0"
             }
+            NoShader::NoOrder { .. } => "request a lower order",
             NoShader::NoCell { .. } => "name a cell of the program",
             NoShader::Start => {
                 "pass the state at the program's start (at its end, if the lanes run backward), with all variables of main 0"

@@ -429,7 +429,7 @@ pub fn hessian_products(
 }
 
 /// Returns a vector of length 1 whose components have no pattern, so that terms don't cancel by chance.
-fn patternless(count: usize) -> impl Iterator<Item = f64> {
+pub fn patternless(count: usize) -> impl Iterator<Item = f64> {
     let golden = (5f64.sqrt() - 1.0) / 2.0;
     let component = move |n: usize| 0.5 + (n as f64 * golden).fract();
     let length = (1..=count).map(|n| component(n).powi(2)).sum::<f64>().sqrt();

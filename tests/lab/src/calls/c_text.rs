@@ -75,7 +75,7 @@ impl ReadyCalls for CTextReady<'_> {
             CallKind::Forward => CAsked::Forward,
             CallKind::Backward => CAsked::Backward,
             CallKind::Gradient if self.has_loss => CAsked::Gradient,
-            CallKind::Gradient | CallKind::Jacobian => return None,
+            _ => return None,
         };
         // Functions in C have no step limit. So the interpreter runs first, to find the calls that end.
         let ends = interpreted(self.subject, kind, lanes)?;
@@ -107,8 +107,8 @@ impl CTextReady<'_> {
             Class::Real => answer.reals[cell.address],
         };
         let (words, steps) = match kind {
-            CallKind::Gradient | CallKind::Jacobian => (answer.adjoints, None),
-            CallKind::Forward | CallKind::Backward => {
+            kind if kind.is_derivative() => (answer.adjoints, None),
+            _ => {
                 let words = self.subject.found(kind).iter().map(word).collect();
                 (words, Some(answer.steps.unsigned_abs()))
             }

@@ -1,6 +1,9 @@
 //! Reference engine for calls: runs by an interpreted machine, and gradients by `reviver_vm::differentiate`.
 
-use reviver_vm::differentiate::{DifferentiateError, Origin, Subject, gradient};
+use reviver_vm::differentiate::matrices::{hessian, jacobian_product};
+use reviver_vm::differentiate::{
+    DifferentiateError, Origin, SeededCell, Subject, Variable, VerificationReport, gradient,
+};
 use reviver_vm::explain::{Explanation, explain};
 use reviver_vm::{Machine, Stop, Travel};
 
@@ -38,11 +41,10 @@ pub fn interpreted(subject: &CallSubject, kind: CallKind, lanes: &[LaneWords]) -
         CallKind::Forward | CallKind::Backward => {
             Some(lanes.iter().map(|lane| ran(subject, kind, lane)).collect())
         }
-        CallKind::Gradient | CallKind::Jacobian => {
-            let losses = subject.losses_of(kind);
+        _ => {
             let is_refused = subject.program.switches_mode() || subject.program.reads_mode();
-            let differentiated = || lanes.iter().map(|lane| differentiated(subject, losses, lane)).collect();
-            (!losses.is_empty() && !is_refused).then(differentiated)
+            let differentiated = || lanes.iter().map(|lane| differentiated(subject, kind, lane)).collect();
+            (!subject.losses_of(kind).is_empty() && !is_refused).then(differentiated)
         }
     }
 }
@@ -86,28 +88,69 @@ fn ran(subject: &CallSubject, kind: CallKind, lane: &[u64]) -> CallOutcome {
     })
 }
 
-fn differentiated(subject: &CallSubject, losses: &[CallCell], lane: &[u64]) -> CallOutcome {
-    let start = subject.start(CallKind::Gradient, lane);
-    let gradient_subject = Subject::new(subject.program.clone(), start, false, MOST_STEPS);
-    let gradient_subject = gradient_subject.expect("a program that can be differentiated");
-    let (mut values, mut derivatives, mut is_noted) = (Vec::new(), Vec::new(), false);
+fn differentiated(subject: &CallSubject, kind: CallKind, lane: &[u64]) -> CallOutcome {
+    let start = subject.start(kind, lane);
+    let of = Subject::new(subject.program.clone(), start, false, MOST_STEPS);
+    let of = of.expect("a program that can be differentiated");
+    let losses = variables(&of, subject.losses_of(kind).iter());
+    let found = match kind {
+        CallKind::Hessian => second_derivatives(subject, &of, &losses),
+        CallKind::Tangents => tangents(subject, &of, &losses),
+        _ => first_derivatives(subject, &of, &losses),
+    };
+    match found {
+        Ok((words, is_noted)) => {
+            CallOutcome::Done(CallResult { words, steps: None, is_noted: Some(is_noted) })
+        }
+        Err(DifferentiateError::Trap { backward, explanation }) => seen(&explanation, backward),
+        Err(DifferentiateError::StepLimit { .. }) => CallOutcome::StepLimit,
+        Err(_) => CallOutcome::NoDerivative,
+    }
+}
+
+/// Returns the variables of real cells.
+fn variables<'c>(of: &Subject, cells: impl Iterator<Item = &'c CallCell>) -> Vec<Variable> {
+    let all = (0..of.program.module().globals.len()).filter_map(|n| of.variables(n).ok());
+    let all: Vec<Variable> = all.flatten().collect();
+    let variable = |cell: &CallCell| {
+        all.iter().find(|variable| variable.origin == Origin::Cell(cell.address)).expect("a real").clone()
+    };
+    cells.map(variable).collect()
+}
+
+/// Results of derivatives: the bits of the numbers in the order of a batch's columns, and true if there is a remark.
+type Derivatives = Result<(LaneWords, bool), DifferentiateError>;
+
+fn has_remark(report: &VerificationReport) -> bool {
+    report.recomputed.is_some() || !report.reports.is_empty()
+}
+
+fn first_derivatives(subject: &CallSubject, of: &Subject, losses: &[Variable]) -> Derivatives {
+    let (mut values, mut derivatives) = (Vec::new(), Vec::new());
+    let mut is_noted = false;
     for loss in losses {
-        let variables =
-            (0..subject.program.module().globals.len()).filter_map(|n| gradient_subject.variables(n).ok());
-        let variable = variables.flatten().find(|variable| variable.origin == Origin::Cell(loss.address));
-        let found = match gradient(&gradient_subject, &variable.expect("a loss that is a real")) {
-            Ok(found) => found,
-            Err(DifferentiateError::Trap { backward, explanation }) => return seen(&explanation, backward),
-            Err(DifferentiateError::StepLimit { .. }) => return CallOutcome::StepLimit,
-            Err(_) => return CallOutcome::NoDerivative,
-        };
+        let found = gradient(of, loss)?;
         values.extend(found.values);
         derivatives.extend(subject.real_inputs().map(|cell| found.adjoints.cells[cell.address]));
-        is_noted |=
-            found.verification_report.recomputed.is_some() || !found.verification_report.reports.is_empty();
+        is_noted |= has_remark(&found.verification_report);
     }
-    let words = [values, derivatives].concat();
-    CallOutcome::Done(CallResult { words, steps: None, is_noted: Some(is_noted) })
+    Ok(([values, derivatives].concat(), is_noted))
+}
+
+fn second_derivatives(subject: &CallSubject, of: &Subject, losses: &[Variable]) -> Derivatives {
+    let seeds: Vec<SeededCell> =
+        losses.iter().map(|loss| of.seeds_of(loss)).collect::<Result<Vec<_>, _>>()?.concat();
+    let found = hessian(of, &seeds, &variables(of, subject.real_inputs()))?;
+    let numbers = found.gradient.iter().chain(found.products.iter().flatten());
+    let words = found.values.iter().copied().chain(numbers.map(|&number| of.number(number)));
+    Ok((words.collect(), has_remark(&found.verification_report)))
+}
+
+fn tangents(subject: &CallSubject, of: &Subject, losses: &[Variable]) -> Derivatives {
+    let inputs = variables(of, subject.real_inputs());
+    let found = jacobian_product(of, losses, &inputs, &subject.direction())?;
+    let words = found.values.iter().copied().chain(found.product.iter().map(|&number| of.number(number)));
+    Ok((words.collect(), has_remark(&found.verification_report)))
 }
 
 fn seen(explanation: &Explanation, is_backward: bool) -> CallOutcome {

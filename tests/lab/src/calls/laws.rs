@@ -90,7 +90,15 @@ fn asked(ready: &dyn ReadyCalls, kind: CallKind, lanes: &[LaneWords]) -> Result<
 /// Law: each call has the interpreter's outcome: the bits of results, or the code and place of a trap.
 fn as_interpreted(case: &CallCase) -> Result<Compared, String> {
     let mut compared = Compared::default();
-    for kind in [CallKind::Forward, CallKind::Backward, CallKind::Gradient, CallKind::Jacobian] {
+    let kinds = [
+        CallKind::Forward,
+        CallKind::Backward,
+        CallKind::Gradient,
+        CallKind::Jacobian,
+        CallKind::Hessian,
+        CallKind::Tangents,
+    ];
+    for kind in kinds {
         let lanes = lanes_for(case, kind);
         let Some(answers) = asked(case.ready, kind, &lanes)? else { continue };
         let Some(expected) = interpreted(case.subject, kind, &lanes) else {

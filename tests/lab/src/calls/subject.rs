@@ -31,6 +31,17 @@ pub enum CallKind {
     Gradient,
     /// Computes all losses, and the derivative of each loss with respect to each real input.
     Jacobian,
+    /// Computes the first loss, its gradient, and its second derivatives with respect to all pairs of real inputs.
+    Hessian,
+    /// Computes all losses, and their derivatives along [`CallSubject::direction`].
+    Tangents,
+}
+
+impl CallKind {
+    /// Returns true if a call of this kind computes derivatives.
+    pub fn is_derivative(self) -> bool {
+        !matches!(self, CallKind::Forward | CallKind::Backward)
+    }
 }
 
 /// Inputs or results of one lane: the bits of each cell, in the order of the cells.
@@ -104,7 +115,7 @@ impl CallSubject {
     /// Returns the losses that a call of this kind differentiates.
     pub fn losses_of(&self, kind: CallKind) -> &[CallCell] {
         match kind {
-            CallKind::Gradient => &self.losses[..self.losses.len().min(1)],
+            CallKind::Gradient | CallKind::Hessian => &self.losses[..self.losses.len().min(1)],
             _ => &self.losses,
         }
     }
@@ -112,6 +123,11 @@ impl CallSubject {
     /// Returns the real inputs, with respect to which derivatives are computed.
     pub fn real_inputs(&self) -> impl Iterator<Item = &CallCell> {
         self.inputs.iter().filter(|cell| cell.class == Class::Real)
+    }
+
+    /// Returns the direction of tangents: a component for each real input. Every third component is 0.
+    pub fn direction(&self) -> Vec<f64> {
+        (0..self.real_inputs().count()).map(|n| [1.0, -0.5, 0.0][n % 3]).collect()
     }
 
     /// Returns the start state of a call with the inputs of one lane.

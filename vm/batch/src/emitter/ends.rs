@@ -33,17 +33,17 @@ impl Writer<'_> {
         self.end_lane("true", "OVER");
         self.line("return;");
         self.close();
-        if let Some(gradient) = self.text.gradient.as_ref().filter(|_| self.text.is_watched()) {
-            let largest = self.near(gradient.largest, true);
+        if let Some(losses) = self.text.losses.as_ref().filter(|_| self.text.is_watched()) {
+            let largest = self.near(losses.largest, true);
             self.line(format!("largest = {largest};"));
         }
     }
 
     /// Emits the output of a loss. The shader reads the loss at the turning point.
     pub(super) fn store_result(&mut self, op: &SsaOp, operands: &[&str]) {
-        let (Some(gradient), &[_, loss]) = (&self.text.gradient, operands) else { return };
-        let result = literal(&self.text.lane_run.function, op)
-            .and_then(|result| gradient.results.get(result as usize));
+        let (Some(losses), &[_, loss]) = (&self.text.losses, operands) else { return };
+        let result =
+            literal(&self.text.lane_run.function, op).and_then(|result| losses.results.get(result as usize));
         let Some(SeededResult { rows, words }) = result else { return self.line("failed = true;") };
         let bits = self.to_word(Some(Class::Real), loss);
         words.iter().for_each(|word| self.line(format!("set_output({word}u, {bits});")));
@@ -64,8 +64,8 @@ impl Writer<'_> {
     /// primal sweep. Also emits the computation of `most`, the largest difference that rounding explains. `most`
     /// depends on the largest magnitude of all reals so far, including the inputs.
     pub(super) fn arrived(&mut self) {
-        let Some(gradient) = self.text.gradient.as_ref().filter(|_| self.text.is_watched()) else { return };
-        for &(first, count) in &gradient.inputs {
+        let Some(losses) = self.text.losses.as_ref().filter(|_| self.text.is_watched()) else { return };
+        for &(first, count) in &losses.inputs {
             self.through((WordSource::Input(first), count), &[], |writer, source, _| {
                 let input = writer.of_word(Some(Class::Real), source);
                 writer.line(format!("largest = larger(largest, {input});"));
@@ -142,18 +142,15 @@ impl Writer<'_> {
         if self.text.is_watched() {
             self.check_losses(lane_end);
         }
-        let is_over = match self.text.gradient {
-            Some(_) => {
-                // If the reverse sweep has another number of steps than the primal sweep, the sweeps have diverged.
-                if self.text.is_verified() {
-                    self.fail("!(clock == 0li)", None);
-                }
-                "false"
+        let is_over = if self.text.has_adjoints() {
+            // If the reverse sweep has another number of steps than the primal sweep, the sweeps have diverged.
+            if self.text.is_verified() {
+                self.fail("!(clock == 0li)", None);
             }
-            None => {
-                self.report_steps();
-                "bitcast<u64>(clock) > most_steps"
-            }
+            "false"
+        } else {
+            self.report_steps();
+            "bitcast<u64>(clock) > most_steps"
         };
         self.end_lane(is_over, "ARRIVED");
         self.line("return;");
@@ -192,7 +189,7 @@ impl Writer<'_> {
     }
 
     fn check_loss(&mut self, lane_end: &LaneEnd, row: usize, [of_loss, of_freed, part]: &[String; 3]) {
-        let seed = self.text.gradient.as_ref().and_then(|gradient| gradient.largest_seeds.get(row));
+        let seed = self.text.losses.as_ref().and_then(|losses| losses.largest_seeds.get(row));
         let few = self.weighted("few", seed.copied().unwrap_or(1.0));
         let is_zero = format!("(max(error{row}, loss{row}) <= {few})");
         self.fail(&format!("!(error{row} <= {part} * loss{row}) & !{is_zero}"), None);

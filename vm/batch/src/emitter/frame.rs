@@ -113,7 +113,7 @@ impl Writer<'_> {
         let lane_ends = self.text.lane_ends.values().map(|lane_end| sum(&mut lane_end.runs())).max();
         // Each input word is read once for the largest number, and once for the size of each loss.
         let times = 1 + u32::try_from(self.text.rows().len()).unwrap_or(u32::MAX - 1);
-        let inputs = self.text.gradient.as_ref().map_or(0, |_| (self.text.inputs / 16).saturating_mul(times));
+        let inputs = self.text.losses.as_ref().map_or(0, |_| (self.text.inputs / 16).saturating_mul(times));
         [first, lane_ends.unwrap_or(0), outputs, inputs].into_iter().fold(1, u32::saturating_add)
     }
 

@@ -19,7 +19,7 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
 
 use crate::cells::LaneMemory;
-use crate::ends::{LaneEnd, LaneGradient};
+use crate::ends::{LaneEnd, LaneLosses};
 use crate::graph::BlockGraph;
 use crate::irreducible_loops::ReducibleGraph;
 use crate::lane_run::LaneRun;
@@ -48,8 +48,8 @@ pub(crate) struct LaneText {
     pub reports_steps: bool,
     /// Results and checks, by the block where the lane's run ends.
     pub lane_ends: BTreeMap<u32, LaneEnd>,
-    /// Data for the losses of a gradient; `None` for a plain run.
-    pub gradient: Option<LaneGradient>,
+    /// Data for the losses of a call function; `None` for a run without losses.
+    pub losses: Option<LaneLosses>,
     /// Sources of the start values that loads at computed addresses read.
     pub tables: StartTables,
 }
@@ -273,10 +273,15 @@ fn control_words(
 impl LaneText {
     /// Returns true if the lane has a gradient whose reverse sweep is verified, and its reals are floats.
     fn is_watched(&self) -> bool {
-        self.gradient.is_some() && self.lane_run.function.specialization.is_watched
+        self.has_adjoints() && self.lane_run.function.specialization.is_watched
     }
 
-    /// Returns the row numbers of a gradient, from 0; empty for a plain run.
+    /// Returns true if the lane has a gradient.
+    fn has_adjoints(&self) -> bool {
+        self.losses.as_ref().is_some_and(|losses| losses.has_adjoints)
+    }
+
+    /// Returns the row numbers of the losses, from 0; empty for a run without losses.
     fn rows(&self) -> std::ops::Range<usize> {
         0..self.lane_run.adjoints.losses.len()
     }
@@ -290,7 +295,7 @@ impl LaneText {
 
     /// Returns true if the lane has a gradient whose reverse sweep is verified, for any number system.
     fn is_verified(&self) -> bool {
-        self.gradient.is_some() && self.lane_run.function.specialization.level.is_checked()
+        self.has_adjoints() && self.lane_run.function.specialization.level.is_checked()
     }
 }
 

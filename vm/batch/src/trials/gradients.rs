@@ -286,10 +286,10 @@ fn losses_that_were_not_requested_are_refused() {
         };
         lane_shader(&program, &start(&program, Travel::Forward), &request).map(|_| ()).unwrap_err()
     };
-    let value = |row, seeded| RequestedNumber::Value { row, seeded };
+    let value = |row, seeded| RequestedNumber::Value { row, seeded, order: 0 };
     assert_eq!(refused(vec![loss.clone()], value(1, 0)), NoShader::NoRow { row: 1 });
     assert_eq!(refused(vec![loss.clone()], value(0, 1)), NoShader::NoRow { row: 0 });
-    let adjoint = RequestedNumber::Adjoint { row: 1, real: loss[0].cell };
+    let adjoint = RequestedNumber::Adjoint { row: 1, real: loss[0].cell, order: 0 };
     assert_eq!(refused(vec![loss], adjoint), NoShader::NoRow { row: 1 });
     assert_eq!(refused(vec![Vec::new()], value(0, 0)), NoShader::NoLoss);
 }

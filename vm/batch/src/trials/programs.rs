@@ -97,8 +97,9 @@ pub fn seeded(
     let inputs = cells(program, |role| program.takes(role, Travel::Forward));
     let reals = || inputs.iter().filter(|cell| cell.space == Space::Reals);
     let outputs = losses.iter().enumerate().flat_map(|(row, seeds)| {
-        let adjoints = reals().map(move |cell| RequestedNumber::Adjoint { row, real: cell.address });
-        adjoints.chain((0..seeds.len()).map(move |seeded| RequestedNumber::Value { row, seeded }))
+        let adjoints =
+            reals().map(move |cell| RequestedNumber::Adjoint { row, real: cell.address, order: 0 });
+        adjoints.chain((0..seeds.len()).map(move |seeded| RequestedNumber::Value { row, seeded, order: 0 }))
     });
     let outputs = outputs.collect();
     let request = LanesRequest {

@@ -45,7 +45,7 @@ use crate::function::{
 };
 use crate::lift::{LiftFacts, lifted, silence_tests};
 use crate::op::{Input, SsaValue};
-use crate::passes::{PASSES, PASSES_KEEPING_BOUNDS, Pass, optimized};
+use crate::passes::{PASSES_KEEPING_BOUNDS, Pass, optimized};
 use crate::rows::{AdjointRows, with_rows};
 
 /// Upper bound on the steps that a reverse sweep may have in addition to the steps of the primal sweep. For example,
@@ -244,28 +244,37 @@ impl CallFunction {
         function.completed((program, program.begin()), &memory, (task.lift, &tests), needs.passes)
     }
 
-    /// Builds the call function of a run forward to the end of the program. The results are the final values of the
-    /// seeded cells. Returns `None` if the run needs a machine.
+    /// Builds the call function of a run forward to the end of the program. Returns `None` if the run needs a machine.
     fn run(program: &Program, task: CallTask) -> Option<CallFunction> {
         let [plan] = task.lift.plans([RunPlan::whole(program, Travel::Forward, task.level)]);
-        let passes = task.lift.passes_before();
-        let run = sweep(program, &plan, passes)?;
+        let run = sweep(program, &plan, task.lift.passes_before())?;
+        CallFunction::of_run(program, task, run, CallNeeds::default())
+    }
+
+    /// Completes the call function of a run from its only sweep, which goes forward to the end of the program. The
+    /// results are the final values of the seeded cells. Returns `None` if the run can't be lifted.
+    pub fn of_run(
+        program: &Program,
+        task: CallTask,
+        run: SsaFunction,
+        needs: CallNeeds,
+    ) -> Option<CallFunction> {
         let rows = AdjointRows { count: 1, stride: 0 };
-        let memory = MemoryCells::of(&[&run], program, (rows, None));
+        let memory = MemoryCells::of(&[&run], program, (rows, needs.frames));
         let specialization = specialization(&run.specialization);
         let (exits, demands, first_steps) = (run.exits.clone(), run.demands, run.first_steps);
         let (zeros, sweeps) = (run.specialization.zeros, vec![SweepCalls::of(&run)]);
         let place = Place { program, zeros, memory: &memory, rows };
-        let mut builder = CallBuilder::new(run, place, (task.seeded, None));
+        let mut builder = CallBuilder::new(run, place, (task.seeded, needs.seeds));
         builder.keeps_discards = task.lift.is_some();
-        builder.primal(plan.to);
+        builder.primal(program.end());
         let last = builder.end_run();
         let (mut function, end) = builder.finish(last);
         (function.specialization, function.exits, function.demands, function.first_steps) =
             (specialization, exits, demands, first_steps);
         let function =
             CallFunction { function, end, working: Vec::new(), adjoints: Vec::new(), rows, sweeps };
-        function.completed((program, plan.to), &memory, (task.lift, &BTreeSet::new()), &PASSES)
+        function.completed((program, program.end()), &memory, (task.lift, &BTreeSet::new()), needs.passes)
     }
 
     /// Adds the exit at the position `to`, lifts and optimizes the function, and describes its memory.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use reviver::batch::device::BlockOutcome;
-use reviver::batch::plan::LaneTask;
+use reviver::batch::plan::{LaneDirection, LaneTask};
 use reviver::batch::prepared::PreparedBatch;
 use reviver::{
     Batch, BatchOptions, CompileOptions, Device, EngineChoice, Error, Executable, LaneInputs, RealCells,
@@ -17,6 +17,8 @@ use reviver_lab::calls::{CallAnswers, CallEngine, CallOutcome, CallResult, Ready
 /// Maximum number of instructions in a program for shaders, except in campaigns. The compiler of a software device
 /// takes many seconds for longer programs.
 const MOST_INSTRUCTIONS: usize = 100;
+/// The maximum for shaders on dual numbers, which are longer.
+const MOST_INSTRUCTIONS_ON_SERIES: usize = 40;
 
 /// Part of the library that an engine tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,8 +93,17 @@ struct LibraryReady<'s> {
 
 impl ReadyCalls for LibraryReady<'_> {
     fn call(&self, kind: CallKind, lanes: &[LaneWords]) -> Option<CallAnswers> {
-        let is_derivative = matches!(kind, CallKind::Gradient | CallKind::Jacobian);
-        if self.part == LibraryPart::Groups && !is_derivative {
+        let has_groups = matches!(kind, CallKind::Gradient | CallKind::Jacobian);
+        if self.part == LibraryPart::Groups && !has_groups {
+            return None;
+        }
+        let is_long = self.subject.program.module().code.len() > MOST_INSTRUCTIONS_ON_SERIES;
+        let is_on_series = matches!(kind, CallKind::Hessian | CallKind::Tangents);
+        if self.part == LibraryPart::Shaders
+            && is_on_series
+            && is_long
+            && std::env::var_os("REVIVER_CAMPAIGN").is_none()
+        {
             return None;
         }
         let prepared = self.prepared(kind)?;
@@ -121,6 +132,18 @@ impl ReadyCalls for LibraryReady<'_> {
 }
 
 impl LibraryReady<'_> {
+    /// Returns the direction of tangents.
+    fn direction(&self) -> LaneDirection {
+        let inputs: Vec<RealCells> = self
+            .subject
+            .real_inputs()
+            .map(|cell| self.executable.reals(&cell.name).expect("a real"))
+            .collect();
+        let components = self.subject.direction();
+        let parts: Vec<(RealCells, &[f64])> = inputs.into_iter().zip(components.chunks(1)).collect();
+        LaneDirection::new(&self.executable, &parts).expect("a direction")
+    }
+
     fn prepared(&self, kind: CallKind) -> Option<Rc<PreparedBatch>> {
         self.prepared.borrow_mut().entry(kind).or_insert_with(|| self.prepare(kind)).clone()
     }
@@ -131,7 +154,7 @@ impl LibraryReady<'_> {
             CallKind::Backward => LaneTask::Back,
             // A gradient would also be summed over all lanes, which may overflow. A Jacobian with one loss isn't
             // summed.
-            CallKind::Gradient | CallKind::Jacobian => {
+            _ => {
                 let losses = self.subject.losses_of(kind);
                 let module = &self.subject.program;
                 if losses.is_empty() || module.switches_mode() || module.reads_mode() {
@@ -139,9 +162,20 @@ impl LibraryReady<'_> {
                 }
                 let of: Vec<RealCells> =
                     losses.iter().map(|loss| self.executable.reals(&loss.name).expect("a real")).collect();
-                LaneTask::Jacobian { of, by: Vec::new() }
+                match kind {
+                    CallKind::Hessian => {
+                        let loss = self.executable.loss(&losses[0].name).expect("a loss");
+                        LaneTask::Hessian { loss, by: Vec::new() }
+                    }
+                    CallKind::Tangents => LaneTask::JacobianProduct { of, along: self.direction() },
+                    _ => LaneTask::Jacobian { of, by: Vec::new() },
+                }
             }
         };
+        // A batch has no direction without components.
+        if kind == CallKind::Tangents && self.subject.real_inputs().next().is_none() {
+            return None;
+        }
         let columns: Vec<&str> = self.subject.given(kind).iter().map(|cell| cell.name.as_str()).collect();
         match self.batch.prepare(task, &columns, &LaneInputs::default()) {
             Ok(prepared) => Some(Rc::new(prepared)),
