@@ -74,7 +74,12 @@ pub const ALL: &[Engine] = &[
 pub const REFERENCE: Engine = ALL[0];
 
 impl Engine {
-    /// Returns the cases that tests run on this engine: every `every`-th.
+    /// Returns true if tests run the case with this number on this engine: every `every`-th.
+    pub fn takes(self, case: usize) -> bool {
+        case.is_multiple_of(self.every)
+    }
+
+    /// Returns the cases that tests run on this engine.
     pub fn share<T>(self, all: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
         all.into_iter().step_by(self.every)
     }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use reviver_isa::{Function, Update};
-use reviver_oracle::{Agreement, Case, Ending, Inputs};
+use reviver_oracle::{Agreement, Case, Ending, ExpectedCase, Inputs};
 
 use crate::engine::{Engine, REFERENCE};
 use crate::specimens::{self, Specimen};
@@ -41,14 +41,24 @@ fn is_unknown(row: impl Fn(&Specimen) -> bool) -> bool {
 /// # Errors
 /// A sentence about the disagreement, or the reason why the text can't be run.
 pub fn compared(engine: Engine, text: &str) -> Result<Agreement, String> {
+    compared_on(&[engine], text).swap_remove(0)
+}
+
+/// Does the same as [`compared`] on several engines. The oracle runs once for all of them.
+#[must_use]
+pub fn compared_on(engines: &[Engine], text: &str) -> Vec<Result<Agreement, String>> {
     let lists = text.lines().filter_map(|line| line.strip_prefix(TAPE));
     let tape: Vec<String> = lists.flat_map(|list| list.split(',')).map(|e| e.trim().to_owned()).collect();
-    let case = |gradient| {
-        let inputs = Inputs { values: &[], tape: &tape, gradient };
-        Case { runner: engine.prepare, ..Case::of(text).with(inputs) }.compare()
+    let [plain, differentiated] = [false, true]
+        .map(|gradient| Case::of(text).with(Inputs { values: &[], tape: &tape, gradient }).expected());
+    let compare = |engine: &Engine| {
+        let on = |case: &Result<ExpectedCase, String>| {
+            case.as_ref().map_err(String::clone)?.compare(engine.prepare)
+        };
+        on(&differentiated).map_err(|difference| format!("in gradient mode, {difference}"))?;
+        on(&plain)
     };
-    case(true).map_err(|difference| format!("in gradient mode, {difference}"))?;
-    case(false)
+    engines.iter().map(compare).collect()
 }
 
 /// Returns true if the oracle supports the rows of a line.

@@ -13,7 +13,7 @@ use reviver_vm::values::Value;
 use reviver_vm::{Cause, Machine, Program, Runner, State, Stop, Travel};
 
 use crate::outcome::{Bits, Outcome, Snapshot, Trap};
-use crate::run::{Inputs, Oracle, seed};
+use crate::run::{Inputs, Oracle, RoundTrip, seed};
 use crate::walk::Direction;
 use crate::{Settings, tree};
 
@@ -32,8 +32,17 @@ pub struct Case<'a> {
     pub settings: Settings,
     pub inputs: Inputs<'a>,
     pub fuel: u64,
-    /// Function that returns the engine for the machine's steps; `None` selects the machine's own interpreter.
-    pub runner: fn(&Arc<Program>) -> Option<Arc<dyn Runner>>,
+}
+
+/// Function that returns the engine for the machine's steps; `None` selects the machine's own interpreter.
+pub type PrepareRunner = fn(&Arc<Program>) -> Option<Arc<dyn Runner>>;
+
+/// Case with its outcomes on the oracle, with which several engines are compared.
+pub struct ExpectedCase<'a> {
+    case: Case<'a>,
+    program: Arc<Program>,
+    /// Round trips from the start and from the end, or the reason why the oracle doesn't support the program.
+    trips: Result<[RoundTrip; 2], String>,
 }
 
 /// Outcome of a run on which machine and oracle agree.
@@ -66,7 +75,7 @@ impl<'a> Case<'a> {
     pub fn of(text: &'a str) -> Case<'a> {
         static NO_FILES: std::sync::LazyLock<FilesInMemory> = std::sync::LazyLock::new(FilesInMemory::new);
         let (settings, inputs) = (Settings::default(), Inputs::default());
-        Case { name: "case.rasm", text, files: &*NO_FILES, settings, inputs, fuel: FUEL, runner: |_| None }
+        Case { name: "case.rasm", text, files: &*NO_FILES, settings, inputs, fuel: FUEL }
     }
 
     /// Returns the case with other inputs.
@@ -75,42 +84,34 @@ impl<'a> Case<'a> {
         Case { inputs, ..self }
     }
 
-    /// Runs the program on the machine and on the oracle, and compares the outcomes.
+    /// Runs the program on the oracle.
     ///
     /// # Errors
-    /// A sentence about the disagreement, or the reason why the text can't be run.
-    pub fn compare(&self) -> Result<Agreement, String> {
+    /// The reason why the text can't be run, or why the inputs don't fit it.
+    pub fn expected(self) -> Result<ExpectedCase<'a>, String> {
         let program = self.assemble()?;
         let body = tree::read(self.name, self.text, self.files)?;
-        let oracle = match Oracle::new(&body, self.settings) {
-            Ok(oracle) => oracle,
-            Err(reason) => return Ok(Agreement::skipped(&reason)),
+        let trips = match Oracle::new(&body, self.settings) {
+            Ok(oracle) => Ok([
+                oracle.trip(Direction::Forward, &self.inputs, self.fuel)?,
+                oracle.trip(Direction::Backward, &self.inputs, self.fuel)?,
+            ]),
+            Err(reason) => Err(reason),
         };
-        let runner = (self.runner)(&program);
-        let moved = |mut machine: Machine| {
-            runner.iter().for_each(|runner| machine.run_by(Arc::clone(runner)));
-            machine
-        };
-        let at_begin = Machine::at_begin(Arc::clone(&program)).map_err(|error| error.to_string())?;
-        let at_end = Machine::at_end(program).map_err(|error| error.to_string())?;
-        Ok(Agreement {
-            forward: self.round(&oracle, moved(at_begin), Travel::Forward)?,
-            backward: self.round(&oracle, moved(at_end), Travel::Backward)?,
-        })
+        Ok(ExpectedCase { case: self, program, trips })
     }
 
-    fn round(&self, oracle: &Oracle, mut machine: Machine, travel: Travel) -> Result<Round, String> {
+    fn round(&self, mut machine: Machine, travel: Travel, trip: &RoundTrip) -> Result<Round, String> {
         let program = Arc::clone(machine.program());
         self.give(&program, machine.state_mut(), travel)?;
         let start = snapshot(&program, machine.state());
-        let (direction, names) = match travel {
-            Travel::Forward => (Direction::Forward, ["forward", "and back"]),
-            Travel::Backward => (Direction::Backward, ["backward from the end", "and forward again"]),
+        let names = match travel {
+            Travel::Forward => ["forward", "and back"],
+            Travel::Backward => ["backward from the end", "and forward again"],
         };
-        let trip = oracle.trip(direction, &self.inputs, self.fuel)?;
         let there = self.leg(&mut machine, travel, &trip.there, names[0])?;
-        let Some(wanted) = trip.back else { return Ok(Round { there, back: None }) };
-        let back = self.leg(&mut machine, travel.reversed(), &wanted, names[1])?;
+        let Some(wanted) = &trip.back else { return Ok(Round { there, back: None }) };
+        let back = self.leg(&mut machine, travel.reversed(), wanted, names[1])?;
         let state = machine.state();
         if back == Ending::Finished && is_exact(program.module()) && state.counters.drops == 0 {
             same(&start, &snapshot(&program, state))
@@ -181,6 +182,30 @@ impl<'a> Case<'a> {
             }
             _ => Err(format!("{leg}: the oracle {}, the machine {}", short(wanted), short(&found))),
         }
+    }
+}
+
+impl ExpectedCase<'_> {
+    /// Runs the program on the machine with an engine, and compares the outcomes with those of the oracle.
+    ///
+    /// # Errors
+    /// A sentence about the disagreement.
+    pub fn compare(&self, runner: PrepareRunner) -> Result<Agreement, String> {
+        let [forward, backward] = match &self.trips {
+            Ok(trips) => trips,
+            Err(reason) => return Ok(Agreement::skipped(reason)),
+        };
+        let runner = runner(&self.program);
+        let moved = |mut machine: Machine| {
+            runner.iter().for_each(|runner| machine.run_by(Arc::clone(runner)));
+            machine
+        };
+        let at_begin = Machine::at_begin(Arc::clone(&self.program)).map_err(|error| error.to_string())?;
+        let at_end = Machine::at_end(Arc::clone(&self.program)).map_err(|error| error.to_string())?;
+        Ok(Agreement {
+            forward: self.case.round(moved(at_begin), Travel::Forward, forward)?,
+            backward: self.case.round(moved(at_end), Travel::Backward, backward)?,
+        })
     }
 }
 

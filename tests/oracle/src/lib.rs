@@ -43,7 +43,7 @@ mod walk;
 
 use reviver_isa::module::{RealSystem, Word};
 
-pub use compare::{Agreement, Case, Ending, Round};
+pub use compare::{Agreement, Case, Ending, ExpectedCase, Round};
 pub use outcome::{Outcome, Snapshot, Trap};
 pub use run::{Inputs, Oracle};
 pub use walk::Direction;

@@ -15,12 +15,12 @@ use reviver_isa::{Function, Update};
 use reviver_lab::campaign::seeds;
 use reviver_lab::engine::{ALL, Engine, REFERENCE};
 use reviver_lab::generate::{Profile, program};
-use reviver_lab::known::{UNKNOWN, compared, known};
+use reviver_lab::known::{UNKNOWN, compared, compared_on, known};
 use reviver_lab::shrink::shrink;
 use reviver_lab::specimens;
 use reviver_lab::subject::Subject;
 use reviver_lab::tree::in_tree;
-use reviver_oracle::{Agreement, Case, Ending, Inputs, Settings, Trap};
+use reviver_oracle::{Agreement, Case, Ending, ExpectedCase, Inputs, Settings, Trap};
 
 /// Maximum number of statements that the oracle executes in a small case.
 const FUEL: u64 = 500_000;
@@ -87,27 +87,27 @@ impl Run {
         Some(format!("{}: `{}` on {}: {reason}", self.path.display(), self.line, engine.name))
     }
 
-    /// Compares machine and oracle with gradient mode off and on. Returns the agreement for the mode that the header
-    /// line requests.
-    fn compare(&self, engine: Engine) -> Result<Agreement, String> {
-        let other = self.compare_in(engine, !self.gradient);
-        let own = self.compare_in(engine, self.gradient)?;
-        other.map(|_| own).map_err(|reason| format!("gradient mode on: {}: {reason}", !self.gradient))
-    }
-
-    fn compare_in(&self, engine: Engine, gradient: bool) -> Result<Agreement, String> {
+    /// Compares machines on some engines with the oracle, with gradient mode off and on. Returns the agreement of each
+    /// engine for the mode that the header line requests. The oracle runs once for all engines.
+    fn compare(&self, engines: &[Engine]) -> Vec<Result<Agreement, String>> {
         let text = std::fs::read_to_string(&self.path).unwrap();
-        let inputs = Inputs { values: &self.values, tape: &self.tape, gradient };
-        let case = Case {
-            name: &self.path.display().to_string(),
-            text: &text,
-            files: &Disk,
-            settings: self.settings,
-            inputs,
-            fuel: self.fuel,
-            runner: engine.prepare,
+        let name = self.path.display().to_string();
+        let expected = |gradient| {
+            let inputs = Inputs { values: &self.values, tape: &self.tape, gradient };
+            let (settings, fuel) = (self.settings, self.fuel);
+            Case { name: &name, text: &text, files: &Disk, settings, inputs, fuel }.expected()
         };
-        case.compare()
+        let (own, other) = (expected(self.gradient), expected(!self.gradient));
+        let compare = |engine: &Engine| {
+            let on = |case: &Result<ExpectedCase, String>| {
+                case.as_ref().map_err(String::clone)?.compare(engine.prepare)
+            };
+            let agreement = on(&own)?;
+            let other =
+                on(&other).map_err(|reason| format!("gradient mode on: {}: {reason}", !self.gradient));
+            other.map(|_| agreement)
+        };
+        engines.iter().map(compare).collect()
     }
 }
 
@@ -174,18 +174,20 @@ fn texts(folder: &str) -> Vec<PathBuf> {
 /// Compares machine and oracle on the random programs of the campaign's seeds. `risk` is the risk of their profile in
 /// percent, see [`Profile`].
 fn on_random_programs(risk: u32) {
-    for &engine in ALL {
-        let (mut tally, seeds) = (Tally::default(), engine.share(seeds(RANDOM)));
-        let mut tried = 0;
-        for seed in seeds {
-            let (text, left_out) = known(&program(seed, &Profile { risk, ..Profile::of_seed(seed) }));
+    let mut tallies: Vec<(Tally, u64)> = ALL.iter().map(|_| Default::default()).collect();
+    for (n, seed) in seeds(RANDOM).enumerate() {
+        let (text, left_out) = known(&program(seed, &Profile { risk, ..Profile::of_seed(seed) }));
+        let engines: Vec<Engine> = ALL.iter().copied().filter(|engine| engine.takes(n)).collect();
+        let tallies = ALL.iter().zip(&mut tallies).filter(|(engine, _)| engine.takes(n));
+        for ((&engine, (tally, tried)), agreement) in tallies.zip(compared_on(&engines, &text)) {
             tally.left_out += left_out;
-            let agreement = compared(engine, &text);
             tally.count(
                 &agreement.unwrap_or_else(|reason| panic!("{}", report(engine, seed, &text, &reason))),
             );
-            tried += 1;
+            *tried += 1;
         }
+    }
+    for (engine, (tally, tried)) in ALL.iter().zip(&tallies) {
         tally.demand(&format!("random programs on {}", engine.name), tried * 2 / 3);
     }
 }
@@ -212,15 +214,19 @@ fn on_random_programs_that_trap() {
 #[test]
 fn on_programs() {
     let mut failures = Vec::new();
-    for &engine in ALL {
-        let (mut tally, all) = (Tally::default(), texts("programs"));
-        let runs: Vec<Run> = engine.share(all.iter().flat_map(|path| runs(path, FUEL_OF_PROGRAMS))).collect();
-        for run in &runs {
-            let outcome = run.compare(engine);
+    let mut tallies: BTreeMap<&str, (Tally, u64)> = BTreeMap::new();
+    let runs = texts("programs").into_iter().flat_map(|path| runs(&path, FUEL_OF_PROGRAMS));
+    for (n, run) in runs.enumerate() {
+        let engines: Vec<Engine> = ALL.iter().copied().filter(|engine| engine.takes(n)).collect();
+        for (&engine, outcome) in engines.iter().zip(run.compare(&engines)) {
             failures.extend(run.complaint(engine, &outcome));
+            let (tally, runs) = tallies.entry(engine.name).or_default();
             outcome.iter().for_each(|agreement| tally.count(agreement));
+            *runs += 1;
         }
-        tally.demand(&format!("runs of programs on {}", engine.name), runs.len() as u64 * 2 / 3);
+    }
+    for (name, (tally, runs)) in &tallies {
+        tally.demand(&format!("runs of programs on {name}"), runs * 2 / 3);
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
@@ -228,11 +234,9 @@ fn on_programs() {
 #[test]
 fn on_small_cases() {
     let mut failures = Vec::new();
-    for (&engine, path) in
-        ALL.iter().flat_map(|e| texts("tests/cases/oracle").into_iter().map(move |p| (e, p)))
-    {
-        for run in runs(&path, FUEL) {
-            let outcome = run.compare(engine).and_then(|agreement| run.expect(&agreement));
+    for run in texts("tests/cases/oracle").iter().flat_map(|path| runs(path, FUEL)) {
+        for (&engine, agreement) in ALL.iter().zip(run.compare(ALL)) {
+            let outcome = agreement.and_then(|agreement| run.expect(&agreement));
             failures.extend(run.complaint(engine, &outcome));
         }
     }
@@ -242,16 +246,17 @@ fn on_small_cases() {
 /// Compares machine and oracle on the smallest programs of each row. Prints the rows that the oracle doesn't support.
 #[test]
 fn on_every_row() {
-    for &engine in ALL {
-        let mut tally = Tally::default();
-        for specimen in &specimens::all() {
-            for text in &specimen.texts {
-                let agreement = compared(engine, text);
+    let mut tallies: Vec<Tally> = ALL.iter().map(|_| Tally::default()).collect();
+    for specimen in &specimens::all() {
+        for text in &specimen.texts {
+            for ((engine, tally), agreement) in ALL.iter().zip(&mut tallies).zip(compared_on(ALL, text)) {
                 tally.count(&agreement.unwrap_or_else(|reason| {
                     panic!("{} on {}: {reason}\n{text}", specimen.row, engine.name)
                 }));
             }
         }
+    }
+    for (engine, tally) in ALL.iter().zip(&tallies) {
         tally.demand(&format!("smallest programs on {}", engine.name), 200);
     }
 }
@@ -267,7 +272,7 @@ fn small_cases_cover_the_language() {
         let module = assemble("case.rasm", text.into_bytes(), &FilesInMemory::new()).module.unwrap();
         rows.0.extend(module.code.iter().map(|instruction| instruction.update));
         rows.1.extend(module.code.iter().map(|instruction| instruction.function));
-        for agreement in runs(&path, FUEL).iter().map(|run| run.compare(REFERENCE)).filter_map(Result::ok) {
+        for agreement in runs(&path, FUEL).iter().flat_map(|run| run.compare(&[REFERENCE])).flatten() {
             endings.insert(("forward", name(&agreement.forward.there)));
             endings.insert(("backward", name(&agreement.backward.there)));
             endings.extend(agreement.forward.back.iter().map(|end| ("backward", name(end))));
