@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use reviver::Error;
 use reviver_isa::module::{Global, Shape};
 use reviver_vm::state::TapeEntry;
 use reviver_vm::values::{Value, ValueError};
@@ -50,7 +51,7 @@ fn give_all(
     for assignment in assignments {
         let (name, values) = assignment?;
         let Some((global, declared)) = program.global(&name) else {
-            return Err(unknown(program, option, &name));
+            return Err(Failure::refused(option, &Error::unknown(program, &name)));
         };
         if given.contains(&global) {
             return Err(Failure::usage(format_args!("`{name}` is set twice")));
@@ -133,16 +134,6 @@ fn values(value: &str) -> GivenValues {
     match value.trim().strip_prefix('@') {
         Some(file) => GivenValues::File(PathBuf::from(file)),
         None => GivenValues::Inline(vec![value.trim().to_owned()]),
-    }
-}
-
-fn unknown(program: &Program, option: &str, name: &str) -> Failure {
-    let names: Vec<&str> = program.module().globals.iter().map(|g| g.name.as_str()).collect();
-    let failure = Failure::usage(format_args!("{option}: the program has no cell `{name}`"));
-    match reviver_assembler::suggest::nearest(name, names.iter().copied()) {
-        Some(near) => failure.help(format_args!("did you mean `{near}`?")),
-        None if names.is_empty() => failure,
-        None => failure.help(format_args!("the program's cells are {}", names.join(", "))),
     }
 }
 

@@ -1,10 +1,11 @@
 //! Objective of `grad`: a loss, or a seeded sum of results. Computes nothing.
 
+use reviver::Selection;
 use reviver_isa::module::Shape;
 use reviver_vm::differentiate::{DifferentiateError, SeededCell, Subject};
 
 use crate::failure::{Failure, Fallible};
-use crate::subject::{self, Selection};
+use crate::subject;
 use crate::vectors::SelectedNumbers;
 
 /// Loss, or seeded sum.

@@ -4,26 +4,13 @@
 use std::fmt::Display;
 use std::path::Path;
 
-use reviver_assembler::suggest::nearest;
-use reviver_isa::instruction::Class;
-use reviver_isa::module::{Global, Module, Role, Shape};
-use reviver_memory::{OutOfMemory, ask};
+use reviver::selection::{Selection, check_cells};
 use reviver_vm::differentiate::{DifferentiateError, Subject, Variable};
 use reviver_vm::{Cause, Program, Travel};
 
 use crate::cli::{Start, StrategyOptions};
 use crate::failure::{Exit, Failure, Fallible};
-use crate::output::json_values::json_shape;
 use crate::{ended, engine, given, interrupt, output, read, start};
-
-/// Cells selected by a name: a whole global, or one of its cells.
-#[derive(Clone, Debug)]
-pub struct Selection {
-    pub name: String,
-    pub shape: Shape,
-    /// The selected cells in row-major order.
-    pub variables: Vec<Variable>,
-}
 
 /// Returns the program at its start, as subject of differentiation. `others` are further files that the command reads;
 /// only one of the command's files can be standard input.
@@ -57,68 +44,40 @@ pub fn by_strategy(
 
 /// Returns the single cell that an option names.
 pub fn one(subject: &Subject, option: &str, name: &str) -> Fallible<Variable> {
-    let found = selection(subject, option, name.trim())?;
-    match &found.variables[..] {
-        [variable] => Ok(variable.clone()),
-        [] => {
-            let failure = Failure::usage(format_args!("{option}: `{name}` has no values at the start"));
-            Err(failure.help("name a cell, or set the values of the stack with `--set`"))
-        }
-        many @ [first, ..] => {
-            let failure = Failure::usage(format_args!("{option}: `{name}` has {} cells", many.len()));
-            Err(failure.help(format_args!("name one of them, such as `{}`", subject.name(first))))
-        }
-    }
+    Selection::one(subject, name).map_err(|error| Failure::refused(option, &error))
 }
 
 /// Returns the cell of `--of`.
 pub fn loss(subject: &Subject, name: &str) -> Fallible<Variable> {
-    refuse_stack(&subject.program, "--of", name)?;
-    one(subject, "--of", name)
-}
-
-/// Refuses a stack. A derivative identifies cells by their names at the start of the run, and a value on a stack can
-/// have another name at the end of the run.
-pub fn refuse_stack(program: &Program, option: &str, name: &str) -> Fallible {
-    let base = name.split('[').next().unwrap_or_default().trim();
-    match program.global(base) {
-        Some((_, global)) if global.shape == Shape::Stack => {
-            let failure = Failure::usage(format_args!(
-                "{option}: `{base}` is a stack, and only a cell can be a result"
-            ));
-            Err(failure.help("add the pushed values to a cell, and name this cell"))
-        }
-        _ => Ok(()),
-    }
+    Selection::loss(subject, name).map_err(|error| Failure::refused("--of", &error))
 }
 
 /// Returns the real inputs, or the real cells that `--wrt` names.
 pub fn inputs(subject: &Subject, names: &[String]) -> Fallible<Vec<Selection>> {
-    selections(subject, "--wrt", names, "input", |global| global.role.is_given())
+    let found =
+        if names.is_empty() { Selection::inputs(subject) } else { Selection::list(subject, parts(names)) };
+    found.map_err(|error| Failure::refused("--wrt", &error))
 }
 
 /// Returns the real results that are cells, or the real cells that `--of` names.
 pub fn outputs(subject: &Subject, names: &[String]) -> Fallible<Vec<Selection>> {
-    for name in names.iter().flat_map(|argument| given::parts(argument)) {
-        refuse_stack(&subject.program, "--of", name)?;
-    }
-    let is_result =
-        |global: &Global| matches!(global.role, Role::Out | Role::InOut) && global.shape != Shape::Stack;
-    selections(subject, "--of", names, "result", is_result)
+    let found = match names {
+        [] => Selection::outputs(subject),
+        names => parts(names)
+            .try_for_each(|name| check_cells(subject, name))
+            .and_then(|()| Selection::list(subject, parts(names))),
+    };
+    found.map_err(|error| Failure::refused("--of", &error))
+}
+
+/// Returns the names in the arguments of an option.
+fn parts(names: &[String]) -> impl Iterator<Item = &str> {
+    names.iter().flat_map(|argument| given::parts(argument))
 }
 
 /// Returns all variables of some selections, in order.
 pub fn variables(selections: &[Selection]) -> Fallible<Vec<Variable>> {
-    let count = selections.iter().map(|selection| selection.variables.len()).sum();
-    let mut variables = ask::list(count).map_err(|_| no_memory())?;
-    variables.extend(selections.iter().flat_map(|selection| selection.variables.iter().cloned()));
-    Ok(variables)
-}
-
-/// Failure for a list of cells that doesn't fit into memory.
-fn no_memory() -> Failure {
-    Failure::new(Exit::Trap, format_args!("{OutOfMemory} for a list of the cells that are differentiated"))
-        .help("name fewer cells with `--wrt` and `--of`")
+    Selection::variables(selections).map_err(|error| Failure::refused("the derivatives", &error))
 }
 
 /// Refuses an empty list of outputs or inputs.
@@ -127,117 +86,6 @@ pub fn check_any<'v>(what: &str, variables: impl IntoIterator<Item = &'v Variabl
         return Err(Failure::usage(format_args!("the program has no real {what}s")));
     }
     Ok(())
-}
-
-fn selections(
-    subject: &Subject,
-    option: &str,
-    names: &[String],
-    what: &str,
-    default: impl Fn(&Global) -> bool,
-) -> Fallible<Vec<Selection>> {
-    if names.is_empty() {
-        return whole(subject, default);
-    }
-    let names = names.iter().flat_map(|argument| given::parts(argument));
-    let selections =
-        names.map(|name| selection(subject, option, name.trim())).collect::<Fallible<Vec<_>>>()?;
-    if let Some(variable) = named_twice(&selections) {
-        let name = subject.name(variable);
-        return Err(Failure::usage(format_args!("{option}: the {what} `{name}` is named twice")));
-    }
-    Ok(selections)
-}
-
-/// Returns the first cell that occurs in more than one selection. The cells of a selection are adjacent in memory.
-pub fn named_twice(selections: &[Selection]) -> Option<&Variable> {
-    let mut sorted: Vec<&[Variable]> = selections.iter().map(|selection| &selection.variables[..]).collect();
-    sorted.sort_by_key(|variables| variables.first().map(|variable| variable.origin));
-    let mut end = None;
-    sorted.into_iter().find_map(|variables| {
-        let (first, last) = (variables.first()?, variables.last()?);
-        let is_twice = end.is_some_and(|end| first.origin <= end);
-        end = end.max(Some(last.origin));
-        is_twice.then_some(first)
-    })
-}
-
-/// Returns all real globals that satisfy a condition, as selections.
-fn whole(subject: &Subject, wanted: impl Fn(&Global) -> bool) -> Fallible<Vec<Selection>> {
-    let globals = subject.program.module().globals.iter().enumerate();
-    let wanted = globals.filter(|(_, global)| global.class == Class::Real && wanted(global));
-    wanted
-        .map(|(n, global)| {
-            let variables = subject.variables(n).map_err(|_| no_memory())?;
-            let shape = json_shape(global.shape, variables.len());
-            Ok(Selection { name: global.name.clone(), shape, variables })
-        })
-        .collect()
-}
-
-/// Returns the cells of a name: `x`, `A`, `A[3]`, `M[1,2]`.
-pub fn selection(subject: &Subject, option: &str, name: &str) -> Fallible<Selection> {
-    let program = &subject.program;
-    let compact: String = name.chars().filter(|c| !c.is_whitespace()).collect();
-    let base = compact.split('[').next().unwrap_or_default();
-    let Some((n, global)) = program.global(base) else { return Err(unknown(program, option, base)) };
-    let variables = subject.variables(n).map_err(|error| match error {
-        DifferentiateError::NoMemory(_) => no_memory(),
-        error => with_reals(program, Failure::usage(format_args!("{option}: {error}"))),
-    })?;
-    if compact == base {
-        let shape = json_shape(global.shape, variables.len());
-        return Ok(Selection { name: compact, shape, variables });
-    }
-    let count = variables.len();
-    let element = variables.into_iter().find(|variable| subject.name(variable) == compact);
-    let Some(element) = element else {
-        let failure = Failure::usage(format_args!("{option}: there is no cell `{name}`"));
-        if global.shape == Shape::Stack {
-            return Err(failure.help(format_args!(
-                "{} given on the stack `{base}`; indices start at 0, at the bottom",
-                if count == 1 { "1 value is".to_owned() } else { format!("{count} values are") }
-            )));
-        }
-        let shape = declared_shape(global.shape);
-        return Err(failure.help(format_args!("`{base}` is declared as `{base}{shape}`; indices start at 0")));
-    };
-    Ok(Selection { name: compact, shape: Shape::Scalar, variables: vec![element] })
-}
-
-/// Adds a list of the program's reals to a failure, as advice.
-fn with_reals(program: &Program, failure: Failure) -> Failure {
-    let reals = program.module().globals.iter().filter(|global| global.class == Class::Real);
-    let names: Vec<&str> = reals.map(|global| global.name.as_str()).collect();
-    if names.is_empty() {
-        failure
-    } else {
-        failure.help(format_args!("the program's reals are {}", names.join(", ")))
-    }
-}
-
-fn declared_shape(shape: Shape) -> String {
-    match shape {
-        Shape::Scalar => String::new(),
-        Shape::Vector(length) => format!("[{length}]"),
-        Shape::Matrix(rows, columns) => format!("[{rows}, {columns}]"),
-        Shape::Stack => "[]".to_owned(),
-    }
-}
-
-fn unknown(program: &Program, option: &str, name: &str) -> Failure {
-    let failure = Failure::usage(format_args!("{option}: the program has no cell `{name}`"));
-    let names = || program.module().globals.iter().map(|global| global.name.as_str());
-    match nearest(name, names()) {
-        Some(near) => failure.help(format_args!("did you mean `{near}`?")),
-        None => failure
-            .help(format_args!("the program's real cells are {}", real_names(program.module()).join(", "))),
-    }
-}
-
-fn real_names(module: &Module) -> Vec<&str> {
-    let reals = module.globals.iter().filter(|global| global.class == Class::Real);
-    reals.map(|global| global.name.as_str()).collect()
 }
 
 /// Failure for a computation that a signal stopped.

@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use reviver::Error;
+use reviver::selection::{Selection, check_cells, check_distinct};
 use reviver_isa::instruction::Class;
 use reviver_vm::differentiate::{Subject, Variable};
 use reviver_vm::values::Value;
 
 use crate::failure::{Failure, Fallible, counted};
 use crate::given::{self, GivenValues};
-use crate::subject::{self, Selection};
 use crate::table;
 
 /// Selected cells with a number for each.
@@ -27,18 +28,15 @@ impl SelectedNumbers {
     /// A real cell is unknown or named twice, the number of values is wrong, a value isn't representable, or a file
     /// can't be read.
     pub fn read(subject: &Subject, option: &str, arguments: &[String]) -> Fallible<SelectedNumbers> {
+        let refused = |error: &Error| Failure::refused(option, error);
         let (mut selections, mut bits) = (Vec::new(), Vec::new());
         for assignment in arguments.iter().flat_map(|argument| given::assignments(option, argument)) {
             let (name, values) = assignment?;
-            let selection = subject::selection(subject, option, &name)?;
+            let selection = Selection::named(subject, &name).map_err(|error| refused(&error))?;
             bits.extend(numbers(subject, option, &selection, &values)?);
             selections.push(selection);
         }
-        if let Some(twice) = subject::named_twice(&selections) {
-            let cell = subject.name(twice);
-            return Err(Failure::usage(format_args!("{option}: `{cell}` is named twice"))
-                .help("leave one of the two out"));
-        }
+        check_distinct(subject, &selections).map_err(|error| refused(&error))?;
         Ok(SelectedNumbers { selections, bits })
     }
 
@@ -49,7 +47,7 @@ impl SelectedNumbers {
     /// The errors of [`SelectedNumbers::read`], or an argument names a stack.
     pub fn of_cells(subject: &Subject, option: &str, arguments: &[String]) -> Fallible<SelectedNumbers> {
         for assignment in arguments.iter().flat_map(|argument| given::assignments(option, argument)) {
-            subject::refuse_stack(&subject.program, option, &assignment?.0)?;
+            check_cells(subject, &assignment?.0).map_err(|error| Failure::refused(option, &error))?;
         }
         SelectedNumbers::read(subject, option, arguments)
     }

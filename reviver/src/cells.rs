@@ -3,7 +3,6 @@
 
 use std::ops::Range;
 
-use reviver_assembler::suggest::nearest;
 use reviver_isa::instruction::{Base, Class};
 use reviver_isa::module::{Global, Shape};
 use reviver_vm::differentiate::{Origin, Variable};
@@ -58,10 +57,12 @@ impl NamedCells {
         name: &str,
         class: Class,
     ) -> Result<NamedCells, Error> {
-        let compact: String = name.chars().filter(|sign| !sign.is_whitespace()).collect();
+        let compact = compact(name);
         let (base, indices) = compact.split_at(compact.find('[').unwrap_or(compact.len()));
-        let Some((global, declared)) = program.global(base) else { return Err(unknown(program, base)) };
-        check(declared, class)?;
+        let Some((global, declared)) = program.global(base) else {
+            return Err(Error::unknown(program, base));
+        };
+        check(program, declared, class)?;
         let cells = program.cells(global);
         if indices.is_empty() {
             return Ok(NamedCells { executable, global, element: 0, first: cells.start, count: cells.len() });
@@ -71,7 +72,7 @@ impl NamedCells {
         let open = lookup::main_frame(program);
         let declared =
             u32::try_from(global).ok().and_then(|n| lookup::storage(program, state, open, Base::Global(n)));
-        let Some(declared) = declared else { return Err(unknown(program, base)) };
+        let Some(declared) = declared else { return Err(Error::unknown(program, base)) };
         let cell = declared.element(&indices).map_err(|why| wrong(why.into()))? as usize;
         Ok(NamedCells { executable, global, element: cell - cells.start, first: cell, count: 1 })
     }
@@ -103,13 +104,12 @@ pub(super) fn variables(cells: &[RealCells]) -> impl Iterator<Item = Variable> {
     })
 }
 
-fn check(declared: &Global, class: Class) -> Result<(), Error> {
-    let name = || declared.name.clone();
+fn check(program: &Program, declared: &Global, class: Class) -> Result<(), Error> {
     if declared.shape == Shape::Stack {
-        return Err(Error::Stack { name: name() });
+        return Err(Error::Stack { name: declared.name.clone() });
     }
     if declared.class != class {
-        return Err(Error::Class { name: name(), class: declared.class });
+        return Err(Error::class(program, declared));
     }
     Ok(())
 }
@@ -120,8 +120,7 @@ fn read_indices(text: &str) -> Option<Vec<i64>> {
     inside.split(',').map(|index| index.parse().ok()).collect()
 }
 
-fn unknown(program: &Program, name: &str) -> Error {
-    let known: Vec<String> = program.module().globals.iter().map(|global| global.name.clone()).collect();
-    let near = nearest(name, known.iter().map(String::as_str)).map(str::to_owned);
-    Error::Unknown { name: name.to_owned(), near, known }
+/// Returns a name without spaces.
+pub(super) fn compact(name: &str) -> String {
+    name.chars().filter(|sign| !sign.is_whitespace()).collect()
 }

@@ -35,7 +35,8 @@
 //! | [`DirectionalDerivatives`], [`HessianProduct`], [`TaylorSeries`] | derivatives along a direction |
 //! | [`VerificationReport`] | verification report of derivatives |
 //! | [`LossCell::used_values`] | the reals that native code uses in a reverse sweep |
-//! | [`Error`] | errors, with their places and advice |
+//! | [`Selection`] | the reals that a name selects, as variables of a derivative |
+//! | [`Error`] | errors, with their places, causes and cures |
 //!
 //! Integers are `i64`; a value that doesn't fit into the program's word is rejected. Reals are `f64`. For programs of
 //! `f32`, inputs are rounded to the nearest `f32`, and results are exact. For fixed point, inputs are rounded to the
@@ -61,6 +62,7 @@ mod hessian;
 mod loss;
 mod numbers;
 pub mod places;
+pub mod selection;
 mod shared;
 mod shows;
 pub mod source;
@@ -83,6 +85,7 @@ pub use executable::Executable;
 pub use gradient::Derivative;
 pub use hessian::SecondDerivatives;
 pub use loss::LossCell;
+pub use selection::Selection;
 pub use shows::{Shown, ShownNumber};
 pub use source::{Assembled, assemble, assemble_with, open};
 pub use workspace::Workspace;

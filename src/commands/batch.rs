@@ -65,9 +65,7 @@ pub fn run(options: &BatchArguments) -> Fallible {
 fn unverified(error: Error) -> Failure {
     match error {
         Error::Interrupted => subject::interrupted(&"stopped before the derivatives were verified"),
-        error => {
-            Failure::new(Exit::of_lane(&error), format_args!("the derivatives can't be verified: {error}"))
-        }
+        error => Failure::of(Exit::of_lane(&error), &error).within("the derivatives can't be verified"),
     }
 }
 
@@ -207,18 +205,15 @@ fn differentiated_by(program: &Arc<Program>, names: &[String]) -> Option<Arc<Pro
 fn lacking(error: Error) -> Failure {
     match error {
         Error::Engine(error) => crate::engine::missing(&error),
-        Error::NoMemory(error) => {
-            Failure::new(Exit::Trap, format_args!("{error} for the cells of the program"))
-                .help("declare smaller arrays: each integer or real takes 8 bytes")
-        }
-        error => Failure::usage(error),
+        error => Failure::of(Exit::Usage, &error),
     }
 }
 
 fn task(options: &BatchArguments, executable: &Executable) -> Fallible<LaneTask> {
     let cells = |option: &str, names: &[String]| {
         let names = names.iter().flat_map(|argument| given::parts(argument)).map(str::trim);
-        let found = names.map(|name| executable.reals(name).map_err(|error| asked(option, &error)));
+        let found =
+            names.map(|name| executable.reals(name).map_err(|error| Failure::refused(option, &error)));
         found.collect::<Fallible<Vec<_>>>()
     };
     let by = cells("--wrt", &options.wrt)?;
@@ -226,7 +221,7 @@ fn task(options: &BatchArguments, executable: &Executable) -> Fallible<LaneTask>
         return Ok(LaneTask::Gradient { loss: seeded(options, executable)?, by });
     }
     if let Some(loss) = &options.hessian {
-        let loss = executable.loss(loss.trim()).map_err(|error| asked("--hessian", &error))?;
+        let loss = executable.loss(loss.trim()).map_err(|error| Failure::refused("--hessian", &error))?;
         return Ok(match options.times.is_empty() {
             true => LaneTask::Hessian { loss, by },
             false => LaneTask::HessianProduct { loss, along: direction(options, executable)? },
@@ -234,7 +229,7 @@ fn task(options: &BatchArguments, executable: &Executable) -> Fallible<LaneTask>
     }
     Ok(match (&options.grad, &options.jacobian, options.back, options.check) {
         (Some(loss), ..) => {
-            let loss = executable.loss(loss.trim()).map_err(|error| asked("--grad", &error))?;
+            let loss = executable.loss(loss.trim()).map_err(|error| Failure::refused("--grad", &error))?;
             LaneTask::Gradient { loss, by }
         }
         (None, Some(of), ..) => {
@@ -277,20 +272,18 @@ fn vector<T>(
     for selection in &selections {
         let (own, others) = bits.split_at(selection.variables.len().min(bits.len()));
         bits = others;
-        parts.push((executable.reals(&selection.name).map_err(|error| asked(option, &error))?, own));
+        parts.push((
+            executable.reals(&selection.name).map_err(|error| Failure::refused(option, &error))?,
+            own,
+        ));
     }
-    made(&parts).map_err(|error| asked(option, &error))
+    made(&parts).map_err(|error| Failure::refused(option, &error))
 }
 
 /// Returns the state of the program before any inputs are set.
 fn begin(program: &Arc<Program>) -> Fallible<State> {
     let machine = Machine::at_begin(Arc::clone(program)).map_err(|error| lacking(error.into()))?;
     Ok(machine.into_state())
-}
-
-/// Failure for an option that names an unknown cell.
-fn asked(option: &str, error: &Error) -> Failure {
-    Failure::usage(format_args!("{option}: {error}")).caused_by(error)
 }
 
 /// Returns the cells of `--shared` by name, each with the bits of its value.
@@ -380,7 +373,7 @@ fn unsuited(options: &BatchArguments, program: &Program, error: &Error) -> Failu
             .help("use `--device cpu`, which executes every program");
     }
     let file = read::shown(&options.lanes);
-    let failure = Failure::usage(format_args!("{file}: {error}")).caused_by(error);
+    let failure = Failure::usage(format_args!("{file}: {}", error.cause())).caused_by(error);
     match error {
         Error::MissingColumns { names } => {
             let first = names.first().map_or("", String::as_str);
@@ -405,12 +398,18 @@ fn unsuited(options: &BatchArguments, program: &Program, error: &Error) -> Failu
             let taken = program.module().globals.iter().filter(|global| program.takes(global.role, travel));
             let names: Vec<&str> = taken.map(|global| global.name.as_str()).collect();
             let inputs = names.join(", ");
+            let failure = match error {
+                Error::Unknown { near: Some(near), .. } => {
+                    failure.help(format_args!("did you mean `{near}`?"))
+                }
+                _ => failure,
+            };
             failure.help(format_args!("the inputs of a lane are {inputs}; leave other columns out"))
         }
         Error::Stack { .. } => {
             failure.help("use `reviver run` for one set of inputs at a time: it supports stacks")
         }
-        _ => failure,
+        _ => Failure::refused(file, error),
     }
 }
 

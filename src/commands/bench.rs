@@ -200,13 +200,12 @@ fn failure(options: &BenchOptions, error: Error) -> Failure {
             let direction = if backward { " while running backward" } else { "" };
             output::trap(Exit::Trap, direction, &file, &explanation)
         }
-        error @ Error::NoMemory(_) => Failure::new(Exit::Trap, error),
         error @ (Error::Unknown { .. }
         | Error::Class { .. }
         | Error::Index { .. }
         | Error::Stack { .. }
-        | Error::Several { .. }) => Failure::usage(format_args!("--of: {error}")),
-        error @ Error::Underivable(_) => Failure::new(Exit::Check, error),
-        error => Failure::usage(error),
+        | Error::Several { .. }) => Failure::refused("--of", &error),
+        error @ Error::Underivable(_) => Failure::of(Exit::Check, &error),
+        error => Failure::of(Exit::Usage, &error),
     }
 }

@@ -363,7 +363,7 @@ impl BatchPage {
                 trap(Exit::Trap, &format!(" of {place}, after {steps}{what}"), &file, explanation)
                     .detail("step", explanation.step.into())
             }
-            error => Failure::new(Exit::of_lane(error), format_args!("{place}: {error}")),
+            error => Failure::of(Exit::of_lane(error), error).within(&place),
         };
         let failure =
             failure.help("add `--keep-going` to continue with the other lanes").detail("lane", lane.into());
@@ -389,7 +389,9 @@ pub fn reported(error: &Error) -> String {
     match error {
         Error::Trap { explanation, .. } => {
             let steps = usize::try_from(explanation.step.unsigned_abs()).unwrap_or(usize::MAX);
-            format!("{error}, after {}", counted(steps, "step"))
+            let place = error.place().map_or_else(String::new, |place| format!("{place}: "));
+            let cure = error.cure().map_or_else(String::new, |cure| format!(": {cure}"));
+            format!("{place}{}, after {}{cure}", error.cause(), counted(steps, "step"))
         }
         error => error.to_string(),
     }

@@ -3,6 +3,7 @@
 
 use std::io::{self, Write};
 
+use reviver::Selection;
 use reviver_isa::module::Shape;
 use reviver_isa::names::adjoint_name;
 use reviver_vm::differentiate::matrices::{Hessian, Jacobian, JacobianProduct, Sweep, Taylor};
@@ -11,7 +12,6 @@ use reviver_vm::values::Value;
 
 use super::json_values::{self, JsonCells, JsonValue, Object};
 use super::verification::VerificationText;
-use crate::subject::Selection;
 use crate::vectors::SelectedNumbers;
 
 /// Path of a Taylor series: one cell that changes, or a direction.

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use reviver::Selection;
 use reviver_isa::module::Shape;
 use reviver_isa::names::adjoint_name;
 use reviver_isa::structure::BlockKind;
@@ -20,7 +21,6 @@ use super::verification::VerificationText;
 use super::verified::CheckReport;
 use crate::failure::counted;
 use crate::objective::Objective;
-use crate::subject::Selection;
 
 /// Data of the report on a gradient.
 pub struct GradientPage {

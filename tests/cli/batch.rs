@@ -96,7 +96,7 @@ fn a_wrong_file_is_reported_with_its_place() {
     for (content, said) in [
         ("", "the file has no lines"),
         ("1,2,3\n", "is a number, and the first line must name the columns"),
-        ("x,A[0]\n1,2\n", "`A[1]`; add a column"),
+        ("x,A[0]\n1,2\n", "no column: `A[1]`"),
         ("x,A[0],A[1],z\n1,2,3,4\n", "no cell `z`"),
         ("x,A[0],A[1],y\n1,2,3,4\n", "`y` can't be given"),
         ("x,A[0],A[1],x\n1,2,3,4\n", "in.csv:1:13: the column `x` occurs twice"),

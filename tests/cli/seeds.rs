@@ -139,8 +139,8 @@ fn an_array_is_seeded_from_a_file() {
 #[test]
 fn invalid_seeds_are_refused() {
     for (seeds, said) in [
-        ("--seed n=1", "--seed: `n` is an integer: only reals have a gradient"),
-        ("--seed n=1", "help: the program's reals are x, y, a, B"),
+        ("--seed n=1", "--seed: `n` is an integer, but reals were requested"),
+        ("--seed n=1", "help: the program's reals are `x`, `y`, `a`, `B`"),
         ("--seed c=1", "--seed: the program has no cell `c`"),
         ("--seed B[2]=1", "--seed: there is no cell `B[2]`"),
         ("--seed a=1,B=1", "--seed: `B` has 2 cells, and the number of values is 1"),

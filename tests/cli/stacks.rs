@@ -188,11 +188,11 @@ fn values_of_an_input_stack_have_derivatives() {
     reviver(&format!("taylor {file} --along x --of y --order 2 --set x=,n=0"))
         .expect(2)
         .says("--along: `x` has no values at the start");
-    let refused = "`x` is a stack, and only a cell can be a result";
+    let refused = "--of: `x` is a stack, which has no cells";
     reviver(&format!("grad {file} --loss x[0]"))
         .expect(2)
         .says(refused)
-        .says("add the pushed values to a cell");
+        .says("copy the value to a cell in the program, and name this cell");
     reviver(&format!("jacobian {file} --of x")).expect(2).says(refused);
     reviver(&format!("hessian {file} --loss x")).expect(2).says(refused);
 }

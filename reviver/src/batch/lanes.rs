@@ -168,7 +168,7 @@ fn bits_of<'n>(
     class: Class,
 ) -> Result<Cow<'n, [u64]>, Error> {
     if !numbers.is_of(class) {
-        return Err(Error::Class { name: name.to_owned(), class });
+        return Err(Error::Class { name: name.to_owned(), class, known: Vec::new() });
     }
     numbers.bits(executable, class).map_err(|lane| {
         let module = executable.program().module();
@@ -332,7 +332,7 @@ impl LaneResults {
         let column = self.column(name)?;
         match column.class == class {
             true => Ok(column),
-            false => Err(Error::Class { name: name.to_owned(), class: column.class }),
+            false => Err(Error::Class { name: name.to_owned(), class: column.class, known: Vec::new() }),
         }
     }
 

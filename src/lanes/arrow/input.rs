@@ -132,8 +132,8 @@ impl ArrowInput {
             word: module.word,
             system: module.real,
         };
-        let failure = Failure::usage(format_args!("{}: {error}", self.file));
-        failure.help("leave such lanes out, or declare the cell with a class that has such numbers")
+        Failure::refused(&self.file, &error)
+            .help("leave such lanes out, or declare the cell with a class that has such numbers")
     }
 }
 
