@@ -9,7 +9,7 @@ use reviver_vm::drift::{Drift, largest_drift, restored, same};
 use reviver_vm::explain::{Explanation, explain};
 use reviver_vm::garbage::Garbage;
 use reviver_vm::strategy::{CheckpointedRun, Retention, RunCost, RunHalt, UsedStrategy};
-use reviver_vm::{Machine, Program, ShownValue, State, Stop, Travel};
+use reviver_vm::{CheckLevel, Machine, Program, ShownValue, State, Stop, Travel};
 
 use crate::account::Account;
 use crate::cli::RunOptions;
@@ -65,7 +65,10 @@ pub struct RunToEnd<'w, 'f> {
 /// Data of a run's report.
 pub struct Report<'m> {
     pub program: Arc<Program>,
+    pub level: CheckLevel,
     pub travel: Travel,
+    /// Maximum number of steps in each direction.
+    pub limit: Option<u64>,
     pub ending: Ending,
     /// Machine after the run; after a round trip it is at the start again.
     pub machine: &'m Machine,
@@ -154,7 +157,9 @@ pub fn travel<'m>(
     let taken = taken.filter(|_| options.strategies.retention().is_some() && !is_full);
     Ok(Report {
         program,
+        level: options.start.checking.level(),
         travel,
+        limit: options.start.max_steps,
         ending,
         machine: checkpointed_run.machine(),
         taken,

@@ -6,7 +6,7 @@ use std::path::Path;
 use reviver_files::{FileKind, GrowingOutput, Output, Replaces, WriteError, reason};
 use reviver_memory::ask;
 
-use crate::cli::Written;
+use crate::cli::{Drawn, Written};
 use crate::failure::{Exit, Failure, Fallible};
 use crate::refused::{self, CommandWork};
 use crate::streams::{print_document, print_with};
@@ -146,4 +146,10 @@ pub fn text(written: &Written, text: &str) -> Fallible {
         }
         target => target.write(text.as_bytes()),
     }
+}
+
+/// Returns the target of a picture; `None` if no option names one.
+pub fn picture(options: &Drawn) -> Fallible<Option<OutputTarget>> {
+    let target = |path: &Path| OutputTarget::new(path, &kinds::PICTURE, options.force.force);
+    options.output.as_deref().map(target).transpose()
 }

@@ -21,7 +21,7 @@ use crate::lanes::{
     ArrowForm, BLOCK, ColumnsKept, CsvInput, CsvOutput, DoneBlock, LaneFormat, LaneReader, LaneTarget,
     LaneWriter, NpzOutput, OpenLanes, PickedInputs, arrow_reader, arrow_writer, picked,
 };
-use crate::output::batch::{BatchPage, Stopwatch};
+use crate::output::batch::{BatchFiles, BatchPage, Stopwatch};
 use crate::progress::LaneProgress;
 use crate::vectors::SelectedNumbers;
 use crate::write::OutputTarget;
@@ -40,7 +40,8 @@ pub fn run(options: &BatchArguments) -> Fallible {
     let prepared = prepared(options, &executable, task, &*input, shared)?;
     let mut output = output(options, prepared.plan())?;
     watch.compiled();
-    let mut page = BatchPage::new(&prepared, watch, options.verified());
+    let files = BatchFiles { program: read::name(&options.file), lanes: read::shown(&options.lanes) };
+    let mut page = BatchPage::new(&prepared, files, (watch, options.stats), options.verified());
     let done = lanes(options, &prepared, &mut *input, &mut *output, &mut page);
     if let Some(doubt) = input.doubt().filter(|_| done.is_ok()) {
         streams::complain(&doubt);
@@ -109,14 +110,14 @@ fn ended(
     let printed = match options.json {
         true => streams::print_with(|out| {
             let with_results = options.output.is_none().then_some(results);
-            output::object(page.members(options, with_results), &verdict, out)
+            output::object(page.members(with_results), &verdict, out)
         }),
         // Standard output has the lanes, so the summary goes to standard error.
         false if prints(options) => {
-            streams::complain(&page.text(options));
+            streams::complain(&page.text(options.output.is_some()));
             Ok(())
         }
-        false => streams::print(&page.text(options)),
+        false => streams::print(&page.text(options.output.is_some())),
     };
     streams::complain(&page.warnings());
     let verdict = if options.json { verdict.map_err(Failure::reported) } else { verdict };
@@ -625,7 +626,7 @@ fn ended_by(
     match error {
         Error::Lane { lane, error } => {
             let row = usize::try_from(lane - first).unwrap_or(usize::MAX);
-            page.lane_failed(options, lane, block.lines.get(row).copied(), &error)
+            page.lane_failed(lane, block.lines.get(row).copied(), &error)
         }
         Error::Interrupted => {
             let failure =

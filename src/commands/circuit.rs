@@ -7,7 +7,7 @@ use crate::charts::circuit::{NoCircuit, circuit};
 use crate::cli::CircuitOptions;
 use crate::failure::{Failure, Fallible};
 use crate::output::picture;
-use crate::{load, read};
+use crate::{load, read, write};
 
 pub fn run(options: &CircuitOptions) -> Fallible {
     let module = load::module(&options.file, &options.constants)?;
@@ -19,7 +19,7 @@ pub fn run(options: &CircuitOptions) -> Fallible {
         let file = structure.file(error.at).map_or(name.clone(), str::to_owned);
         refused(&file, structure.line(error.at), &error)
     })?;
-    picture::write(&circuit.svg(), picture::target(&options.drawn)?)
+    picture::write(&circuit.svg(), write::picture(&options.drawn)?)
 }
 
 /// Failure for a program that can't be drawn. The failure names the line, if it is known.

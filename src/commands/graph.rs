@@ -17,7 +17,7 @@ use crate::cli::{GraphOptions, GraphPart};
 use crate::failure::{Fallible, all};
 use crate::output::picture;
 use crate::run_to_end::{self, RunToEnd, Shows};
-use crate::{ended, read, start, streams};
+use crate::{ended, read, start, streams, write};
 
 /// Flow charts and call tree to draw.
 struct GraphPage {
@@ -37,7 +37,7 @@ pub fn run(options: &GraphOptions) -> Fallible {
         Some(GraphPart::Flow) => (Vec::new(), Ok(())),
         _ => counted(options, &program)?,
     };
-    let target = picture::target(&options.drawn)?;
+    let target = write::picture(&options.drawn)?;
     let graph = GraphPage { file: read::titled(&options.given.file), charts, calls };
     let drawn = if target.is_none() && stdout().is_terminal() && !graph.calls.is_empty() {
         if !graph.charts.is_empty() {

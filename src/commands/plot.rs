@@ -18,7 +18,7 @@ use crate::following::sampler::{Sampled, Sampler};
 use crate::output::picture;
 use crate::output::plot::PlotPage;
 use crate::run_to_end::{self, Ending, RunToEnd, Shows};
-use crate::{ended, load, read, start, streams};
+use crate::{ended, load, read, start, streams, write};
 
 pub fn run(options: &PlotOptions) -> Fallible {
     start::check_input(&options.given, &[])?;
@@ -39,7 +39,7 @@ pub fn run(options: &PlotOptions) -> Fallible {
     chosen.extend(against.clone());
     let loss = options.grad.as_deref().map(|name| cells::one(&memory, machine.state(), "--of", name));
     let loss = loss.transpose()?.map(|cell| loss_of(&program, &cell)).transpose()?;
-    let target = picture::target(&options.drawn)?;
+    let target = write::picture(&options.drawn)?;
     let comes_back = comes_back(options, &program);
     let mut checkpointed_run = run_to_end::begin(machine, retention(options, &program), Travel::Forward)?;
     let sampled = Sampled { adjoints: loss.is_some(), drift: options.drift, at };

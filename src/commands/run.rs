@@ -18,6 +18,7 @@ use crate::failure::{Exit, Failure, Fallible, all, counted};
 use crate::following::cells::ObservedCell;
 use crate::following::log::{self, CellLog};
 use crate::interrupt::Signal;
+use crate::output::RunOutput;
 use crate::run_to_end::{Ending, Report, RoundTrip, checkpointed_run, travel};
 use crate::start::Begun;
 use crate::write::OutputTarget;
@@ -55,9 +56,10 @@ pub fn run(options: &RunOptions) -> Fallible {
     let logged = followers.log.map_or(Ok(()), CellLog::finish);
     let taped = outputs.tape.map_or(Ok(()), |target| write_tape(target, &report));
     // If the tape file can't be written, the tape is printed instead, so that it isn't lost.
-    let prints_tape = options.tape_out.is_none() || taped.is_err();
+    let tape = options.tape_out.is_none() || taped.is_err();
+    let form = RunOutput { json: options.start.json, stats: options.stats, tape };
     let verdict = all([saved, taped, logged, verdict(options, &report)]);
-    let printed = streams::print_with(|out| output::render(&report, options, prints_tape, &verdict, out));
+    let printed = streams::print_with(|out| output::render(&report, form, &verdict, out));
     if verdict.is_ok() && !report.garbage.is_empty() {
         streams::complain(&output::garbage(&report));
     }

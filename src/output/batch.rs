@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use reviver::batch::device::BlockOutcome;
 use reviver::batch::plan::{LanePlan, LaneTask, ResultSource};
 use reviver::batch::prepared::PreparedBatch;
-use reviver::{Device, Error, LaneFailure, NotedLanes, Program, SumOverLanes};
+use reviver::{CheckLevel, Device, Error, LaneFailure, NotedLanes, Program, SumOverLanes};
 use reviver_isa::instruction::Class;
 use reviver_isa::names::adjoint_name;
 use reviver_vm::differentiate::check::{Check, Verdict};
@@ -17,10 +17,8 @@ use serde_json::{Map, Value as Json, json};
 use super::json_values::{self, Object};
 use super::trap;
 use super::verified::CheckReport;
-use crate::cli::BatchArguments;
 use crate::failure::{Exit, Failure, Fallible, counted};
 use crate::lanes::LaneSample;
-use crate::read;
 
 /// Maximum number of failed lanes in the JSON object.
 const TOLD: usize = 1000;
@@ -65,9 +63,19 @@ impl Stopwatch {
     }
 }
 
+/// Names of a batch's files, for messages.
+pub struct BatchFiles {
+    pub program: String,
+    pub lanes: String,
+}
+
 /// Data of a batch summary.
 pub struct BatchPage {
+    files: BatchFiles,
     program: Program,
+    level: CheckLevel,
+    /// True to include the times of the phases.
+    stats: bool,
     device: String,
     all_native: bool,
     /// Number of irreducible loops, which the device executes by a dispatch switch.
@@ -115,11 +123,19 @@ fn derivatives(plan: &LanePlan) -> [Vec<String>; 2] {
 
 impl BatchPage {
     /// Creates a page for a batch that verifies `verified` lanes.
-    pub fn new(prepared: &PreparedBatch, watch: Stopwatch, verified: usize) -> BatchPage {
+    pub fn new(
+        prepared: &PreparedBatch,
+        files: BatchFiles,
+        (watch, stats): (Stopwatch, bool),
+        verified: usize,
+    ) -> BatchPage {
         let plan = prepared.plan();
         let [losses, inputs] = derivatives(plan);
         BatchPage {
+            files,
             program: Program::clone(plan.executable.program()),
+            level: plan.executable.level(),
+            stats,
             device: prepared.device().to_owned(),
             all_native: plan.is_native(),
             switched_loops: prepared.switched_loops(),
@@ -223,13 +239,13 @@ impl BatchPage {
         text
     }
 
-    /// Returns the summary as text, without the results.
-    pub fn text(&self, options: &BatchArguments) -> String {
+    /// Returns the summary as text, without the results. `counts_lanes` is true to include the number of lanes.
+    pub fn text(&self, counts_lanes: bool) -> String {
         let mut text = String::new();
         for sum in &self.sums {
             let _ = writeln!(text, "sum of {} = {}", sum.name, self.program.text(Value::Real(sum.bits)));
         }
-        if options.output.is_some() {
+        if counts_lanes {
             let lanes = counted(usize::try_from(self.lanes).unwrap_or(usize::MAX), "lane");
             let _ = writeln!(text, "{lanes}, {} failed", self.failed);
         }
@@ -237,10 +253,10 @@ impl BatchPage {
         if lanes > 0 && self.verified().is_ok() {
             let _ = writeln!(text, "verified: the derivatives of {}", counted(lanes, "lane"));
         }
-        if options.checking.unchecked {
+        if !self.level.is_checked() {
             text.push_str("unchecked: ancilla and join checks were skipped\n");
         }
-        if options.stats {
+        if self.stats {
             for (name, time) in self.times() {
                 let _ = writeln!(text, "{name}: {:.3} s", time.as_secs_f64());
             }
@@ -286,7 +302,7 @@ impl BatchPage {
     }
 
     /// Returns the summary as JSON members.
-    pub fn members<'a>(&self, options: &BatchArguments, results: Option<Object<'a>>) -> Object<'a> {
+    pub fn members<'a>(&self, results: Option<Object<'a>>) -> Object<'a> {
         let mut object = Object::default();
         object.insert("lanes", self.lanes);
         object.insert("failed", self.failed);
@@ -328,10 +344,10 @@ impl BatchPage {
             object.insert("by_processor", self.outcome.by_processor);
         }
         object.insert("all_native", self.all_native);
-        if options.checking.unchecked {
-            object.insert("level", options.checking.level().name());
+        if !self.level.is_checked() {
+            object.insert("level", self.level.name());
         }
-        if options.stats {
+        if self.stats {
             let seconds = self.times();
             let seconds = seconds.iter().map(|(name, time)| ((*name).to_owned(), time.as_secs_f64().into()));
             object.insert("seconds", Json::Object(seconds.collect()));
@@ -344,14 +360,8 @@ impl BatchPage {
     }
 
     /// Failure for the lane that ended the batch.
-    pub fn lane_failed(
-        &self,
-        options: &BatchArguments,
-        lane: u64,
-        line: Option<u64>,
-        error: &Error,
-    ) -> Failure {
-        let lanes = read::shown(&options.lanes);
+    pub fn lane_failed(&self, lane: u64, line: Option<u64>, error: &Error) -> Failure {
+        let lanes = &self.files.lanes;
         let place =
             line.map_or_else(|| format!("lane {lane}"), |line| format!("lane {lane} ({lanes}:{line})"));
         let failure = match error {
@@ -359,9 +369,8 @@ impl BatchPage {
                 let what = if *backward { " while running backward" } else { "" };
                 let steps =
                     counted(usize::try_from(explanation.step.unsigned_abs()).unwrap_or(usize::MAX), "step");
-                let file = read::name(&options.file);
-                trap(Exit::Trap, &format!(" of {place}, after {steps}{what}"), &file, explanation)
-                    .detail("step", explanation.step.into())
+                let (which, file) = (format!(" of {place}, after {steps}{what}"), &self.files.program);
+                trap(Exit::Trap, &which, file, explanation).detail("step", explanation.step.into())
             }
             error => Failure::of(Exit::of_lane(error), error).within(&place),
         };

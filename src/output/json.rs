@@ -8,11 +8,10 @@ use serde_json::{Map, Value as Json, json};
 
 use super::json_values::{JsonCells, JsonValue, Object};
 use super::{erased, result_cells, resulting_tape, state_bytes, strategy, uses_tape};
-use crate::cli::RunOptions;
 use crate::run_to_end::{Ending, Report, RoundTrip};
 
 /// Returns the JSON members of a run, except those of a failure.
-pub fn members<'r>(report: &'r Report, options: &RunOptions) -> Object<'r> {
+pub fn members<'r>(report: &'r Report, stats: bool) -> Object<'r> {
     let mut object = Object::default();
     if !report.assumed.is_empty() {
         let globals = &report.program.module().globals;
@@ -23,19 +22,19 @@ pub fn members<'r>(report: &'r Report, options: &RunOptions) -> Object<'r> {
         results(report, &mut object);
     }
     report.shown.tell(&report.program, &mut object);
-    if options.start.checking.unchecked {
-        object.insert("level", options.start.checking.level().name());
+    if !report.level.is_checked() {
+        object.insert("level", report.level.name());
     }
     object.insert("steps", report.steps);
-    ending(&report.ending, options, &mut object);
+    ending(&report.ending, report.limit, &mut object);
     if let Some(trip) = &report.round_trip {
-        round_trip(trip, options, &mut object);
+        round_trip(trip, report.limit, &mut object);
     }
     object.insert("history_bytes", report.history_bytes);
     object.insert("erased_bits", erased(report));
-    if options.stats {
+    if stats {
         // Unchecked native code doesn't count discarded bits.
-        if !options.start.checking.unchecked {
+        if report.level.is_checked() {
             object.insert("discarded_bits", report.state().counters.discarded_bits);
         }
         object.insert("state_bytes", state_bytes(report.state()));
@@ -47,7 +46,7 @@ pub fn members<'r>(report: &'r Report, options: &RunOptions) -> Object<'r> {
     if let Some(account) = &report.account {
         object.insert("account", account.members());
     }
-    object.extend(strategy(report, options).members());
+    object.extend(strategy(report, stats).members());
     object.insert("digest", state_digest(report.state()).to_string());
     object
 }
@@ -79,12 +78,12 @@ fn results<'r>(report: &'r Report, object: &mut Object<'r>) {
 }
 
 /// Adds the reason why the run ended early.
-fn ending(ending: &Ending, options: &RunOptions, object: &mut Object) {
+fn ending(ending: &Ending, limit: Option<u64>, object: &mut Object) {
     match ending {
         // A trap and a full history are reported as failures, and reaching the end needs no remark.
         Ending::Arrived | Ending::Trapped(_) | Ending::Full { .. } => {}
         Ending::Limited => {
-            object.insert("step_limit", options.start.max_steps);
+            object.insert("step_limit", limit);
         }
         Ending::Interrupted(signal) => {
             object.insert("interrupted", signal.name());
@@ -111,7 +110,7 @@ fn garbage_object<'r>(report: &'r Report) -> Object<'r> {
     declared.map(|global| cells(report, global)).chain(listed).collect()
 }
 
-fn round_trip(trip: &RoundTrip, options: &RunOptions, object: &mut Object) {
+fn round_trip(trip: &RoundTrip, limit: Option<u64>, object: &mut Object) {
     if !matches!(trip.ending, Ending::Limited | Ending::Interrupted(_)) {
         object.insert("restored", trip.restored);
         object.insert("bit_exact", trip.bit_exact);
@@ -120,5 +119,5 @@ fn round_trip(trip: &RoundTrip, options: &RunOptions, object: &mut Object) {
         let drift = json!({ "cell": drift.cell, "absolute": drift.absolute, "ulps": drift.ulps });
         object.insert("max_drift", drift);
     }
-    ending(&trip.ending, options, object);
+    ending(&trip.ending, limit, object);
 }

@@ -37,7 +37,6 @@ use reviver_vm::state::TapeEntry;
 use reviver_vm::values::Value;
 use reviver_vm::{Program, Runner, State, Travel};
 
-use crate::cli::RunOptions;
 use crate::failure::Fallible;
 use crate::run_to_end::Report;
 
@@ -47,17 +46,21 @@ use strategy::StrategyReport;
 pub use text::garbage;
 pub use trap::trap;
 
-/// Writes the whole standard output of a run. In text, the tape is included only if `with_tape` is true.
-pub fn render(
-    report: &Report,
-    options: &RunOptions,
-    with_tape: bool,
-    verdict: &Fallible,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    match options.start.json {
-        true => ran(json::members(report, options), report.machine.runner(), verdict, out),
-        false => text::render(report, options, with_tape, out),
+/// Form and extent of a run's output.
+#[derive(Clone, Copy, Debug)]
+pub struct RunOutput {
+    pub json: bool,
+    /// True to include the cost of the run.
+    pub stats: bool,
+    /// True to include the resulting tape in text. JSON always has it.
+    pub tape: bool,
+}
+
+/// Writes the whole standard output of a run.
+pub fn render(report: &Report, form: RunOutput, verdict: &Fallible, out: &mut dyn Write) -> io::Result<()> {
+    match form.json {
+        true => ran(json::members(report, form.stats), report.machine.runner(), verdict, out),
+        false => text::render(report, form, out),
     }
 }
 
@@ -84,9 +87,9 @@ pub fn ran(
 }
 
 /// Returns the retention strategy of the backward run, if one was requested.
-fn strategy(report: &Report, options: &RunOptions) -> StrategyReport {
+fn strategy(report: &Report, stats: bool) -> StrategyReport {
     let (taken, cost, steps) = (report.taken, report.cost, report.steps);
-    StrategyReport { taken, cost, steps, stats: options.stats && taken.is_some() }
+    StrategyReport { taken, cost, steps, stats: stats && taken.is_some() }
 }
 
 /// Returns the cells that are results in the direction of the run, except declared garbage.

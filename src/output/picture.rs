@@ -1,22 +1,14 @@
 //! Output of pictures: as SVG in a file or on standard output, or as characters on a terminal.
 
 use std::io::{IsTerminal as _, stdout};
-use std::path::Path;
 
 use reviver_debugger::columns::{width, wrapped};
 use reviver_pictures::plot::Plot;
 use reviver_pictures::text_plot::LEAST_COLUMNS;
 
-use crate::cli::Drawn;
 use crate::failure::{Failure, Fallible};
+use crate::streams;
 use crate::write::OutputTarget;
-use crate::{kinds, streams};
-
-/// Returns the target of a picture; `None` if no option names one.
-pub fn target(options: &Drawn) -> Fallible<Option<OutputTarget>> {
-    let target = |path: &Path| OutputTarget::new(path, &kinds::PICTURE, options.force.force);
-    options.output.as_deref().map(target).transpose()
-}
 
 /// Writes or prints a picture.
 pub fn write(svg: &str, target: Option<OutputTarget>) -> Fallible {

@@ -8,26 +8,25 @@ use reviver_vm::digest::state_digest;
 
 use super::account::bits;
 use super::json_values::JsonCells;
-use super::{erased, result_cells, resulting_tape, state_bytes, strategy, uses_tape};
-use crate::cli::RunOptions;
+use super::{RunOutput, erased, result_cells, resulting_tape, state_bytes, strategy, uses_tape};
 use crate::failure::counted;
 use crate::run_to_end::{Ending, Report, RoundTrip};
 
-pub fn render(report: &Report, options: &RunOptions, with_tape: bool, out: &mut dyn Write) -> io::Result<()> {
+pub fn render(report: &Report, form: RunOutput, out: &mut dyn Write) -> io::Result<()> {
     if matches!(report.ending, Ending::Arrived) {
-        results(report, with_tape, out)?;
+        results(report, form.tape, out)?;
     }
     if let Some(trip) = &report.round_trip {
         round_trip(report, trip, out)?;
     }
-    strategy(report, options).text(out)?;
-    if options.stats {
-        statistics(report, options, out)?;
+    strategy(report, form.stats).text(out)?;
+    if form.stats {
+        statistics(report, out)?;
     }
     if let Some(account) = &report.account {
         account.text(out)?;
     }
-    if options.start.checking.unchecked {
+    if !report.level.is_checked() {
         writeln!(out, "unchecked: ancilla and join checks were skipped")?;
     }
     Ok(())
@@ -80,7 +79,7 @@ fn round_trip(report: &Report, trip: &RoundTrip, out: &mut dyn Write) -> io::Res
     Ok(())
 }
 
-fn statistics(report: &Report, options: &RunOptions, out: &mut dyn Write) -> io::Result<()> {
+fn statistics(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let seconds = report.elapsed.as_secs_f64();
     let all = report.steps + report.round_trip.as_ref().map_or(0, |trip| trip.steps);
     if report.round_trip.is_none() {
@@ -95,11 +94,11 @@ fn statistics(report: &Report, options: &RunOptions, out: &mut dyn Write) -> io:
         let bytes = counted(report.machine.thread_bytes(), "byte");
         writeln!(out, "threads: {bytes} for their copies of the state")?;
     }
-    match options.start.checking.unchecked {
-        true => writeln!(out, "discarded within the tolerance: not counted")?,
-        false => {
+    match report.level.is_checked() {
+        true => {
             writeln!(out, "discarded within the tolerance: {}", bits(report.state().counters.discarded_bits))?
         }
+        false => writeln!(out, "discarded within the tolerance: not counted")?,
     }
     writeln!(out, "digest: {}", state_digest(report.state()))
 }

@@ -38,6 +38,13 @@ fn one_file_uses_the_terminal() {
     assert_eq!(naming("crossterm"), ["debugger/Cargo.toml", "debugger/src/tui/terminal.rs"]);
 }
 
+#[test]
+fn output_does_not_depend_on_the_options_of_the_command_line() {
+    let names_options = |path: &str| path.starts_with("src/output/");
+    let found: Vec<String> = naming("crate::cli").into_iter().filter(|path| names_options(path)).collect();
+    assert!(found.is_empty(), "{found:?}");
+}
+
 /// Members in dependency order. Each may depend on earlier ones, but the assembler and the machine don't depend on
 /// each other. Shipped members don't depend on test crates.
 const ORDER: [&str; 21] = [
