@@ -51,7 +51,7 @@ fn give_all(
     for assignment in assignments {
         let (name, values) = assignment?;
         let Some((global, declared)) = program.global(&name) else {
-            return Err(Failure::refused(option, &Error::unknown(program, &name)));
+            return Err(Failure::refused(option, &Error::unknown(program, &name, None)));
         };
         if given.contains(&global) {
             return Err(Failure::usage(format_args!("`{name}` is set twice")));

@@ -77,7 +77,11 @@ fn parts(names: &[String]) -> impl Iterator<Item = &str> {
 
 /// Returns all variables of some selections, in order.
 pub fn variables(selections: &[Selection]) -> Fallible<Vec<Variable>> {
-    Selection::variables(selections).map_err(|error| Failure::refused("the derivatives", &error))
+    Selection::variables(selections).map_err(|error| {
+        Failure::new(Exit::Trap, "no memory for a list of the cells that are differentiated")
+            .caused_by(&error)
+            .help("name fewer cells with `--wrt` and `--of`")
+    })
 }
 
 /// Refuses an empty list of outputs or inputs.

@@ -64,7 +64,7 @@ impl SelectedNumbers {
     }
 }
 
-/// Returns `-` for each argument that is read from standard input, for [`subject::subject_besides`].
+/// Returns `-` for each argument that is read from standard input, for [`crate::subject::subject_besides`].
 pub fn standard_inputs(arguments: &[String]) -> Vec<Option<&Path>> {
     let parts = arguments.iter().flat_map(|argument| given::parts(argument));
     parts.filter(|part| part.ends_with("=@-")).map(|_| Some(Path::new("-"))).collect()

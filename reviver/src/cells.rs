@@ -60,20 +60,21 @@ impl NamedCells {
         let compact = compact(name);
         let (base, indices) = compact.split_at(compact.find('[').unwrap_or(compact.len()));
         let Some((global, declared)) = program.global(base) else {
-            return Err(Error::unknown(program, base));
+            return Err(Error::unknown(program, base, Some(class)));
         };
         check(program, declared, class)?;
         let cells = program.cells(global);
         if indices.is_empty() {
             return Ok(NamedCells { executable, global, element: 0, first: cells.start, count: cells.len() });
         }
-        let wrong = |why| Error::Index { name: name.to_owned(), why };
-        let indices = read_indices(indices).ok_or_else(|| wrong(IndexErrorText::Unreadable))?;
+        let shape = declared_as(declared);
+        let wrong = |why, declared| Error::Index { name: name.to_owned(), why, declared };
+        let indices = read_indices(indices).ok_or_else(|| wrong(IndexErrorText::Unreadable, None))?;
         let open = lookup::main_frame(program);
         let declared =
             u32::try_from(global).ok().and_then(|n| lookup::storage(program, state, open, Base::Global(n)));
-        let Some(declared) = declared else { return Err(Error::unknown(program, base)) };
-        let cell = declared.element(&indices).map_err(|why| wrong(why.into()))? as usize;
+        let Some(declared) = declared else { return Err(Error::unknown(program, base, Some(class))) };
+        let cell = declared.element(&indices).map_err(|why| wrong(why.into(), Some(shape)))? as usize;
         Ok(NamedCells { executable, global, element: cell - cells.start, first: cell, count: 1 })
     }
 
@@ -85,6 +86,12 @@ impl NamedCells {
     /// Returns the indices of the cells in their class.
     pub fn range(self) -> Range<usize> {
         self.first..self.first + self.count
+    }
+
+    /// Returns the error for several cells where one is expected.
+    pub fn several(self, program: &Program) -> Error {
+        let first = program.cell_name(self.global, self.element);
+        Error::Several { name: self.name(program), first, cells: self.count }
     }
 
     /// Returns the name of the cells, for error messages.
@@ -114,8 +121,19 @@ fn check(program: &Program, declared: &Global, class: Class) -> Result<(), Error
     Ok(())
 }
 
+/// Returns a declaration's name with its lengths: `A[3]`, `M[2, 2]`.
+fn declared_as(declared: &Global) -> String {
+    let name = &declared.name;
+    match declared.shape {
+        Shape::Scalar => name.clone(),
+        Shape::Vector(length) => format!("{name}[{length}]"),
+        Shape::Matrix(rows, columns) => format!("{name}[{rows}, {columns}]"),
+        Shape::Stack => format!("{name}[]"),
+    }
+}
+
 /// Parses the text of indices in brackets. Returns `None` for any other text.
-fn read_indices(text: &str) -> Option<Vec<i64>> {
+pub(super) fn read_indices(text: &str) -> Option<Vec<i64>> {
     let inside = text.strip_prefix('[')?.strip_suffix(']')?;
     inside.split(',').map(|index| index.parse().ok()).collect()
 }

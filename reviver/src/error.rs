@@ -7,7 +7,7 @@ use reviver_assembler::diagnostic::Diagnostic;
 use reviver_assembler::image;
 use reviver_assembler::suggest::nearest;
 use reviver_isa::instruction::Class;
-use reviver_isa::module::{Global, RealSystem, Role, Word};
+use reviver_isa::module::{Global, RealSystem, Role, Shape, Word};
 use reviver_isa::verify::Violation;
 use reviver_vm::Program;
 use reviver_vm::allocation::OutOfMemory;
@@ -47,11 +47,11 @@ pub enum Error {
     /// Cells of another class than was requested. `known` has the names of cells of the requested class.
     Class { name: String, class: Class, known: Vec<String> },
     /// Indices that no cell has.
-    Index { name: String, why: IndexErrorText },
+    Index { name: String, why: IndexErrorText, declared: Option<String> },
     /// A stack that is named where cells are expected. Only the program itself accesses values on stacks.
     Stack { name: String },
     /// A name of several cells where one is expected.
-    Several { name: String, cells: usize },
+    Several { name: String, first: String, cells: usize },
     /// A stack without values that is named where one value is expected.
     EmptyStack { name: String },
     /// A real that a list of names selects twice.
@@ -160,9 +160,9 @@ impl Error {
             Error::Class { name, class, .. } => {
                 format!("`{name}` is {}, but {} were requested", one(*class), several(*class))
             }
-            Error::Index { name, .. } => format!("there is no cell `{name}`"),
+            Error::Index { name, why, .. } => format!("there is no cell `{name}`: {why}"),
             Error::Stack { name } => format!("`{name}` is a stack, which has no cells"),
-            Error::Several { name, cells } => format!("`{name}` has {cells} cells, but one was requested"),
+            Error::Several { name, cells, .. } => format!("`{name}` has {cells} cells, but one was requested"),
             Error::EmptyStack { name } => format!("`{name}` has no values at the start"),
             Error::NamedTwice { name } => format!("`{name}` is named twice"),
             Error::Foreign => "this handle belongs to a different `Executable`".to_owned(),
@@ -254,7 +254,7 @@ impl Error {
             Error::Constant(RefusedConstant::Unknown { known, .. }) => {
                 Some(format!("its constants are {}", quoted(known)))
             }
-            Error::Engine(_) => fixed(
+            Error::Engine(NoEngine::Machine(_)) => fixed(
                 "use the engine `interp`, which runs every program, or `auto`, which uses native code if available",
             ),
             Error::Unknown { near: Some(near), .. } => Some(format!("did you mean `{near}`?")),
@@ -264,9 +264,12 @@ impl Error {
             Error::Class { class, known, .. } => {
                 Some(format!("the program's {} are {}", several(*class), quoted(known)))
             }
-            Error::Index { why, .. } => Some(why.to_string()),
+            Error::Index { declared, .. } => {
+                let declared = declared.as_ref()?;
+                Some(format!("it is declared as `{declared}`, and indices start at 0"))
+            }
             Error::Stack { .. } => fixed("copy the value to a cell in the program, and name this cell"),
-            Error::Several { name, .. } => Some(format!("name one of them, such as `{name}[0]`")),
+            Error::Several { first, .. } => Some(format!("name one of them, such as `{first}`")),
             Error::EmptyStack { .. } => fixed("name a cell, or give the values of the stack"),
             Error::NamedTwice { .. } | Error::TwiceGiven { .. } => fixed("leave one of the two out"),
             Error::Foreign => fixed("look the name up in this one"),
@@ -282,7 +285,6 @@ impl Error {
             Error::Order { most, .. } => Some(format!("choose an order from 1 to {most}")),
             Error::SharedColumn { .. } => fixed("set it once for all lanes, not in a column"),
             Error::NoResult { known, .. } => Some(format!("their results are {}", quoted(known))),
-            Error::Device(_) => fixed("use `cpu`, which executes every program"),
             Error::NoMemory(_) => fixed("declare smaller arrays: each integer or real takes 8 bytes"),
             _ => None,
         }
@@ -295,20 +297,21 @@ impl Display for Error {
             write!(f, "{place}: ")?;
         }
         f.write_str(&self.cause())?;
-        self.cure().map_or(Ok(()), |cure| write!(f, ": {cure}"))
+        self.cure().map_or(Ok(()), |cure| write!(f, "; {cure}"))
     }
 }
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Error::Image { error, .. } => Some(&**error),
-            Error::Engine(error) => Some(error),
-            Error::Underivable(error) => Some(&**error),
-            Error::Lane { error, .. } => Some(&**error),
-            Error::Device(error) => Some(error),
+            // The text of an inner error is part of the cause.
+            Error::Image { error, .. } => error.source(),
+            Error::Engine(error) => error.source(),
+            Error::Underivable(error) => error.source(),
+            Error::Lane { error, .. } => error.source(),
+            Error::Device(error) => error.source(),
             #[cfg(feature = "arrow")]
-            Error::Arrow(error) => Some(error),
+            Error::Arrow(error) => error.source(),
             Error::NoMemory(error) => Some(error),
             _ => None,
         }
@@ -368,16 +371,20 @@ impl Error {
         )
     }
 
-    /// Returns the error for a name that no declaration of a program has.
-    pub fn unknown(program: &Program, name: &str) -> Error {
-        let known: Vec<String> = program.module().globals.iter().map(|global| global.name.clone()).collect();
+    /// Returns the error for a name that no declaration of a program has. If only cells of a class are possible, the
+    /// error lists only these.
+    pub fn unknown(program: &Program, name: &str, class: Option<Class>) -> Error {
+        let globals = program.module().globals.iter();
+        let possible = globals.filter(|global| class.is_none_or(|class| class == global.class));
+        let known: Vec<String> = possible.map(|global| global.name.clone()).collect();
         let near = nearest(name, known.iter().map(String::as_str)).map(str::to_owned);
         Error::Unknown { name: name.to_owned(), near, known }
     }
 
     /// Returns the error for a global of another class than was requested.
     pub(super) fn class(program: &Program, declared: &Global) -> Error {
-        let others = program.module().globals.iter().filter(|global| global.class != declared.class);
+        let is_other = |global: &&Global| global.class != declared.class && global.shape != Shape::Stack;
+        let others = program.module().globals.iter().filter(is_other);
         let known = others.map(|global| global.name.clone()).collect();
         Error::Class { name: declared.name.clone(), class: declared.class, known }
     }

@@ -81,7 +81,7 @@ impl Executable {
         let shared = &*self.shared;
         let cells = self.reals(name)?;
         if cells.len() != 1 {
-            return Err(Error::Several { name: cells.0.name(&shared.program), cells: cells.len() });
+            return Err(cells.0.several(&shared.program));
         }
         self.seeded(&[(cells, &[1.0])])
     }

@@ -6,7 +6,7 @@ use reviver_isa::module::{Global, Role, Shape};
 use reviver_memory::ask;
 use reviver_vm::differentiate::{DifferentiateError, Origin, Subject, Variable};
 
-use super::cells::{NamedCells, compact};
+use super::cells::{NamedCells, compact, read_indices};
 use super::error::{Error, IndexErrorText};
 
 /// Reals selected by a name: a whole global, or one of its reals.
@@ -28,22 +28,32 @@ impl Selection {
     pub fn named(subject: &Subject, name: &str) -> Result<Selection, Error> {
         let (program, compact) = (&subject.program, compact(name));
         let base = compact.split('[').next().unwrap_or_default();
-        let Some((n, global)) = program.global(base) else { return Err(Error::unknown(program, base)) };
+        let Some((n, global)) = program.global(base) else {
+            return Err(Error::unknown(program, base, Some(Class::Real)));
+        };
         if global.shape != Shape::Stack && compact != base {
             let cells = NamedCells::find(program, &subject.start, 0, &compact, Class::Real)?;
             let origin = Origin::Cell(cells.range().start);
-            let variables = vec![Variable { global: n, element: cells.element, origin }];
-            return Ok(Selection { name: compact, shape: Shape::Scalar, variables });
+            return Ok(Selection::of_one(subject, Variable { global: n, element: cells.element, origin }));
         }
         let whole = Selection::whole(subject, n, global)?;
         if compact == base {
             return Ok(whole);
         }
         let count = whole.variables.len();
-        let value = whole.variables.into_iter().find(|variable| subject.name(variable) == compact);
+        let indices = compact.get(base.len()..).and_then(read_indices).unwrap_or_default();
+        let value = match indices[..] {
+            [index] => usize::try_from(index).ok().and_then(|index| whole.variables.get(index).cloned()),
+            _ => None,
+        };
         let why = || IndexErrorText::OnStack { stack: base.to_owned(), count };
-        let value = value.ok_or_else(|| Error::Index { name: compact.clone(), why: why() })?;
-        Ok(Selection { name: compact, shape: Shape::Scalar, variables: vec![value] })
+        let value =
+            value.ok_or_else(|| Error::Index { name: compact.clone(), why: why(), declared: None })?;
+        Ok(Selection::of_one(subject, value))
+    }
+
+    fn of_one(subject: &Subject, variable: Variable) -> Selection {
+        Selection { name: subject.name(&variable), shape: Shape::Scalar, variables: vec![variable] }
     }
 
     /// Returns the only real of a name.
@@ -54,7 +64,10 @@ impl Selection {
         let Selection { name, mut variables, .. } = Selection::named(subject, name)?;
         match (variables.pop(), variables.len()) {
             (Some(variable), 0) => Ok(variable),
-            (Some(_), more) => Err(Error::Several { name, cells: more + 1 }),
+            (Some(last), more) => {
+                let first = variables.first().unwrap_or(&last);
+                Err(Error::Several { name, first: subject.name(first), cells: more + 1 })
+            }
             (None, _) => Err(Error::EmptyStack { name }),
         }
     }

@@ -403,10 +403,12 @@ fn unsuited(options: &BatchArguments, program: &Program, error: &Error) -> Failu
                 Error::Unknown { near: Some(near), .. } => {
                     failure.help(format_args!("did you mean `{near}`?"))
                 }
+                Error::NotTaken { .. } => error.cure().into_iter().fold(failure, Failure::help),
                 _ => failure,
             };
             failure.help(format_args!("the inputs of a lane are {inputs}; leave other columns out"))
         }
+        Error::NamedTwice { .. } => Failure::refused("--wrt", error),
         Error::Stack { .. } => {
             failure.help("use `reviver run` for one set of inputs at a time: it supports stacks")
         }

@@ -361,7 +361,13 @@ impl LanePlan {
             let elements = (cells.0.element..).zip(cells.0.range());
             elements.map(|(element, cell)| (shared.program.cell_name(cells.0.global, element), cell))
         });
-        Ok(named.collect())
+        let named: Vec<(String, usize)> = named.collect();
+        let mut sorted: Vec<&(String, usize)> = named.iter().collect();
+        sorted.sort_unstable_by_key(|(_, cell)| *cell);
+        match sorted.windows(2).find(|pair| matches!(pair, [(_, a), (_, b)] if a == b)) {
+            Some([(name, _), ..]) => Err(Error::NamedTwice { name: name.clone() }),
+            _ => Ok(named),
+        }
     }
 
     /// Returns the variable of each column of derivatives, in order. Lanes that compute with dual numbers differentiate
@@ -411,7 +417,7 @@ fn lane_cell(executable: &Executable, name: &str, travel: Travel) -> Result<Lane
         return Err(Error::SharedColumn { name: name.to_owned() });
     }
     if found.count() != 1 {
-        return Err(Error::Several { name: name.to_owned(), cells: found.count() });
+        return Err(found.several(program));
     }
     Ok(of_cell(program, declared, found.global, found.element, found.range().start))
 }

@@ -531,7 +531,7 @@ fn wrong_columns_are_refused() {
     let x = || LaneInputs::new(2).reals("x", vec![1.0, 2.0]);
     assert_eq!(
         run(x()),
-        "these inputs have no column: `A[0]`, `A[1]`: add a column for each, or set them for all lanes"
+        "these inputs have no column: `A[0]`, `A[1]`; add a column for each, or set them for all lanes"
     );
     let all = || x().ints("A[0]", vec![1, 2]).shared_ints("A[1]", vec![7]);
     assert!(Batch::new(&program, Device::cpu()).run(&all()).is_ok());

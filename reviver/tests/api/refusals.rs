@@ -10,23 +10,32 @@ const TEXT: &str = ".word 8\n.in n\n.in speed: real\n.inout M[2, 2]: real\n.out 
 #[test]
 fn unknown_names_are_refused() {
     let program = compiled(TEXT, EngineChoice::Interp);
-    assert_eq!(said(program.reals("sped")), "the program has no cell `sped`: did you mean `speed`?");
+    assert_eq!(said(program.reals("sped")), "the program has no cell `sped`; did you mean `speed`?");
     assert_eq!(
         said(program.ints("quantity")),
-        "the program has no cell `quantity`: the program's cells are `n`, `speed`, `M`, `y`, `p`, `trail`"
+        "the program has no cell `quantity`; the program's cells are `n`, `p`, `trail`"
     );
     assert_eq!(
         said(program.reals("n")),
-        "`n` is an integer, but reals were requested: the program's reals are `speed`, `M`, `y`"
+        "`n` is an integer, but reals were requested; the program's reals are `speed`, `M`, `y`"
     );
     assert_eq!(
         said(program.ints("y")),
-        "`y` is a real, but integers were requested: the program's integers are `n`, `p`, `trail`"
+        "`y` is a real, but integers were requested; the program's integers are `n`, `p`"
     );
     assert!(said(program.ints("trail")).starts_with("`trail` is a stack, which has no cells"));
-    assert_eq!(said(program.reals("M[2,0]")), "there is no cell `M[2,0]`: the index 2 is outside of 0..2");
-    assert_eq!(said(program.reals("M[1]")), "there is no cell `M[1]`: a matrix takes two indices");
-    assert_eq!(said(program.reals("y[0]")), "there is no cell `y[0]`: a scalar takes no index");
+    assert_eq!(
+        said(program.reals("M[2,0]")),
+        "there is no cell `M[2,0]`: the index 2 is outside of 0..2; it is declared as `M[2, 2]`, and indices start at 0"
+    );
+    assert_eq!(
+        said(program.reals("M[1]")),
+        "there is no cell `M[1]`: a matrix takes two indices; it is declared as `M[2, 2]`, and indices start at 0"
+    );
+    assert_eq!(
+        said(program.reals("y[0]")),
+        "there is no cell `y[0]`: a scalar takes no index; it is declared as `y`, and indices start at 0"
+    );
     for name in ["M[", "M[]", "M[a,b]", "M[1,1]]", "M[1,1"] {
         assert!(said(program.reals(name)).contains("write an element as `A[3]`"), "{name}");
     }
@@ -50,7 +59,7 @@ fn slices_and_numbers_that_do_not_fit_are_refused_and_change_nothing() {
         said(call.give_reals(m, &[9.0, 9.0, f64::NAN, 9.0])),
         "`M`: NaN, at index 2 of the slice, is not a number that fits into f64"
     );
-    assert!(said(call.give_reals(y, &[1.0])).starts_with("`y` can't be given: it is `.out`: give a run"));
+    assert!(said(call.give_reals(y, &[1.0])).starts_with("`y` can't be given: it is `.out`; give a run"));
     let speed = program.reals("speed").unwrap();
     assert!(said(call.give_result_reals(speed, &[1.0])).starts_with("`speed` can't be given: it is `.in`"));
     call.run().unwrap();
@@ -107,13 +116,13 @@ fn running_backward_needs_every_result_and_detects_impossible_ones() {
     let mut call = program.workspace().unwrap();
     assert_eq!(
         said(call.run_back()),
-        "running backward needs every result: give these, each array in one call: `a`, `b`"
+        "running backward needs every result; give these, each array in one call: `a`, `b`"
     );
     call.give_result_ints(first, &[3]).unwrap();
     call.give_result_ints(b, &[3]).unwrap();
     assert_eq!(
         said(call.run_back()),
-        "running backward needs every result: give these, each array in one call: `a`"
+        "running backward needs every result; give these, each array in one call: `a`"
     );
     call.give_result_ints(a, &[3, 0]).unwrap();
     call.run_back().unwrap();
@@ -142,7 +151,7 @@ fn invalid_texts_files_and_images_are_refused_with_places() {
     let one = GivenConstant::parse("M", "1").unwrap();
     let text = b".const N = 2\n.inout x\nadd x, N\n".to_vec();
     let error = said(assemble_with("c.rasm", text, &files, &[one]));
-    assert_eq!(error, "the text has no constant `M`: its constants are `N`");
+    assert_eq!(error, "the text has no constant `M`; its constants are `N`");
 }
 
 #[test]

@@ -40,7 +40,7 @@ pub(crate) struct LaneFunction {
 /// Fails if devices can't execute the program.
 pub(crate) fn whole(start: &RunStart, travel: Travel, level: CheckLevel) -> Result<LaneFunction, NoShader> {
     let plan = RunPlan::whole(start.program(), travel, level);
-    let run = sweep(start, plan, false, PASSES_KEEPING_BOUNDS)?;
+    let run = sweep(start, plan, 1, PASSES_KEEPING_BOUNDS)?;
     if !start.suits(&run.function.specialization) {
         return Err(NoShader::Start);
     }
@@ -59,9 +59,13 @@ pub(crate) fn run_on_series(
 ) -> Result<LaneFunction, NoShader> {
     let program = start.program();
     check_mode(program)?;
+    // A run forward would ignore rules, which replace derivatives.
+    if program.module().procedures.iter().any(|procedure| procedure.rule.is_some()) {
+        return Err(NoShader::Rule);
+    }
     let level = CheckLevel::Checked;
     let [plan] = lift.plans([RunPlan::whole(program, Travel::Forward, level)]);
-    let LaneFunction { function, calls, .. } = sweep(start, plan, true, lift.passes_before())?;
+    let LaneFunction { function, calls, .. } = sweep(start, plan, lift.lanes, lift.passes_before())?;
     if !start.suits(&function.specialization) {
         return Err(NoShader::Start);
     }
@@ -111,7 +115,9 @@ pub(crate) fn gradient(
     let turn = turn.map_or(program.end(), |node| node.position);
     let [primal, reverse] = lift.plans(RunPlan::gradient(program, turn, level));
     let passes = lift.passes_before();
-    let [primal, reverse] = [sweep(start, primal, true, passes)?, sweep(start, reverse, true, passes)?];
+    // Each coefficient of a real has an adjoint.
+    let words = 2 * lift.lanes;
+    let [primal, reverse] = [sweep(start, primal, words, passes)?, sweep(start, reverse, words, passes)?];
     let has_adjoints = start.state().adjoints.as_ref().is_some_and(|all| all.all().any(|&bits| bits != 0));
     if !start.suits(&primal.function.specialization) || has_adjoints {
         return Err(NoShader::Start);
@@ -136,16 +142,16 @@ pub(crate) fn results(losses: &[RowSeeds]) -> Vec<u32> {
     found
 }
 
-/// Builds the SSA function of a run, or of one sweep of a call function. `is_wide` is true if a frame holds more than
-/// one word for each real: an adjoint, or further coefficients.
-fn sweep(start: &RunStart, plan: RunPlan, is_wide: bool, passes: &[Pass]) -> Result<LaneFunction, NoShader> {
+/// Builds the SSA function of a run, or of one sweep of a call function. A frame holds `words` words for each real: its
+/// coefficients and their adjoints.
+fn sweep(start: &RunStart, plan: RunPlan, words: u32, passes: &[Pass]) -> Result<LaneFunction, NoShader> {
     let program = start.program();
     let specialization = plan.specialization(program);
     // If a lane hasn't finished, the caller executes the lane again. So a lane's memory is read only after a return.
     let specialization = Specialization { live_at_exits: LiveAtExits::AllOnReturn, ..specialization };
     let function = build(program.module(), program.flow(), specialization)?;
     let limits = (WORDS_OF_CALLS, LEAST_CALLS);
-    let calls = BoundedCalls::of(program, start.state(), function.demands, limits, is_wide);
+    let calls = BoundedCalls::of(program, start.state(), function.demands, limits, words);
     let calls = calls.ok_or(NoShader::Limits)?;
     let function = bounded(function, calls);
     check_exits(program, &function, plan.to)

@@ -28,6 +28,8 @@ pub enum NoShader {
     RowsPart,
     #[error("the request names no loss")]
     NoLoss,
+    #[error("a procedure of the program has a rule, which a derivative by a run forward would ignore")]
+    Rule,
     /// A call on dual numbers or Taylor series has an operation that compiled code can't lift, or would be too long.
     #[error(
         "an operation of the program has no derivative on devices, or the derivative would need too much code; Hessians and products with a direction compute on dual numbers"
@@ -84,7 +86,7 @@ impl NoShader {
             NoShader::TooLarge { .. } => {
                 "use smaller arrays, or run lanes on the CPU; arrays need memory if they are indexed or belong to a recursive procedure"
             }
-            NoShader::OwnMode | NoShader::Steps | NoShader::Series => "run lanes on the CPU",
+            NoShader::OwnMode | NoShader::Steps | NoShader::Series | NoShader::Rule => "run lanes on the CPU",
             NoShader::RowsPart => "differentiate the losses one by one",
             NoShader::NoLoss => "name a real of the program as the loss",
             NoShader::NoRow { .. } => {

@@ -34,17 +34,17 @@ impl BoundedCalls {
     }
 
     /// Computes the memory for open out-of-line calls. The number of calls is the largest that fits in `words` words,
-    /// but at least `least`. The program's limits may reduce this number. `is_doubled` is true if each real has an
-    /// adjoint. Returns `None` if the limits don't even allow the inlined calls.
+    /// but at least `least`. The program's limits may reduce this number. Each real takes `words_of_real` words, for
+    /// example 2 if it has an adjoint. Returns `None` if the limits don't even allow the inlined calls.
     pub fn of(
         program: &Program,
         state: &State,
         demands: Demands,
         (words, least): (u32, u32),
-        is_doubled: bool,
+        words_of_real: u32,
     ) -> Option<BoundedCalls> {
         let Demands { record, level, references, .. } = demands;
-        let reals = if is_doubled { level.reals.saturating_mul(2) } else { level.reals };
+        let reals = level.reals.saturating_mul(words_of_real);
         let of_one = record.saturating_add(level.ints).saturating_add(reals);
         let wanted = if record == 0 { 0 } else { (words / of_one.max(1)).max(least) };
         let functions = frames::levels(program, state, demands, wanted)?;
@@ -124,7 +124,7 @@ mod tests {
 
     fn calls(program: &Program, function: &SsaFunction, words: u32) -> Option<BoundedCalls> {
         let state = Machine::at_begin(std::sync::Arc::new(program.clone())).unwrap().into_state();
-        BoundedCalls::of(program, &state, function.demands, (words, 2), true)
+        BoundedCalls::of(program, &state, function.demands, (words, 2), 2)
     }
 
     #[test]

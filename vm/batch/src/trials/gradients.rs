@@ -293,3 +293,32 @@ fn losses_that_were_not_requested_are_refused() {
     assert_eq!(refused(vec![loss], adjoint), NoShader::NoRow { row: 1 });
     assert_eq!(refused(vec![Vec::new()], value(0, 0)), NoShader::NoLoss);
 }
+
+#[test]
+fn runs_on_series_are_refused_for_rules_and_orders() {
+    let request = |text: &str, order| {
+        let program = program(text);
+        let [x, y] = [losses(&program)[0], losses(&program)[1]];
+        let request = LanesRequest {
+            run_kind: LaneRunKind::ValuesAlong {
+                reals: vec![SeededCell::loss(&program, y)],
+                direction: vec![x],
+                order: 1,
+                rejects_ties: false,
+            },
+            level: CheckLevel::Checked,
+            inputs: vec![ShaderCell { space: Space::Reals, address: x }],
+            outputs: vec![RequestedNumber::Value { row: 0, seeded: 0, order }],
+            reports_steps: false,
+        };
+        lane_shader(&program, &start(&program, Travel::Forward), &request).map(|_| ())
+    };
+    let plain = ".inout x: real default 3\n.out y: real\nadd y, x * x\n";
+    assert_eq!(request(plain, 1), Ok(()));
+    assert_eq!(request(plain, 2), Err(NoShader::NoOrder { order: 2 }));
+    // A rule that adds no adjoint stops the derivative. A run forward would compute it nevertheless.
+    let stopped = ".inout x: real default 3\n.out y: real\ncall stop(y, x)\n\
+                   .proc stop(inout y: real, in x: real) rule none\nadd y, x * x\n.end\n\
+                   .proc none(inout y: real, in x: real)\n.end\n";
+    assert_eq!(request(stopped, 1), Err(NoShader::Rule));
+}

@@ -115,11 +115,13 @@ fn programs_have_the_bits_that_were_recorded() {
     let recorded = recorded.expect("recorded for this version by UPDATE_BITS=1");
     let recorded: Vec<&str> = recorded.lines().collect();
     for &engine in engine::ALL {
-        let found = lines(engine, |number| engine.takes(number));
+        // A run has a line for each number system, and an engine takes both.
+        let takes = |number: usize| engine.takes(number / 2);
+        let found = lines(engine, takes);
         for (number, line) in &found {
             assert_eq!(Some(&line.as_str()), recorded.get(*number), "on {}", engine.name);
         }
-        let expected = (0..recorded.len()).filter(|&number| engine.takes(number)).count();
+        let expected = (0..recorded.len()).filter(|&number| takes(number)).count();
         assert_eq!(found.len(), expected, "on {}", engine.name);
     }
 }
