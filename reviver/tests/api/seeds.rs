@@ -89,7 +89,7 @@ fn invalid_vectors_are_refused() {
     let nan = f64::NAN.to_bits();
     assert!(matches!(program.seeded_bits(&[(y, &[nan, 0])]), Err(Error::NotAReal { index: 0, .. })));
     let twice = program.seeded(&[(y, &[1.0, 2.0]), (program.reals("y[1]").unwrap(), &[1.0])]);
-    assert_eq!(said(twice), "`y[1]` is given twice: leave one of the two out");
+    assert_eq!(said(twice), "`y[1]` is given twice; leave one of the two out");
     let seeded = program.seeded(&[(y, &[1.0, 2.0])]).unwrap();
     assert!(matches!(seeded.with_seeds(&[1.0]), Err(Error::Length { cells: 2, given: 1, .. })));
     assert!(matches!(seeded.with_seeds(&[1.0, f64::INFINITY]), Err(Error::NotAReal { index: 1, .. })));

@@ -21,7 +21,7 @@ use crate::shader::LaneShader;
 
 /// Maximum length, in bytes, of a shader that is compiled outside of a campaign. A driver's compiler takes many seconds
 /// for longer shaders.
-pub const LONGEST: usize = 32 << 10;
+pub const LONGEST: usize = 48 << 10;
 
 /// Returns the initial state of a run. Inputs that may be omitted have their defaults.
 pub fn start(program: &Arc<Program>, travel: Travel) -> RunStart {
