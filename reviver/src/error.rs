@@ -259,7 +259,7 @@ impl Error {
             ),
             Error::Unknown { near: Some(near), .. } => Some(format!("did you mean `{near}`?")),
             Error::Unknown { known, .. } if known.is_empty() => None,
-            Error::Unknown { known, .. } => Some(format!("the program's cells are {}", quoted(known))),
+            Error::Unknown { known, .. } => Some(format!("choose one of {}", quoted(known))),
             Error::Class { known, .. } if known.is_empty() => None,
             Error::Class { class, known, .. } => {
                 Some(format!("the program's {} are {}", several(*class), quoted(known)))

@@ -312,7 +312,7 @@ fn programs_without_derivative_are_refused() {
         ("grad", "--loss B", "name one of them, such as `B[0]`"),
         ("grad", "--loss B[2]", "it is declared as `B[2]`, and indices start at 0"),
         ("grad", "--loss BB", "did you mean `B`?"),
-        ("grad", "--loss loss", "the program's cells are `x`, `A`, `y`, `B`"),
+        ("grad", "--loss loss", "choose one of `x`, `A`, `y`, `B`"),
         ("grad", "--loss y --wrt A[1,0],A", "`A[1,0]` is named twice"),
         ("grad", "", "--of <NAME>"),
         ("jacobian", "--of y,y", "`y` is named twice"),

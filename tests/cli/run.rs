@@ -254,7 +254,7 @@ fn invalid_values_are_refused() {
     reviver("run programs/sort.rasm --set A=1,2").expect(2).says("`A` takes 6 values, and 2 were given");
     reviver("run programs/sum3.rasm --set a=nan").expect(2).says("`nan` is not a number");
     reviver("run programs/show.rasm --set limt=1").expect(2).says("did you mean `limit`?");
-    reviver("run programs/fib.rasm --set number=1").expect(2).says("the program's cells are `n`, `a`, `b`");
+    reviver("run programs/fib.rasm --set number=1").expect(2).says("choose one of `n`, `a`, `b`");
 }
 
 #[test]

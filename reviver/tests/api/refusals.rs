@@ -13,7 +13,7 @@ fn unknown_names_are_refused() {
     assert_eq!(said(program.reals("sped")), "the program has no cell `sped`; did you mean `speed`?");
     assert_eq!(
         said(program.ints("quantity")),
-        "the program has no cell `quantity`; the program's cells are `n`, `p`, `trail`"
+        "the program has no cell `quantity`; choose one of `n`, `p`, `trail`"
     );
     assert_eq!(
         said(program.reals("n")),
