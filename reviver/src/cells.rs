@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use reviver_isa::instruction::{Base, Class};
 use reviver_isa::module::{Global, Shape};
+use reviver_memory::{OutOfMemory, ask};
 use reviver_vm::differentiate::{Origin, Variable};
 use reviver_vm::{Program, State, lookup};
 
@@ -74,7 +75,7 @@ impl NamedCells {
         let declared =
             u32::try_from(global).ok().and_then(|n| lookup::storage(program, state, open, Base::Global(n)));
         let Some(declared) = declared else { return Err(Error::unknown(program, base, Some(class))) };
-        let cell = declared.element(&indices).map_err(|why| wrong(why.into(), Some(shape)))? as usize;
+        let cell = declared.element(&indices).map_err(|why| wrong(why.into(), shape))? as usize;
         Ok(NamedCells { executable, global, element: cell - cells.start, first: cell, count: 1 })
     }
 
@@ -111,6 +112,28 @@ pub(super) fn variables(cells: &[RealCells]) -> impl Iterator<Item = Variable> {
     })
 }
 
+/// Returns the first variable that occurs twice.
+///
+/// # Errors
+/// A memory request was refused.
+pub(super) fn repeated<'v>(
+    variables: impl Iterator<Item = &'v Variable>,
+) -> Result<Option<&'v Variable>, OutOfMemory> {
+    let mut sorted = ask::collected(variables)?;
+    sorted.sort_unstable_by_key(|variable| variable.origin);
+    let pair = sorted.windows(2).find(|pair| matches!(pair, [a, b] if a.origin == b.origin));
+    Ok(pair.and_then(|pair| pair.first().copied()))
+}
+
+/// Refuses lists of cells in which a real occurs twice.
+pub(super) fn check_distinct(program: &Program, cells: &[RealCells]) -> Result<(), Error> {
+    let variables = ask::collected(variables(cells))?;
+    match repeated(variables.iter())? {
+        Some(twice) => Err(Error::NamedTwice { name: program.cell_name(twice.global, twice.element) }),
+        None => Ok(()),
+    }
+}
+
 fn check(program: &Program, declared: &Global, class: Class) -> Result<(), Error> {
     if declared.shape == Shape::Stack {
         return Err(Error::Stack { name: declared.name.clone() });
@@ -121,14 +144,13 @@ fn check(program: &Program, declared: &Global, class: Class) -> Result<(), Error
     Ok(())
 }
 
-/// Returns a declaration's name with its lengths: `A[3]`, `M[2, 2]`.
-fn declared_as(declared: &Global) -> String {
+/// Returns an array's name with its lengths: `A[3]`, `M[2, 2]`. Returns `None` for other declarations.
+fn declared_as(declared: &Global) -> Option<String> {
     let name = &declared.name;
     match declared.shape {
-        Shape::Scalar => name.clone(),
-        Shape::Vector(length) => format!("{name}[{length}]"),
-        Shape::Matrix(rows, columns) => format!("{name}[{rows}, {columns}]"),
-        Shape::Stack => format!("{name}[]"),
+        Shape::Vector(length) => Some(format!("{name}[{length}]")),
+        Shape::Matrix(rows, columns) => Some(format!("{name}[{rows}, {columns}]")),
+        Shape::Scalar | Shape::Stack => None,
     }
 }
 

@@ -207,10 +207,7 @@ impl Error {
             Error::NotRestored => {
                 "the start was not restored, because floats have lost bits (fixed point loses none)".to_owned()
             }
-            Error::Lane { lane, error } => {
-                let place = error.place().map_or_else(String::new, |place| format!("{place}: "));
-                format!("lane {lane}: {place}{}", error.cause())
-            }
+            Error::Lane { lane, error } => format!("lane {lane}: {}", error.summary()),
             Error::MissingColumns { names } => format!("these inputs have no column: {}", quoted(names)),
             Error::NoSeeds => "there are no seeds".to_owned(),
             Error::Order { order, .. } => format!("there is no Taylor series of order {order}"),
@@ -237,6 +234,14 @@ impl Error {
             Error::LostThread => "a thread that executed lanes ended unexpectedly".to_owned(),
             Error::NothingToRead(why) => format!("there is nothing to read: {why}"),
             Error::NoMemory(error) => format!("{error} for the cells of the program"),
+        }
+    }
+
+    /// Returns the place, if there is one, and the cause.
+    pub fn summary(&self) -> String {
+        match self.place() {
+            Some(place) => format!("{place}: {}", self.cause()),
+            None => self.cause(),
         }
     }
 
@@ -293,10 +298,7 @@ impl Error {
 
 impl Display for Error {
     fn fmt(&self, f: &mut Formatter) -> fmt::Result {
-        if let Some(place) = self.place() {
-            write!(f, "{place}: ")?;
-        }
-        f.write_str(&self.cause())?;
+        f.write_str(&self.summary())?;
         self.cure().map_or(Ok(()), |cure| write!(f, "; {cure}"))
     }
 }

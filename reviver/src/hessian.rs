@@ -3,7 +3,7 @@
 use reviver_vm::differentiate::VerificationReport;
 use reviver_vm::differentiate::matrices;
 
-use super::cells::{RealCells, variables};
+use super::cells::{RealCells, check_distinct, variables};
 use super::error::Error;
 use super::gradient::certain;
 use super::loss::{LossCell, inputs};
@@ -27,13 +27,14 @@ impl Workspace {
     /// the order of their declarations. Reads the workspace's inputs and changes nothing else in it.
     ///
     /// # Errors
-    /// The errors of [`Workspace::gradient`].
+    /// The errors of [`Workspace::gradient`], or a real that `by` has twice.
     pub fn hessian(&self, loss: &LossCell, by: &[RealCells]) -> Result<SecondDerivatives, Error> {
         let shared = &self.executable.shared;
         let is_own = |cells: &RealCells| cells.0.executable == shared.id;
         if loss.shared.of.id != shared.id || !by.iter().all(is_own) {
             return Err(Error::Foreign);
         }
+        check_distinct(&shared.program, by)?;
         self.inputs.complete(&shared.program)?;
         let variables: Vec<_> = match by {
             [] => variables(&inputs(&shared.program, shared.id, &shared.begin)?).collect(),

@@ -6,7 +6,7 @@ use reviver_vm::Program;
 use reviver_vm::differentiate::Variable;
 use reviver_vm::values::Value;
 
-use super::cells::{RealCells, variables};
+use super::cells::{RealCells, repeated, variables};
 use super::error::Error;
 use super::numbers::{check_bits, put_reals};
 
@@ -63,12 +63,10 @@ fn joined<T>(
         let bits = read(cells, values)?;
         all.extend(variables(&[cells]).zip(bits));
     }
-    let mut sorted = ask::collected(all.iter().map(|(variable, _)| variable))?;
-    sorted.sort_unstable_by_key(|variable| variable.origin);
-    match sorted.windows(2).find(|pair| matches!(pair, [a, b] if a.origin == b.origin)) {
-        Some([twice, ..]) => Err(Error::TwiceGiven { name: program.cell_name(twice.global, twice.element) }),
-        _ => Ok(all),
+    if let Some(twice) = repeated(all.iter().map(|(variable, _)| variable))? {
+        return Err(Error::TwiceGiven { name: program.cell_name(twice.global, twice.element) });
     }
+    Ok(all)
 }
 
 /// Rounds numbers to the program's number system, and returns their bits. `name` returns the cell's name for the

@@ -358,6 +358,7 @@ fn lanes_have_second_derivatives_and_products() {
     folder.reviver(&format!("{lanes} --hessian y --grad y")).expect(2).says("cannot be used with");
     folder.reviver(&format!("{lanes} --hessian y --times x=1 --wrt x")).expect(2).says("cannot be used with");
     folder.reviver(&format!("{lanes} --hessian v")).expect(2).says("--hessian: the program has no cell `v`");
+    folder.reviver(&format!("{lanes} --hessian y --wrt x,x")).expect(2).says("--wrt: `x` is named twice");
     folder.reviver(&format!("{lanes} --hessian y --times v=1")).expect(2).says("`v`");
 }
 

@@ -129,7 +129,7 @@ impl DualNumbers {
 }
 
 /// Returns the variables of a plan's losses, in order.
-fn outputs(plan: &LanePlan) -> Vec<Variable> {
+pub(super) fn outputs(plan: &LanePlan) -> Vec<Variable> {
     let of = |loss: &LossCell| loss.shared.variables.clone();
     plan.losses.iter().flat_map(of).collect()
 }

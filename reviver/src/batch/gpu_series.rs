@@ -7,11 +7,12 @@ use reviver_batch::{BatchDevice, DeviceLanes, LaneRunKind, RequestedNumber};
 use reviver_compile::start::RunStart;
 use reviver_vm::ShownMark;
 use reviver_vm::differentiate::matrices::patternless;
-use reviver_vm::differentiate::{Origin, Subject, Variable};
+use reviver_vm::differentiate::{Subject, Variable};
 
+use super::dual_lane::outputs;
 use super::gpu_pass::{DevicePass, shader};
 use super::lane;
-use super::plan::{LanePlan, LaneTask, ResultSource};
+use super::plan::{LanePlan, LaneTask, ResultSource, cell_of};
 use crate::error::Error;
 use crate::loss::LossCell;
 
@@ -23,15 +24,18 @@ pub(super) fn passes(device: &BatchDevice, plan: &LanePlan) -> Result<Vec<Device
     let failed = |error| Error::of_derivative(&plan.executable.shared.name, error);
     let subject = lane::workspace(plan)?.subject().map_err(failed)?;
     let inputs = plan.dual_inputs()?;
-    let series = |subject, inputs| SeriesPasses { device, plan, subject, direction: cells(inputs) };
+    let series = |subject, inputs: &[Variable]| SeriesPasses {
+        device,
+        plan,
+        subject,
+        direction: inputs.iter().filter_map(cell_of).collect(),
+    };
     match (&plan.task, plan.losses.first()) {
         (LaneTask::JacobianProduct { along, .. }, _) => {
             let components = inputs.into_iter().zip(along.components.iter().copied());
             let (moved, components): (Vec<Variable>, Vec<f64>) =
                 components.filter(|(_, component)| *component != 0.0).unzip();
-            let outputs: Vec<Variable> =
-                plan.losses.iter().flat_map(|loss| loss.shared.variables.clone()).collect();
-            series(subject.prepared(&outputs, &moved, false), &moved).tangents(&components)
+            series(subject.prepared(&outputs(plan), &moved, false), &moved).tangents(&components)
         }
         (LaneTask::HessianProduct { along, .. }, Some(loss)) => {
             let subject = subject.prepared_for_seeds(&loss.seeds, &inputs, false);
@@ -61,7 +65,8 @@ struct SeriesPasses<'p> {
 impl SeriesPasses<'_> {
     /// Returns the pass of a product of the Jacobian with a direction.
     fn tangents(&self, components: &[f64]) -> Result<Vec<DevicePass>, Error> {
-        let reals = self.plan.losses.iter().flat_map(|loss| loss.seeds.to_vec()).collect();
+        let reals =
+            self.plan.losses.iter().flat_map(|loss| loss.seeds.iter().map(|seed| seed.cell)).collect();
         let value = |seeded, order| RequestedNumber::Value { row: 0, seeded, order };
         let outputs = self.outputs(|source| match source {
             ResultSource::Value { loss, .. } => Some(value(loss, 0)),
@@ -92,14 +97,15 @@ impl SeriesPasses<'_> {
             })
         };
         let (seeds, direction) = (loss.seeds.to_vec(), self.direction.clone());
-        let kind = LaneRunKind::GradientAlong { loss: seeds.clone(), direction: direction.clone() };
+        let reals = seeds.iter().map(|seed| seed.cell).collect();
+        let kind = LaneRunKind::GradientAlong { loss: seeds, direction: direction.clone() };
         let (lanes, _) = self.shader(kind, of_row(0))?;
         let mut passes: Vec<DevicePass> = Vec::with_capacity(rows.len() + 1);
         for (row, components) in rows.iter().enumerate() {
             let columns = of_row(row).into_iter().map(|(column, _)| column).collect();
             passes.push(self.pass(&lanes, columns, components.iter().copied()));
         }
-        let kind = LaneRunKind::ValuesAlong { reals: seeds, direction, order: 2, rejects_ties: true };
+        let kind = LaneRunKind::ValuesAlong { reals, direction, order: 2, rejects_ties: true };
         let values = self.outputs(|source| match source {
             ResultSource::Value { seeded, .. } => Some(RequestedNumber::Value { row: 0, seeded, order: 0 }),
             _ => None,
@@ -137,13 +143,4 @@ impl SeriesPasses<'_> {
         let direction = components.map(|component| self.subject.number(component)).collect();
         DevicePass::To { lanes: Arc::clone(lanes), columns, direction }
     }
-}
-
-/// Returns the cells of variables. Inputs of lanes are cells, because lanes have no stacks and tapes.
-fn cells(variables: &[Variable]) -> Vec<usize> {
-    let cell = |variable: &Variable| match variable.origin {
-        Origin::Cell(cell) => Some(cell),
-        Origin::Stack(_) | Origin::Tape(_) => None,
-    };
-    variables.iter().filter_map(cell).collect()
 }

@@ -8,7 +8,7 @@ use reviver_vm::differentiate::{Origin, Variable};
 use reviver_vm::{Program, Travel};
 
 use super::BatchOptions;
-use crate::cells::{NamedCells, RealCells, variables};
+use crate::cells::{NamedCells, RealCells, check_distinct, variables};
 use crate::error::Error;
 use crate::executable::Executable;
 use crate::gradient::approximate;
@@ -357,17 +357,12 @@ impl LanePlan {
         if cells.iter().any(|cells| cells.0.executable != shared.id) {
             return Err(Error::Foreign);
         }
+        check_distinct(&shared.program, cells)?;
         let named = cells.iter().flat_map(|cells| {
             let elements = (cells.0.element..).zip(cells.0.range());
             elements.map(|(element, cell)| (shared.program.cell_name(cells.0.global, element), cell))
         });
-        let named: Vec<(String, usize)> = named.collect();
-        let mut sorted: Vec<&(String, usize)> = named.iter().collect();
-        sorted.sort_unstable_by_key(|(_, cell)| *cell);
-        match sorted.windows(2).find(|pair| matches!(pair, [(_, a), (_, b)] if a == b)) {
-            Some([(name, _), ..]) => Err(Error::NamedTwice { name: name.clone() }),
-            _ => Ok(named),
-        }
+        Ok(named.collect())
     }
 
     /// Returns the variable of each column of derivatives, in order. Lanes that compute with dual numbers differentiate
@@ -550,7 +545,7 @@ fn products(names: impl Iterator<Item = String>) -> impl Iterator<Item = ResultC
 }
 
 /// Returns the cell of a variable; `None` if the variable is on a stack or tape.
-fn cell_of(variable: &Variable) -> Option<usize> {
+pub(super) fn cell_of(variable: &Variable) -> Option<usize> {
     match variable.origin {
         Origin::Cell(cell) => Some(cell),
         Origin::Stack(_) | Origin::Tape(_) => None,

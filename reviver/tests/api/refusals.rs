@@ -1,6 +1,9 @@
 //! Refused calls, and their messages.
 
-use reviver::{EngineChoice, Error, FilesInMemory, GivenConstant, assemble, assemble_with, open};
+use reviver::{
+    Batch, Device, EngineChoice, Error, FilesInMemory, GivenConstant, LaneInputs, assemble, assemble_with,
+    open,
+};
 
 use crate::support::{compiled, said};
 
@@ -10,37 +13,49 @@ const TEXT: &str = ".word 8\n.in n\n.in speed: real\n.inout M[2, 2]: real\n.out 
 #[test]
 fn unknown_names_are_refused() {
     let program = compiled(TEXT, EngineChoice::Interp);
-    assert_eq!(said(program.reals("sped")), "the program has no cell `sped`; did you mean `speed`?");
-    assert_eq!(
-        said(program.ints("quantity")),
-        "the program has no cell `quantity`; choose one of `n`, `p`, `trail`"
-    );
-    assert_eq!(
-        said(program.reals("n")),
-        "`n` is an integer, but reals were requested; the program's reals are `speed`, `M`, `y`"
-    );
-    assert_eq!(
-        said(program.ints("y")),
-        "`y` is a real, but integers were requested; the program's integers are `n`, `p`"
-    );
-    assert!(said(program.ints("trail")).starts_with("`trail` is a stack, which has no cells"));
-    assert_eq!(
-        said(program.reals("M[2,0]")),
-        "there is no cell `M[2,0]`: the index 2 is outside of 0..2; it is declared as `M[2, 2]`, and indices start at 0"
-    );
-    assert_eq!(
-        said(program.reals("M[1]")),
-        "there is no cell `M[1]`: a matrix takes two indices; it is declared as `M[2, 2]`, and indices start at 0"
-    );
-    assert_eq!(
-        said(program.reals("y[0]")),
-        "there is no cell `y[0]`: a scalar takes no index; it is declared as `y`, and indices start at 0"
-    );
+    for (name, expected) in [
+        ("sped", "the program has no cell `sped`; did you mean `speed`?"),
+        ("n", "`n` is an integer, but reals were requested; the program's reals are `speed`, `M`, `y`"),
+        (
+            "M[2,0]",
+            "there is no cell `M[2,0]`: the index 2 is outside of 0..2; it is declared as `M[2, 2]`, and indices start at 0",
+        ),
+        (
+            "M[1]",
+            "there is no cell `M[1]`: a matrix takes two indices; it is declared as `M[2, 2]`, and indices start at 0",
+        ),
+        ("y[0]", "there is no cell `y[0]`: a scalar takes no index"),
+    ] {
+        assert_eq!(said(program.reals(name)), expected);
+    }
+    for (name, expected) in [
+        ("quantity", "the program has no cell `quantity`; choose one of `n`, `p`, `trail`"),
+        ("y", "`y` is a real, but integers were requested; the program's integers are `n`, `p`"),
+        (
+            "trail",
+            "`trail` is a stack, which has no cells; copy the value to a cell in the program, and name this cell",
+        ),
+    ] {
+        assert_eq!(said(program.ints(name)), expected);
+    }
     for name in ["M[", "M[]", "M[a,b]", "M[1,1]]", "M[1,1"] {
         assert!(said(program.reals(name)).contains("write an element as `A[3]`"), "{name}");
     }
     assert!(said(program.loss("M")).contains("`M` has 4 cells"));
     assert!(said(program.loss("n")).contains("is an integer"));
+}
+
+#[test]
+fn reals_that_are_named_twice_are_refused() {
+    let program = compiled(".inout x[2]: real\n.out y: real\nadd y, x[0] * x[1]\n", EngineChoice::Interp);
+    let [whole, second] = ["x", "x[1]"].map(|name| program.reals(name).unwrap());
+    let (call, loss) = (program.workspace().unwrap(), program.loss("y").unwrap());
+    let twice = "`x[1]` is named twice; leave one of the two out";
+    assert_eq!(said(call.hessian(&loss, &[whole, second])), twice);
+    let lanes = LaneInputs::new(1).reals("x[0]", &[1.0]).reals("x[1]", &[2.0]);
+    let batch = Batch::new(&program, Device::cpu());
+    assert_eq!(said(batch.gradient(&loss, &[second, whole], &lanes)), twice);
+    assert_eq!(said(batch.hessian(&loss, &[second, second], &lanes)), twice);
 }
 
 #[test]

@@ -52,8 +52,8 @@ pub enum LaneRunKind {
     },
     /// A run to the end of the program on truncated Taylor series along a direction.
     ValuesAlong {
-        /// The reals whose final coefficients may be requested, as seeded cells. The seeds are ignored.
-        reals: Vec<SeededCell>,
+        /// The reals whose final coefficients may be requested, as the seeded cells of loss 0.
+        reals: Vec<usize>,
         /// The reals with a component of the direction. The components are input words after those of the inputs.
         direction: Vec<usize>,
         /// The highest order of the coefficients.
@@ -64,13 +64,17 @@ pub enum LaneRunKind {
 }
 
 impl LaneRunKind {
-    /// Returns the losses; empty for a run without losses.
-    fn losses(&self) -> &[Vec<SeededCell>] {
+    /// Returns the addresses and seeds of each loss; `None` for a run without losses.
+    fn losses(&self) -> Option<Vec<Vec<(usize, u64)>>> {
+        let seeded = |loss: &Vec<SeededCell>| loss.iter().map(|seed| (seed.cell, seed.seed)).collect();
         match self {
-            LaneRunKind::Whole(_) => &[],
-            LaneRunKind::Gradient { losses } => losses,
-            LaneRunKind::GradientAlong { loss: seeds, .. }
-            | LaneRunKind::ValuesAlong { reals: seeds, .. } => std::slice::from_ref(seeds),
+            LaneRunKind::Whole(_) => None,
+            LaneRunKind::Gradient { losses } => Some(losses.iter().map(seeded).collect()),
+            LaneRunKind::GradientAlong { loss, .. } => Some(vec![seeded(loss)]),
+            // A run has no adjoints, so the seeds have no effect.
+            LaneRunKind::ValuesAlong { reals, .. } => {
+                Some(vec![reals.iter().map(|&real| (real, 0)).collect()])
+            }
         }
     }
 
@@ -199,14 +203,11 @@ pub(crate) fn lane_shader(
 
 /// Returns the seeds of each loss: addresses of reals, with the bits of their adjoints at the turning point.
 fn losses(program: &Program, request: &LanesRequest) -> Result<Vec<RowSeeds>, NoShader> {
-    let losses = request.run_kind.losses();
-    if matches!(request.run_kind, LaneRunKind::Whole(_)) {
-        return Ok(Vec::new());
-    }
+    let Some(losses) = request.run_kind.losses() else { return Ok(Vec::new()) };
     if losses.is_empty() || losses.iter().any(Vec::is_empty) {
         return Err(NoShader::NoLoss);
     }
-    let seed = |&SeededCell { cell: address, seed }: &SeededCell| {
+    let seed = |&(address, seed): &(usize, u64)| {
         let cell = known(program, ShaderCell { space: Space::Reals, address })?;
         if is_global(program, cell) { Ok((cell.1, seed)) } else { Err(NoShader::NoCell { address }) }
     };

@@ -301,7 +301,7 @@ fn runs_on_series_are_refused_for_rules_and_orders() {
         let [x, y] = [losses(&program)[0], losses(&program)[1]];
         let request = LanesRequest {
             run_kind: LaneRunKind::ValuesAlong {
-                reals: vec![SeededCell::loss(&program, y)],
+                reals: vec![y],
                 direction: vec![x],
                 order: 1,
                 rejects_ties: false,
@@ -316,6 +316,8 @@ fn runs_on_series_are_refused_for_rules_and_orders() {
     let plain = ".inout x: real default 3\n.out y: real\nadd y, x * x\n";
     assert_eq!(request(plain, 1), Ok(()));
     assert_eq!(request(plain, 2), Err(NoShader::NoOrder { order: 2 }));
+    let logarithm = ".inout x: real default 3\n.out y: real\nadd y, lgamma(x)\n";
+    assert_eq!(request(logarithm, 1), Err(NoShader::Series));
     // A rule that adds no adjoint stops the derivative. A run forward would compute it nevertheless.
     let stopped = ".inout x: real default 3\n.out y: real\ncall stop(y, x)\n\
                    .proc stop(inout y: real, in x: real) rule none\nadd y, x * x\n.end\n\
