@@ -107,29 +107,25 @@ impl Failure {
 
     /// Creates a failure for an error of the library, with the error's cure as advice.
     pub fn of(exit: Exit, error: &Error) -> Failure {
-        let place = error.place().map_or_else(String::new, |place| format!("{place}: "));
-        let failure = Failure::new(exit, format_args!("{place}{}", error.cause())).caused_by(error);
-        match error.cure() {
-            Some(cure) => failure.help(cure),
-            None => failure,
-        }
+        let failure = Failure::new(exit, error.summary());
+        failure.caused_by(error).with_cure(error)
+    }
+
+    /// Creates a failure for an error of the library in a context, such as the name of an option.
+    pub fn within(exit: Exit, context: impl std::fmt::Display, error: &Error) -> Failure {
+        let failure = Failure::new(exit, format_args!("{context}: {}", error.summary()));
+        failure.caused_by(error).with_cure(error)
     }
 
     /// Creates a failure for an argument that the library refuses. `context` names the option or the file.
     pub fn refused(context: impl std::fmt::Display, error: &Error) -> Failure {
-        Failure::of(Exit::Usage, error).within(context)
+        Failure::within(Exit::Usage, context, error)
     }
 
-    /// Puts a context before the message, such as the name of an option.
+    /// Adds the cure of an error as advice.
     #[must_use]
-    pub fn within(mut self, context: impl std::fmt::Display) -> Failure {
-        let summary = &mut self.for_programs.summary;
-        *summary = format!("{context}: {summary}");
-        let (first, rest) = self.message.split_once('\n').unwrap_or((&self.message, ""));
-        let rest = rest.to_owned();
-        let first = first.strip_prefix("error: ").unwrap_or(first);
-        self.message = format!("error: {}: {first}\n{rest}", escape::line(&context.to_string()));
-        self
+    pub fn with_cure(self, error: &Error) -> Failure {
+        error.cure().into_iter().fold(self, Failure::help)
     }
 
     /// Changes the exit code to 2 (invalid arguments), because an argument names the faulty file. The exit code for

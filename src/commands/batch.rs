@@ -66,7 +66,7 @@ pub fn run(options: &BatchArguments) -> Fallible {
 fn unverified(error: Error) -> Failure {
     match error {
         Error::Interrupted => subject::interrupted(&"stopped before the derivatives were verified"),
-        error => Failure::of(Exit::of_lane(&error), &error).within("the derivatives can't be verified"),
+        error => Failure::within(Exit::of_lane(&error), "the derivatives can't be verified", &error),
     }
 }
 
@@ -400,11 +400,8 @@ fn unsuited(options: &BatchArguments, program: &Program, error: &Error) -> Failu
             let names: Vec<&str> = taken.map(|global| global.name.as_str()).collect();
             let inputs = names.join(", ");
             let failure = match error {
-                Error::Unknown { near: Some(near), .. } => {
-                    failure.help(format_args!("did you mean `{near}`?"))
-                }
-                Error::NotTaken { .. } => error.cure().into_iter().fold(failure, Failure::help),
-                _ => failure,
+                Error::Unknown { near: None, .. } => failure,
+                _ => failure.with_cure(error),
             };
             failure.help(format_args!("the inputs of a lane are {inputs}; leave other columns out"))
         }

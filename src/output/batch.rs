@@ -372,7 +372,7 @@ impl BatchPage {
                 let (which, file) = (format!(" of {place}, after {steps}{what}"), &self.files.program);
                 trap(Exit::Trap, &which, file, explanation).detail("step", explanation.step.into())
             }
-            error => Failure::of(Exit::of_lane(error), error).within(&place),
+            error => Failure::within(Exit::of_lane(error), &place, error),
         };
         let failure =
             failure.help("add `--keep-going` to continue with the other lanes").detail("lane", lane.into());
@@ -398,9 +398,8 @@ pub fn reported(error: &Error) -> String {
     match error {
         Error::Trap { explanation, .. } => {
             let steps = usize::try_from(explanation.step.unsigned_abs()).unwrap_or(usize::MAX);
-            let place = error.place().map_or_else(String::new, |place| format!("{place}: "));
-            let cure = error.cure().map_or_else(String::new, |cure| format!(": {cure}"));
-            format!("{place}{}, after {}{cure}", error.cause(), counted(steps, "step"))
+            let cure = error.cure().map_or_else(String::new, |cure| format!("; {cure}"));
+            format!("{}, after {}{cure}", error.summary(), counted(steps, "step"))
         }
         error => error.to_string(),
     }
