@@ -10,7 +10,6 @@ use reviver_compile::call::{CallReport, CompiledCall};
 use reviver_vm::Program;
 use reviver_vm::differentiate::evidence::MOST_ROWS;
 use reviver_vm::differentiate::{self, SeededCell, Shows, Subject, VerificationReport};
-use reviver_vm::reports::Reports;
 use reviver_vm::values::Value;
 
 use super::cells::RealCells;
@@ -46,7 +45,12 @@ impl Workspace {
     /// A trap, the step limit, memory exhaustion, or a reverse sweep that doesn't reach the start. If values were lost,
     /// so that the gradient may be wrong, the error is [`Error::Doubtful`].
     pub fn gradient(&mut self, loss: &LossCell) -> Result<Derivative, Error> {
-        let found = self.gradient_anyway(loss)?;
+        // A compiled function loses no derivatives. The result is constructed in its place, because moving it would take
+        // a noticeable part of a short call.
+        if let Some(found) = self.gradient_by_function(loss)? {
+            return Ok(self.derivative_of_call(loss, &found));
+        }
+        let found = self.gradient_by_machine(loss)?;
         let held = std::mem::replace(&mut self.held, Readable::Nothing);
         certain(&self.executable.shared, &found.verification_report)?;
         self.held = held;
@@ -59,14 +63,19 @@ impl Workspace {
     /// # Errors
     /// The errors of [`Workspace::gradient`] except [`Error::Doubtful`].
     pub fn gradient_anyway(&mut self, loss: &LossCell) -> Result<Derivative, Error> {
-        let Some(found) = self.gradient_by_function(loss)? else { return self.gradient_by_machine(loss) };
-        let CallReport { steps, steps_back, loss_errors } = found;
-        let loss_error = loss_errors.first().copied().flatten();
+        match self.gradient_by_function(loss)? {
+            Some(found) => Ok(self.derivative_of_call(loss, &found)),
+            None => self.gradient_by_machine(loss),
+        }
+    }
+
+    /// Returns the derivative that a compiled function has left in the memory of calls.
+    fn derivative_of_call(&mut self, loss: &LossCell, found: &CallReport) -> Derivative {
         self.held = Readable::AdjointsOfCall;
-        let reports = Reports::watched(self.calls.watch().cloned());
-        let verification_report = VerificationReport { reports, recomputed: None, loss_error };
+        let loss_error = found.loss_errors.first().copied().flatten();
+        let verification_report = VerificationReport { loss_error, ..VerificationReport::default() };
         let value = loss.sum(self.calls.values(0));
-        Ok(Derivative { value, steps, steps_back, verification_report })
+        Derivative { value, steps: found.steps, steps_back: found.steps_back, verification_report }
     }
 
     /// Calls the compiled function of the loss, if there is one. Returns `None` if the machine has to compute the

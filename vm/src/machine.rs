@@ -21,7 +21,7 @@ use crate::state::{Counters, Frame, State};
 use crate::stops::{Node, Stops};
 use crate::trap::Trap;
 use crate::travel::{Segment, Stop, Travel};
-use crate::watch::{Rounding, Watch, Watcher};
+use crate::watch::{Rounding, Watcher};
 
 pub use runner::Runner;
 use runner::in_parts;
@@ -151,7 +151,7 @@ impl<B: Interpreted> Machine<B> {
     /// Watches from now on whether the reverse sweep retraces the forward sweep. [`Reports::watch`] has the result.
     /// Only runs in floats without a history need to be watched.
     pub fn watch(&mut self) {
-        self.reports.watch = Some(Watch::default());
+        self.reports.watch = Some(Box::default());
     }
 
     /// Returns the program that the machine executes.

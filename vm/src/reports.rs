@@ -76,8 +76,9 @@ pub struct Tally {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reports {
     tallies: BTreeMap<(u32, Loss), Tally>,
-    /// The watch of a run in floats, whose reverse sweep must retrace the forward sweep.
-    pub(crate) watch: Option<Watch>,
+    /// The watch of a run in floats, whose reverse sweep must retrace the forward sweep. It is boxed, because reports are
+    /// part of every derivative's result, and most have no watch.
+    pub(crate) watch: Option<Box<Watch>>,
     /// The highest order of derivatives that matters in a dual-valued run; `None` for all orders.
     #[serde(skip)]
     orders: Option<usize>,
@@ -88,11 +89,6 @@ pub struct Reports {
 }
 
 impl Reports {
-    /// Creates reports of a run that was only watched, without losses.
-    pub fn watched(watch: Option<Watch>) -> Reports {
-        Reports { watch, ..Reports::default() }
-    }
-
     /// Creates empty reports for derivatives up to an order, with kinks.
     pub(crate) fn up_to(order: usize) -> Reports {
         Reports { orders: Some(order), reports_kinks: true, ..Reports::default() }
@@ -137,7 +133,7 @@ impl Reports {
 
     /// Creates empty reports with the same settings.
     pub(crate) fn anew(&self) -> Reports {
-        let watch = self.watch.as_ref().map(|_| Watch::default());
+        let watch = self.watch.as_ref().map(|_| Box::default());
         let (orders, reports_kinks) = (self.orders, self.reports_kinks);
         Reports { watch, orders, reports_kinks, ..Reports::default() }
     }
@@ -145,7 +141,7 @@ impl Reports {
     /// Returns true if the reports are independent of the order of execution: they contain no step numbers
     /// and no float sums.
     pub(crate) fn are_order_independent(&self) -> bool {
-        self.watch.as_ref().is_none_or(Watch::is_order_independent)
+        self.watch().is_none_or(Watch::is_order_independent)
     }
 
     /// Adds the losses and the watch of other reports. The other reports must be independent of the order of execution,
@@ -169,12 +165,12 @@ impl Reports {
 
     /// Returns the watch, if the run was watched.
     pub fn watch(&self) -> Option<&Watch> {
-        self.watch.as_ref()
+        self.watch.as_deref()
     }
 
     /// Returns true if all instruction indices are valid in a program with this number of instructions.
     pub(crate) fn are_of(&self, instructions: usize) -> bool {
-        let freed = self.watch.iter().flat_map(Watch::freed_at);
+        let freed = self.watch().into_iter().flat_map(Watch::freed_at);
         self.tallies.keys().map(|(at, _)| *at).chain(freed).all(|at| (at as usize) < instructions)
     }
 

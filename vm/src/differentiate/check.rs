@@ -428,7 +428,7 @@ struct PrimalPath {
 
 impl PrimalPath {
     fn of(machine: &Machine) -> PrimalPath {
-        let marks = machine.reports().watch.as_ref().map(Watch::marks);
+        let marks = machine.reports().watch().map(Watch::marks);
         PrimalPath { step: machine.state().step, marks }
     }
 }

@@ -1,7 +1,7 @@
 //! Executes calls by compiled call functions, on memory that successive calls reuse.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use arrayvec::ArrayVec;
 use reviver_isa::instruction::Class;
@@ -27,6 +27,8 @@ use crate::start::RunStart;
 /// the seeds.
 #[derive(Debug)]
 pub struct CompiledCall {
+    /// Number of the call, unique in this process.
+    id: u64,
     program: Program,
     goal: CallGoal,
     plan: RunPlan,
@@ -52,6 +54,9 @@ pub struct CompiledCall {
     first_steps: u64,
     code: Box<dyn Code>,
 }
+
+/// Number of the next compiled call.
+static NEXT_ID: AtomicU64 = AtomicU64::new(0);
 
 /// Initial number of out-of-line calls with frames.
 const FEW_LEVELS: u32 = 16;
@@ -101,8 +106,9 @@ pub struct CallMemory {
     stride: usize,
     /// The number of coefficients of each real.
     lanes: usize,
-    /// The branches and freed cells that a watched call recorded.
-    watch: Option<Watch>,
+    /// The call that the lists' lengths suit, with its number of out-of-line calls and of seeds. Another call of this
+    /// kind needs no changes of lengths.
+    suits: Option<(u64, u32, usize)>,
 }
 
 impl CompiledCall {
@@ -163,6 +169,7 @@ impl CompiledCall {
         let mut seeded: Vec<(u32, usize)> = seeded.iter().copied().zip(0..).collect();
         seeded.sort_unstable();
         Some(CompiledCall {
+            id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             program,
             goal,
             plan,
@@ -280,7 +287,6 @@ impl CompiledCall {
         }
         let steps_back = steps - primal_steps;
         let is_unequal = watch.is_some() && steps_back != primal_steps;
-        memory.watch = watch;
         memory.read_values(self, seeds);
         memory.transpose_adjoints();
         if self.plan.level.is_checked() && is_unequal {
@@ -288,7 +294,7 @@ impl CompiledCall {
         }
         (found.steps, found.steps_back) = (primal_steps, steps_back);
         for (row, seeds) in seeds.iter().enumerate() {
-            match self.verified(memory, &evidence, state, (row, seeds)) {
+            match self.verified(memory, (&evidence, watch.as_ref()), state, (row, seeds)) {
                 Some(loss_error) => found.loss_errors.push(loss_error),
                 None if row == 0 => return Err(CallEnd::NeedsMachine),
                 None => break,
@@ -302,11 +308,11 @@ impl CompiledCall {
     fn verified(
         &self,
         memory: &CallMemory,
-        evidence: &SweepEvidence,
+        (evidence, watch): (&SweepEvidence, Option<&Watch>),
         start: &State,
         (row, seeds): (usize, &[SeededCell]),
     ) -> Option<Option<f64>> {
-        match (self.plan.level, &memory.watch) {
+        match (self.plan.level, watch) {
             (CheckLevel::Unchecked, _) => Some(None),
             (CheckLevel::Checked, None) => Some(Some(0.0)),
             (CheckLevel::Checked, Some(watch)) => {
@@ -353,21 +359,13 @@ impl CallMemory {
         levels: u32,
         seeds: &[&[SeededCell]],
     ) -> Result<(), OutOfMemory> {
-        self.lanes = call.lanes as usize;
-        self.own_reals = start.reals.len();
-        self.stride = call.rows.stride as usize;
+        let suits = Some((call.id, levels, seeds.iter().map(|row| row.len()).sum()));
+        if self.suits != suits {
+            self.suits = None;
+            self.resize(call, start, levels, seeds)?;
+            self.suits = suits;
+        }
         self.lift_start(&start.reals, direction)?;
-        let Demands { frame_ints, frame_reals, references, record, level, .. } = call.demands;
-        let cells =
-            |own: usize, inlined: u32, level: u32| own + inlined as usize + levels as usize * level as usize;
-        let reals = cells(self.own_reals * self.lanes, frame_reals, level.reals);
-        allocation::resize(&mut self.ints, cells(start.ints.len(), frame_ints, level.ints))?;
-        allocation::resize(&mut self.reals, reals)?;
-        let adjoints = if call.rows.count > 1 { call.rows.adjoints() } else { reals };
-        allocation::resize(&mut self.adjoints, adjoints)?;
-        allocation::resize(&mut self.references, cells(FIRST_RECORD as usize, references, record))?;
-        allocation::resize(&mut self.results, call.seeded.len() * self.lanes)?;
-        allocation::resize(&mut self.values, seeds.iter().map(|row| row.len()).sum())?;
         let start_reals = if self.lanes > 1 { &self.lifted_start } else { &start.reals };
         for (class, cells) in &call.working {
             let cells = cells.start as usize..cells.end as usize;
@@ -391,10 +389,39 @@ impl CallMemory {
         Ok(())
     }
 
+    /// Sets the lengths of the lists for a call with frames for `levels` out-of-line calls.
+    fn resize(
+        &mut self,
+        call: &CompiledCall,
+        start: &State,
+        levels: u32,
+        seeds: &[&[SeededCell]],
+    ) -> Result<(), OutOfMemory> {
+        self.lanes = call.lanes as usize;
+        self.own_reals = start.reals.len();
+        self.stride = call.rows.stride as usize;
+        let Demands { frame_ints, frame_reals, references, record, level, .. } = call.demands;
+        let cells =
+            |own: usize, inlined: u32, level: u32| own + inlined as usize + levels as usize * level as usize;
+        let reals = cells(self.own_reals * self.lanes, frame_reals, level.reals);
+        allocation::resize(&mut self.ints, cells(start.ints.len(), frame_ints, level.ints))?;
+        allocation::resize(&mut self.reals, reals)?;
+        let adjoints = if call.rows.count > 1 { call.rows.adjoints() } else { reals };
+        allocation::resize(&mut self.adjoints, adjoints)?;
+        allocation::resize(&mut self.references, cells(FIRST_RECORD as usize, references, record))?;
+        allocation::resize(&mut self.results, call.seeded.len() * self.lanes)?;
+        allocation::resize(&mut self.values, seeds.iter().map(|row| row.len()).sum())
+    }
+
     /// Sets the adjoint of a cell in a row to a seed. All higher coefficients of the adjoint become 0.
+    #[inline]
     fn seed(&mut self, row: usize, cell: usize, seed: u64) {
-        let lanes = self.adjoints.iter_mut().skip((row * self.stride + cell) * self.lanes).take(self.lanes);
-        lanes.zip(std::iter::once(seed).chain(std::iter::repeat(0))).for_each(|(lane, seed)| *lane = seed);
+        let first = (row * self.stride + cell) * self.lanes;
+        let lanes = self.adjoints.get_mut(first..first + self.lanes).unwrap_or_default();
+        if let Some((lane, higher)) = lanes.split_first_mut() {
+            *lane = seed;
+            allocation::zero(higher);
+        }
     }
 
     /// If the call computes on series, computes the coefficients of the reals at the start. Coefficient 1 is the real's
@@ -460,11 +487,6 @@ impl CallMemory {
     pub fn values(&self, row: usize) -> &[u64] {
         let begin = |row: usize| self.value_rows.get(row).copied().unwrap_or(self.values.len());
         self.values.get(begin(row)..begin(row + 1)).unwrap_or_default()
-    }
-
-    /// Returns the branches and freed cells of the last call; `None` if that call wasn't watched.
-    pub fn watch(&self) -> Option<&Watch> {
-        self.watch.as_ref()
     }
 
     /// Returns the adjoints of a row after the last call, one for each of the program's reals.
