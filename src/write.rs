@@ -139,8 +139,12 @@ pub fn check_state_target(path: Option<&Path>) -> Fallible {
 
 /// Writes a text to a file, after a first line that marks it as generated. Prints the text if no file is named.
 pub fn text(written: &Written, text: &str) -> Fallible {
-    let path = written.output.as_deref().unwrap_or(Path::new("-"));
-    match OutputTarget::new(path, &kinds::TEXT, written.force.force)? {
+    text_to(written.output.as_deref().unwrap_or(Path::new("-")), written.force.force, text)
+}
+
+/// Writes a text to a file like [`text`]; prints it if the path is `-`.
+pub fn text_to(path: &Path, force: bool, text: &str) -> Fallible {
+    match OutputTarget::new(path, &kinds::TEXT, force)? {
         target @ OutputTarget::File(_) if !text.starts_with(kinds::WRITTEN) => {
             target.write([kinds::WRITTEN, text].concat().as_bytes())
         }

@@ -99,7 +99,8 @@ impl<'s> TreePrinter<'s> {
     }
 
     fn is_at_margin(&self, span: Span) -> bool {
-        self.sources.is_some_and(|sources| sources.position(span).column == 1)
+        // A comment that a transformation made is in no file. It is indented like the statement below it.
+        self.sources.is_some_and(|sources| sources.has(span.file) && sources.position(span).column == 1)
     }
 
     /// Writes the first line of a statement, with its label and comment.

@@ -18,8 +18,8 @@
 mod arrange;
 mod body;
 mod counterpart;
-mod file;
-mod program;
+pub(crate) mod file;
+pub(crate) mod program;
 
 pub use self::body::invert_body;
 pub use self::file::{Inversion, invert_text};

@@ -10,6 +10,7 @@
 //! | [`certain`] | certain errors, found without running the program |
 //! | [`diagnostic`], [`render`], [`suggest`] | errors and warnings, and how they are shown |
 //! | [`mod@format`], [`invert`] | a tree in the canonical layout; the inverse program as a tree |
+//! | [`adjoint`] | the gradient of a program as a program |
 //! | [`image`], [`disassemble`](mod@disassemble) | a module as bytes; as flat assembly |
 //! | [`expand`](mod@expand) | a text next to its instructions |
 //! | [`below`], [`used`] | the files of one folder only; the words of the language in a text |
@@ -59,6 +60,7 @@
 
 #![deny(missing_docs)]
 
+pub mod adjoint;
 pub mod assemble;
 pub mod below;
 pub mod certain;

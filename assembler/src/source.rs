@@ -75,6 +75,11 @@ impl Sources {
         self.files.get(file.0 as usize)
     }
 
+    /// Returns true if a file has been added.
+    pub fn has(&self, file: FileId) -> bool {
+        self.file(file).is_some()
+    }
+
     /// Returns the error in a file's bytes, if there is one.
     pub fn problem(&self, file: FileId) -> Option<&Diagnostic> {
         self.file(file)?.problem.as_deref()

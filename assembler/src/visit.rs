@@ -1,12 +1,12 @@
 //! Tree traversal: every statement of a body, every expression of a statement.
 
 use crate::tree::{
-    Body, Condition, ConditionKind, DeclarationNode, Directive, Expression, ExpressionKind, For, Initial,
-    Operands, Statement, Subscript, TaskKind,
+    Condition, ConditionKind, DeclarationNode, Directive, Expression, ExpressionKind, For, Initial, Operands,
+    Statement, StatementNode, Subscript, TaskKind,
 };
 
 /// Visits the statements of a body, including nested ones.
-pub(crate) fn statements<'t>(body: &'t Body, visit: &mut impl FnMut(&'t Statement)) {
+pub(crate) fn statements<'t>(body: &'t [StatementNode], visit: &mut impl FnMut(&'t Statement)) {
     for node in body {
         visit(&node.statement);
         node.statement.bodies().into_iter().for_each(|inner| statements(inner, visit));

@@ -40,7 +40,8 @@ pub struct Differentiated {
 #[command(after_help = "Examples:
   reviver grad programs/norm.rasm --of length --verify
   reviver grad programs/besselj.rasm --of out --set nu=2 --set z=1.0 --json
-  reviver grad programs/complex_multiply.rasm --seed w_re=1,w_im=2 --verify")]
+  reviver grad programs/complex_multiply.rasm --seed w_re=1,w_im=2 --verify
+  reviver grad programs/besselj.rasm --of out --emit -o besselj_gradient.rasm")]
 pub struct GradOptions {
     /// Differentiate this real cell: `y`, `A[3]`, `M[1,2]`
     #[arg(long = "of", visible_alias = "loss", value_name = "NAME")]
@@ -55,6 +56,20 @@ pub struct GradOptions {
     /// Resume a saved gradient; give all other arguments as before
     #[arg(long, value_name = "FILE")]
     pub from_state: Option<PathBuf>,
+    /// Write a program that computes the gradient, as plain assembly, instead of running this program. The new program
+    /// has a cell `x_bar` for the derivative by each real `x`. `run` runs it, and `grad` differentiates it again
+    #[arg(long, conflicts_with_all = ["set", "tape", "constants", "real", "word", "exact", "max_steps", "threads",
+        "unchecked", "json", "hex", "unsigned", "wrt", "strict", "verify", "stats", "strategy", "memory", "plan",
+        "save_state", "from_state"])]
+    pub emit: bool,
+    /// With `--emit`: write to a file instead of printing
+    #[arg(short, long, value_name = "OUT", requires = "emit")]
+    pub output: Option<PathBuf>,
+    /// With `--emit`: set what happens to the derivative by a cell that becomes vacant. `keep` moves it to a stack of
+    /// garbage, so that the new program can be undone. `erase` erases it
+    #[arg(long, value_name = "HOW", requires = "emit", value_parser = ["keep", "erase"], default_value = "keep",
+        hide_default_value = true)]
+    pub drop: String,
     #[command(flatten)]
     pub force: Force,
     #[command(flatten)]

@@ -9,8 +9,8 @@ use reviver_vm::differentiate::{Gradient, Subject};
 use reviver_vm::{Program, checkpoint};
 
 use crate::cli::GradOptions;
-use crate::commands::plan;
 use crate::commands::verification::Verification;
+use crate::commands::{emit, plan};
 use crate::failure::{Failure, Fallible};
 use crate::objective::Objective;
 use crate::output::gradient::GradientPage;
@@ -19,6 +19,9 @@ use crate::write::OutputTarget;
 use crate::{kinds, output, read, start, streams, subject, vectors, write};
 
 pub fn run(options: &GradOptions) -> Fallible {
+    if options.emit {
+        return emit::run(options);
+    }
     let start = &options.differentiated.start;
     if let Some(printed) = plan::printed(&options.differentiated.strategies, start, &plan::FORWARD) {
         return printed;

@@ -12,6 +12,7 @@ pub mod course;
 pub mod debug;
 pub mod devices;
 pub mod disasm;
+pub mod emit;
 pub mod expand;
 pub mod explain;
 pub mod fmt;

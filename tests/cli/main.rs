@@ -21,6 +21,7 @@ mod debugger_page;
 mod derivatives;
 mod devices;
 mod documents;
+mod emission;
 mod engines;
 mod escapes;
 mod explain;

@@ -61,7 +61,7 @@ fn inverse(loaded: &mut Loaded, inverse_name: &str, files: &dyn Files) -> Result
 
 /// Returns the files that stay includes, because they and everything that they include are the same in the
 /// inverse.
-fn staying(loaded: &Loaded) -> HashSet<FileId> {
+pub(crate) fn staying(loaded: &Loaded) -> HashSet<FileId> {
     let program = FileId(0);
     let is_same = |(file, tree): &(FileId, &Body)| *file != program && stays(tree);
     let mut staying: HashSet<FileId> = loaded.trees().filter(is_same).map(|(file, _)| file).collect();
@@ -79,7 +79,7 @@ fn staying(loaded: &Loaded) -> HashSet<FileId> {
 }
 
 /// Rewrites the paths of includes, so that they refer to the same files from the folder of the inverse.
-fn redirect(inverse: &mut Body, loaded: &Loaded, inverse_name: &str, files: &dyn Files) {
+pub(crate) fn redirect(inverse: &mut Body, loaded: &Loaded, inverse_name: &str, files: &dyn Files) {
     for node in inverse {
         if let Statement::Directive(Directive::Include { path, path_span }) = &mut node.statement
             && let Some(target) = loaded.target(*path_span)

@@ -86,7 +86,7 @@ impl Inverter {
 }
 
 /// Splits off the comment at the beginning of a file, which describes the whole program.
-fn split_header(body: &Body) -> (&[StatementNode], &[StatementNode]) {
+pub(crate) fn split_header(body: &Body) -> (&[StatementNode], &[StatementNode]) {
     let is_comment = |node: &&StatementNode| {
         matches!(node.statement, Statement::Empty) && node.comment.is_some() && node.label.is_none()
     };
@@ -96,7 +96,7 @@ fn split_header(body: &Body) -> (&[StatementNode], &[StatementNode]) {
 
 /// Returns the header without its expectations (`;! run … -> …`), which concern the original, and without the
 /// empty line that separated them.
-fn header_of_inverse(header: &[StatementNode]) -> Body {
+pub(crate) fn header_of_inverse(header: &[StatementNode]) -> Body {
     let says = |node: &StatementNode, what: fn(&str) -> bool| node.comment.as_deref().is_some_and(what);
     let mut kept: Body =
         header.iter().filter(|node| !says(node, |text| text.starts_with('!'))).cloned().collect();
@@ -156,11 +156,11 @@ fn mark() -> StatementNode {
     StatementNode { label: None, statement, comment: None, span: Span::default() }
 }
 
-fn is_mark(node: &StatementNode) -> bool {
+pub(crate) fn is_mark(node: &StatementNode) -> bool {
     matches!(node.statement, Statement::Directive(Directive::Inverse))
 }
 
-fn is_record(node: &StatementNode) -> bool {
+pub(crate) fn is_record(node: &StatementNode) -> bool {
     use Directive::{Block, File, Lines, NoLabels, Path, Scope, Value};
     let Statement::Directive(directive) = &node.statement else { return false };
     matches!(directive, Lines(_) | NoLabels | Path(_) | File { .. } | Block(_) | Scope(_) | Value(_))

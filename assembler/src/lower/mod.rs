@@ -46,7 +46,7 @@ mod recorded;
 mod report;
 mod routine;
 mod scope;
-mod signature;
+pub(crate) mod signature;
 mod tasks;
 mod temporaries;
 mod values;

@@ -5,16 +5,16 @@ use reviver_isa::instruction::Class;
 
 /// The classes in which a source can be used.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct SourceKind {
+pub(crate) struct SourceKind {
     /// The source's own class.
-    pub(super) class: Class,
+    pub(crate) class: Class,
     /// True if the source can be used as a real, too.
-    pub(super) stands_for_real: bool,
+    pub(crate) stands_for_real: bool,
 }
 
 /// Returns the signature of a function for these sources. If several signatures fit, prefers one that takes
 /// literals and lengths as integers to one that takes them as reals.
-pub(super) fn signature(
+pub(crate) fn signature(
     function: Function,
     result: Option<Class>,
     sources: impl Iterator<Item = SourceKind> + Clone,

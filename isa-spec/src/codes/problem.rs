@@ -73,6 +73,7 @@ codes! {
         NoInverseProgram = "E85" "no-inverse-program" transformed::NO_INVERSE_PROGRAM;
         NotTransformed = "E86" "not-transformed" transformed::NOT_TRANSFORMED;
         NoRoomForStates = "E87" "no-room-for-states" transformed::NO_ROOM_FOR_STATES;
+        NoAdjointProgram = "E88" "no-adjoint-program" transformed::NO_ADJOINT_PROGRAM;
         MalformedImage = "E90" "malformed-image" transformed::MALFORMED_IMAGE;
         OurMistake = "E91" "our-mistake" transformed::OUR_MISTAKE;
         LeftOver = "W02" "left-over" doubtful::LEFT_OVER;

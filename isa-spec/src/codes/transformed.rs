@@ -146,6 +146,34 @@ pub(super) static NO_ROOM_FOR_STATES: CodeAccount = CodeAccount {
     ),
 };
 
+pub(super) static NO_ADJOINT_PROGRAM: CodeAccount = CodeAccount {
+    title: "the gradient of this statement can't be written as a program",
+    meaning: "`grad --emit` writes the gradient as plain assembly. It can't write the gradients of statements that \
+              name adjoints or switch gradient mode, that move reals to tapes, that call the procedure that a cell \
+              chooses, or that apply a function whose derivative the language can't express.",
+    cure: "Write the program without gradient mode, keep reals in arrays, and give a procedure a `rule` that \
+           computes its derivative. `grad` without `--emit` differentiates all these programs except those that \
+           switch gradient mode.",
+    evidence: programs(
+        trial(
+            "grad FILE --of y --emit",
+            "\
+.inout x: real default 2
+.out y: real
+        add   y, lgamma(x)
+",
+        ),
+        trial(
+            "grad FILE --of y --emit",
+            "\
+.inout x: real default 2
+.out y: real
+        add   y, log(x)
+",
+        ),
+    ),
+};
+
 pub(super) static MALFORMED_IMAGE: CodeAccount = CodeAccount {
     title: "an image, or a record in a disassembly, is malformed",
     meaning: "An image contains code, and records the lines, labels, blocks and names of its text. The \

@@ -4,6 +4,7 @@
 mod activity;
 mod certain;
 mod counting;
+mod emission;
 mod gradient;
 mod gradient_history;
 mod motion;
@@ -49,6 +50,7 @@ pub const ALL: &[Law] = &[
     Law { name: "derivatives along directions are the interpreter's", check: series::along_directions },
     Law { name: "a gradient by some inputs equals that by all", check: activity::confined },
     Law { name: "findings of the static analysis are correct", check: certain::findings_are_correct },
+    Law { name: "a gradient as a program is the gradient", check: emission::emitted_gradients },
     Law { name: "the oracle agrees", check: oracle::agrees },
     Law { name: "the inverse program undoes the program", check: text::inverse_undoes },
     Law { name: "backward runs and inverse programs take the same tape", check: text::backward_tapes_agree },

@@ -46,7 +46,7 @@ pub use pass::Gradient;
 pub use seeds::SeededCell;
 pub use shows::Shows;
 pub use suspended::{gradient, seeded_gradient};
-pub use turning::early_turn;
+pub use turning::{early_turn, early_uncomputes};
 
 /// Program at a start state that is to be differentiated.
 #[derive(Clone, Debug)]
@@ -124,7 +124,7 @@ pub struct Variable {
 #[expect(missing_docs, reason = "each message explains its variant and fields")]
 pub enum DifferentiateError {
     #[error(
-        "the program switches gradient mode itself: to differentiate it, remove `grad.on` and `grad.off`"
+        "the program switches gradient mode itself: to differentiate it, replace its gradients by the statements that `reviver grad --emit` writes"
     )]
     SwitchesMode,
     #[error(

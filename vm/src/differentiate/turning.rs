@@ -44,6 +44,18 @@ pub fn early_turn(program: &Program, losses: &[usize]) -> Option<Stops> {
     (position < program.end()).then(|| Stops::new(program, [node]))
 }
 
+/// Returns the number of `compute` blocks at the end of main whose `uncompute` a forward run may leave out, because it
+/// stops at the turning point ([`early_turn`]).
+pub fn early_uncomputes(program: &Program, losses: &[usize]) -> usize {
+    let position = last_uncompute(program, losses);
+    let blocks = program.module().structure.blocks.iter();
+    let is_left_out = |block: &&Block| {
+        let is_last = block.kind == BlockKind::Compute && !block.undone && block.end() == program.end();
+        is_last && block.seams.get(2).is_some_and(|seam| seam.start >= position)
+    };
+    blocks.filter(is_left_out).count()
+}
+
 /// Returns the position of the first `uncompute` at the end of main after which no step changes a loss, and over which
 /// no branch jumps. Returns the end if there is none. Also returns the end if an instruction names adjoints, because
 /// later steps may change these.

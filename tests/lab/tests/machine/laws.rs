@@ -55,6 +55,7 @@ laws! {
     series: "derivatives along directions are the interpreter's"
     confined_gradients: "a gradient by some inputs equals that by all"
     certain_findings: "findings of the static analysis are correct"
+    emission: "a gradient as a program is the gradient"
     oracle_agrees: "the oracle agrees"
     inverse_undoes: "the inverse program undoes the program"
     backward_tapes_agree: "backward runs and inverse programs take the same tape"

@@ -1,0 +1,293 @@
+//! The cells that the names of a program denote: their classes and shapes, scope by scope. This module reads
+//! declarations, and creates no statements.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use compact_str::{CompactString, format_compact};
+use reviver_isa::function::Function;
+use reviver_isa::instruction::Class;
+use reviver_isa::names::register_class;
+
+use super::build;
+use crate::lower::signature::{SourceKind, signature};
+use crate::tree::{
+    DeclarationNode, Directive, Expression, ExpressionKind, Local, ShapeNode, Statement, StatementNode,
+    Subscript,
+};
+
+/// A name: cells, or a constant argument of a macro.
+#[derive(Clone, Debug)]
+pub(super) enum Bound {
+    Cells { class: Class, shape: CellShape },
+    Constant(SourceKind),
+}
+
+impl Bound {
+    /// Returns a cell or an array, whose lengths aren't known.
+    pub fn cell(class: Class, is_scalar: bool) -> Bound {
+        let shape = if is_scalar { CellShape::Lengths(Vec::new()) } else { CellShape::Other };
+        Bound::Cells { class, shape }
+    }
+
+    pub fn constant(class: Class, stands_for_real: bool) -> Bound {
+        Bound::Constant(SourceKind { class, stands_for_real })
+    }
+}
+
+/// The shape of cells.
+#[derive(Clone, Debug)]
+pub(super) enum CellShape {
+    /// The declared lengths; none for a scalar.
+    Lengths(Vec<Expression>),
+    /// An array whose lengths aren't known, or a stack.
+    Other,
+}
+
+/// The names that are visible at a statement.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Names {
+    globals: HashMap<CompactString, Bound>,
+    constants: HashMap<CompactString, Expression>,
+    current: LocalNames,
+    /// The variables that may depend on an input; all of them if it is `None`.
+    varied: Option<Rc<HashSet<CompactString>>>,
+}
+
+/// The names of a procedure or macro.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LocalNames {
+    /// The name of the procedure or macro; empty for main.
+    owner: CompactString,
+    /// The open scopes, outermost first.
+    scopes: Vec<HashMap<CompactString, Bound>>,
+}
+
+impl Names {
+    /// Reads the declarations of globals and constants of a file.
+    pub fn declare(&mut self, body: &[StatementNode]) {
+        for node in body {
+            match &node.statement {
+                Statement::Directive(Directive::Globals { declarations, .. }) => {
+                    let named = declarations.iter().map(|it| (it.name.text.clone(), declared(it)));
+                    self.globals.extend(named);
+                }
+                Statement::Directive(Directive::Const { name, value }) => {
+                    self.constants.insert(name.text.clone(), (**value).clone());
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Begins a procedure or a macro with these parameters. No other local names are visible. The name of main is empty.
+    pub fn begin(&mut self, owner: &str, parameters: HashMap<CompactString, Bound>) {
+        self.current = LocalNames { owner: owner.into(), scopes: vec![parameters] };
+    }
+
+    /// Begins a procedure, and returns the names of the current one.
+    pub fn exchange(&mut self, owner: &str, parameters: HashMap<CompactString, Bound>) -> LocalNames {
+        let current = std::mem::take(&mut self.current);
+        self.begin(owner, parameters);
+        current
+    }
+
+    /// Continues a procedure with the names that [`Names::exchange`] has returned.
+    pub fn restore(&mut self, names: LocalNames) {
+        self.current = names;
+    }
+
+    /// Sets the variables that may depend on an input.
+    pub fn set_varied(&mut self, varied: HashSet<CompactString>) {
+        self.varied = Some(Rc::new(varied));
+    }
+
+    /// Counts parameters of the current macro as varied: a variant serves several uses.
+    pub fn vary<'p>(&mut self, parameters: impl Iterator<Item = &'p str>) {
+        let nodes: Vec<CompactString> = parameters.map(|name| self.node(name)).collect();
+        if let Some(varied) = &mut self.varied {
+            Rc::make_mut(varied).extend(nodes);
+        }
+    }
+
+    /// Returns the node of a name in the graph of dependencies.
+    pub fn node(&self, name: &str) -> CompactString {
+        let is_local = self.current.scopes.iter().any(|scope| scope.contains_key(name));
+        if is_local { local_node(&self.current.owner, name) } else { name.into() }
+    }
+
+    /// Returns true if an expression is a real cell that may depend on an input.
+    pub fn receives(&self, expression: &Expression) -> bool {
+        let name = match &expression.kind {
+            ExpressionKind::Name { name, .. } => name,
+            ExpressionKind::Element(element) => &element.name,
+            _ => return false,
+        };
+        self.is_real_cell(expression)
+            && self.varied.as_ref().is_none_or(|varied| varied.contains(&self.node(name)))
+    }
+
+    pub fn enter(&mut self) {
+        self.current.scopes.push(HashMap::new());
+    }
+
+    pub fn leave(&mut self) {
+        self.current.scopes.pop();
+    }
+
+    pub fn bind(&mut self, name: &str, cells: Bound) {
+        if let Some(scope) = self.current.scopes.last_mut() {
+            scope.insert(name.into(), cells);
+        }
+    }
+
+    pub fn bind_local(&mut self, local: &Local) {
+        let shape = CellShape::Lengths(local.shape.clone());
+        self.bind(&local.name.text, Bound::Cells { class: self.class_of_local(local), shape });
+    }
+
+    pub fn bind_ancillas(&mut self, declarations: &[DeclarationNode]) {
+        declarations.iter().for_each(|declaration| self.bind(&declaration.name.text, declared(declaration)));
+    }
+
+    /// Returns what a name denotes; `None` for a constant of the program.
+    pub fn find(&self, name: &str) -> Option<Bound> {
+        let local = self.current.scopes.iter().rev().find_map(|scope| scope.get(name));
+        if let Some(bound) = local.or_else(|| self.globals.get(name)) {
+            return Some(bound.clone());
+        }
+        if self.constants.contains_key(name) {
+            return None;
+        }
+        Some(Bound::cell(register_class(name)?, true))
+    }
+
+    /// Returns true if a name, outside of procedures, denotes reals of the program.
+    pub fn is_global_real(&self, name: &str) -> bool {
+        match self.globals.get(name) {
+            Some(Bound::Cells { class, .. }) => *class == Class::Real,
+            _ => self.is_real_register(name),
+        }
+    }
+
+    /// Returns true if a name, outside of procedures, denotes a register of reals.
+    pub fn is_real_register(&self, name: &str) -> bool {
+        let is_declared = self.globals.contains_key(name) || self.constants.contains_key(name);
+        !is_declared && register_class(name) == Some(Class::Real)
+    }
+
+    fn class(&self, name: &str) -> Option<Class> {
+        match self.find(name)? {
+            Bound::Cells { class, .. } => Some(class),
+            Bound::Constant(_) => None,
+        }
+    }
+
+    /// Returns true if an expression is a scalar or an element.
+    pub fn is_scalar(&self, expression: &Expression) -> bool {
+        match &expression.kind {
+            ExpressionKind::Name { name, .. } => match self.find(name) {
+                Some(Bound::Cells { shape: CellShape::Lengths(lengths), .. }) => lengths.is_empty(),
+                _ => false,
+            },
+            ExpressionKind::Element(element) => {
+                element.subscripts.iter().all(|subscript| matches!(subscript, Subscript::At(_)))
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns the class of the variable of a `local` or `delocal`.
+    pub fn class_of_local(&self, local: &Local) -> Class {
+        local.class.unwrap_or_else(|| {
+            let value = build::applied(local.function, local.sources.clone());
+            if local.sources.is_empty() { Class::Int } else { self.kind(&value).class }
+        })
+    }
+
+    /// Returns true if an expression is a real cell, or a part of a real array.
+    pub fn is_real_cell(&self, expression: &Expression) -> bool {
+        match &expression.kind {
+            ExpressionKind::Name { name, adjoint: false } => self.is_real(name),
+            ExpressionKind::Element(element) => !element.adjoint && self.is_real(&element.name),
+            _ => false,
+        }
+    }
+
+    fn is_real(&self, name: &str) -> bool {
+        self.class(name) == Some(Class::Real)
+    }
+
+    /// Returns true if an expression applies a function to cells, so that it needs a temporary.
+    pub fn is_computed(&self, expression: &Expression) -> bool {
+        let is_applied = matches!(
+            expression.kind,
+            ExpressionKind::Unary(..) | ExpressionKind::Binary(..) | ExpressionKind::Apply(_)
+        );
+        is_applied && !self.is_constant(expression)
+    }
+
+    /// Returns true if an expression has no cells.
+    pub fn is_constant(&self, expression: &Expression) -> bool {
+        match &expression.kind {
+            ExpressionKind::Name { name, adjoint } => {
+                !adjoint && self.class(name).is_none() && **name != "mode"
+            }
+            ExpressionKind::Element(_) => false,
+            ExpressionKind::Length(length) => {
+                matches!(self.find(&length.name), Some(Bound::Cells { shape: CellShape::Lengths(_), .. }))
+            }
+            ExpressionKind::Unary(_, operand) => self.is_constant(operand),
+            ExpressionKind::Binary(_, sides) => sides.iter().all(|side| self.is_constant(side)),
+            ExpressionKind::Apply(application) => {
+                application.sources.iter().all(|source| self.is_constant(source))
+            }
+            _ => true,
+        }
+    }
+
+    /// Returns the classes in which an expression can be used.
+    pub fn kind(&self, expression: &Expression) -> SourceKind {
+        let of = |class: Class| SourceKind { class, stands_for_real: class == Class::Real };
+        let whole = SourceKind { class: Class::Int, stands_for_real: true };
+        match &expression.kind {
+            ExpressionKind::Int { .. } | ExpressionKind::LongInt { .. } | ExpressionKind::Length(_) => whole,
+            ExpressionKind::Real(_) => of(Class::Real),
+            ExpressionKind::Name { adjoint: true, .. } => of(Class::Real),
+            ExpressionKind::Name { name, .. } => match (self.find(name), self.constants.get(&**name)) {
+                (Some(Bound::Cells { class, .. }), _) => of(class),
+                (Some(Bound::Constant(kind)), _) => kind,
+                (None, Some(value)) => self.kind(value),
+                (None, None) => of(if **name == "pi" { Class::Real } else { Class::Int }),
+            },
+            ExpressionKind::Element(element) if element.adjoint => of(Class::Real),
+            ExpressionKind::Element(element) => of(self.class(&element.name).unwrap_or(Class::Int)),
+            ExpressionKind::Unary(_, operand) => self.kind(operand),
+            ExpressionKind::Binary(operator, sides) => {
+                self.applied(operator.function(), &**sides, expression)
+            }
+            ExpressionKind::Apply(application) => {
+                self.applied(application.function, &application.sources, expression)
+            }
+        }
+    }
+
+    fn applied(&self, function: Function, sources: &[Expression], whole: &Expression) -> SourceKind {
+        let found = signature(function, None, sources.iter().map(|source| self.kind(source)));
+        let class = found.map_or(Class::Real, |signature| signature.result());
+        SourceKind { class, stands_for_real: class == Class::Real || self.is_constant(whole) }
+    }
+}
+
+fn declared(declaration: &DeclarationNode) -> Bound {
+    let shape = match &declaration.shape {
+        ShapeNode::Lengths(lengths) => CellShape::Lengths(lengths.clone()),
+        ShapeNode::Stack => CellShape::Other,
+    };
+    Bound::Cells { class: declaration.class.unwrap_or(Class::Int), shape }
+}
+
+/// Returns the node of a variable of a procedure or macro.
+pub(super) fn local_node(procedure: &str, name: &str) -> CompactString {
+    format_compact!("{procedure} {name}")
+}

@@ -1,0 +1,56 @@
+//! The state of the construction of an adjoint program. Other modules add methods that create statements.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use compact_str::CompactString;
+
+use super::cells::Names;
+use super::fresh::FreshNames;
+use super::request::AdjointRequest;
+use super::stacks::DropPlace;
+use super::variants::{MacroVariant, Variant};
+use crate::diagnostic::Diagnostic;
+use crate::source::{Sources, Span};
+use crate::tree::{Body, Expression, Macro, ProcedureNode};
+
+/// The state of the construction of an adjoint program.
+pub(super) struct Emitter<'r> {
+    pub sources: Sources,
+    pub request: &'r AdjointRequest,
+    pub names: Names,
+    pub fresh: FreshNames,
+    pub procedures: HashMap<CompactString, Rc<ProcedureNode>>,
+    pub macros: HashMap<CompactString, Rc<Macro>>,
+    /// The name of each variant of a procedure, of a rule and of a macro; and the variants that aren't written yet.
+    pub variants: HashMap<Variant, CompactString>,
+    pub rules: HashMap<Variant, CompactString>,
+    pub macro_variants: HashMap<MacroVariant, CompactString>,
+    pub pending: Vec<(Variant, CompactString)>,
+    pub pending_rules: Vec<(Variant, CompactString)>,
+    pub pending_macros: Vec<(MacroVariant, CompactString)>,
+    /// The adjoints of the current frame's variables, with their lengths.
+    pub frame: Vec<(CompactString, Vec<Expression>)>,
+    /// The new names of the labels of the current body.
+    pub labels: HashMap<CompactString, CompactString>,
+    /// The statements of each included file, by the place of the include.
+    pub included: HashMap<Span, Body>,
+    pub drops: DropPlace,
+    /// True while the body of a macro is written.
+    pub in_macro: bool,
+    /// True if a statement drops an adjoint.
+    pub has_dropped: bool,
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Emitter<'_> {
+    /// Returns the new name of a label, because labels of the primal part are used already.
+    pub fn label_name(&mut self, label: &CompactString) -> CompactString {
+        if let Some(name) = self.labels.get(label) {
+            return name.clone();
+        }
+        let name = self.fresh.fresh(&format!("{label}_back"));
+        self.labels.insert(label.clone(), name.clone());
+        name
+    }
+}

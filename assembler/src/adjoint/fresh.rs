@@ -1,0 +1,99 @@
+//! Names that a program doesn't use yet: those of adjoints, and of the helper cells of an adjoint program.
+
+use std::collections::{HashMap, HashSet};
+
+use compact_str::{CompactString, format_compact};
+
+use super::build;
+use crate::tree::{Expression, ExpressionKind};
+
+/// The names of a program, and the names that were added to it.
+#[derive(Debug, Default)]
+pub(super) struct FreshNames {
+    used: HashSet<CompactString>,
+    suffix: CompactString,
+    /// The names of helper cells, which the statements of a program share.
+    helpers: Vec<CompactString>,
+    arguments: Vec<CompactString>,
+    counters: Vec<CompactString>,
+    /// The parameters of the current procedure whose adjoints are those of other parameters.
+    shared: HashMap<CompactString, CompactString>,
+}
+
+impl FreshNames {
+    /// Reads the words of texts, and chooses the suffix of adjoints: `_bar`, or `_bar2` and so on if a word ends with
+    /// it.
+    pub fn of<'t>(texts: impl Iterator<Item = &'t str>) -> FreshNames {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
+        let words = texts.flat_map(|text| text.split(move |c| !is_part(c)));
+        let used: HashSet<CompactString> = words.filter(|word| !word.is_empty()).map(Into::into).collect();
+        let is_free = |suffix: &str| !used.iter().any(|word| word.ends_with(suffix));
+        let suffixes = (1u32..).map(|n| if n == 1 { "_bar".into() } else { format_compact!("_bar{n}") });
+        let suffix = suffixes.into_iter().find(|suffix| is_free(suffix)).unwrap_or_default();
+        FreshNames { used, suffix, ..FreshNames::default() }
+    }
+
+    /// Returns the name of the adjoint of a name.
+    pub fn adjoint(&self, name: &str) -> CompactString {
+        let name = self.shared.get(name).map_or(name, CompactString::as_str);
+        format_compact!("{name}{}", self.suffix)
+    }
+
+    /// Sets the parameters of the next procedure whose adjoints are those of other parameters.
+    pub fn share(&mut self, shared: &[(CompactString, CompactString)]) {
+        self.shared = shared.iter().cloned().collect();
+    }
+
+    /// Returns `wanted`, or with a number behind it if the name is used.
+    pub fn fresh(&mut self, wanted: &str) -> CompactString {
+        unused(&mut self.used, wanted)
+    }
+
+    /// Returns the name of the helper cell `n` of a statement. A `local` with this name must not contain another
+    /// statement of the program.
+    pub fn helper(&mut self, n: usize) -> CompactString {
+        let wanted = self.adjoint("part");
+        numbered(&mut self.helpers, &mut self.used, &wanted, n)
+    }
+
+    /// Returns the name of the local for argument `n` of a call.
+    pub fn argument(&mut self, n: usize) -> CompactString {
+        numbered(&mut self.arguments, &mut self.used, "argument", n)
+    }
+
+    /// Returns the name of the counter of a loop over dimension `n` of an array.
+    pub fn counter(&mut self, n: usize) -> CompactString {
+        numbered(&mut self.counters, &mut self.used, "index", n)
+    }
+}
+
+/// Returns the name of index `n` in a list, which is extended by unused names.
+fn numbered(
+    list: &mut Vec<CompactString>,
+    used: &mut HashSet<CompactString>,
+    wanted: &str,
+    n: usize,
+) -> CompactString {
+    while list.len() <= n {
+        list.push(unused(used, wanted));
+    }
+    list.get(n).cloned().unwrap_or_default()
+}
+
+fn unused(used: &mut HashSet<CompactString>, wanted: &str) -> CompactString {
+    let mut names = (1u32..).map(|n| if n == 1 { wanted.into() } else { format_compact!("{wanted}{n}") });
+    let name = names.find(|name| !used.contains(name)).unwrap_or_default();
+    used.insert(name.clone());
+    name
+}
+
+/// Returns the adjoint of a cell or an array.
+pub(super) fn adjoint_of(fresh: &FreshNames, cell: &Expression) -> Expression {
+    match &cell.kind {
+        ExpressionKind::Name { name, .. } => build::cell(&fresh.adjoint(name)),
+        ExpressionKind::Element(element) => {
+            build::element(&fresh.adjoint(&element.name), element.subscripts.clone())
+        }
+        _ => cell.clone(),
+    }
+}

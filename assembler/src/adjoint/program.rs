@@ -1,0 +1,506 @@
+//! The parts of an adjoint program: its header, its declarations, the primal part, the seed, the reverse part, and the
+//! adjoint procedures.
+
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+
+use compact_str::CompactString;
+use reviver_isa::function::Function;
+use reviver_isa::instruction::Class;
+use reviver_isa::module::Role;
+use reviver_isa::update::Update;
+
+use super::build;
+use super::cells::Names;
+use super::emitter::Emitter;
+use super::fresh::FreshNames;
+use super::request::{AdjointRequest, CellSeed};
+use super::stacks::DropPlace;
+use super::stacks::{self, UsedStores};
+use super::varied::{Definitions, varied};
+use crate::diagnostic::{Diagnostic, in_order};
+use crate::files::Files;
+use crate::format::spelled;
+use crate::include::{Loaded, include};
+use crate::invert::{invert_body, program as inverse};
+use crate::source::{FileId, Span};
+use crate::tree::{
+    Body, DeclarationNode, Directive, Expression, ExpressionKind, Local, Macro, ProcedureNode, ShapeNode,
+    Statement, StatementNode, Subscript,
+};
+use crate::visit;
+
+/// The tolerance of float programs that set none.
+const TOLERANCE: f64 = 1e-9;
+
+/// Returns the adjoint program of a loaded program, with the suffix of the names of adjoints.
+pub(super) fn adjoint_program(
+    loaded: &mut Loaded,
+    request: &AdjointRequest,
+    adjoint_name: &str,
+    files: &dyn Files,
+) -> Result<(Body, String), Vec<Diagnostic>> {
+    let mut stay = crate::invert::file::staying(loaded);
+    let texts = loaded.sources.files().map(|file| loaded.sources.file_text(file));
+    let mut fresh = FreshNames::of(texts);
+    let ProgramNames { mut names, procedures, macros } = ProgramNames::of(loaded);
+    let included = included(loaded);
+    let texts: Vec<(FileId, Body)> = loaded.trees().map(|(file, tree)| (file, tree.clone())).collect();
+    // The text of a file that moves reals to the stack changes.
+    stay.retain(|file| {
+        let own = texts.iter().filter(|(other, _)| other == file).map(|(_, tree)| tree.clone());
+        !UsedStores::of(&names, &own.collect::<Vec<_>>()).stack
+    });
+    let bodies: Vec<Body> = texts.into_iter().map(|(_, tree)| tree).collect();
+    let stores = UsedStores::of(&names, &bodies);
+    let definitions = Definitions { procedures: &procedures, macros: &macros };
+    let varied = varied(&names, &bodies, definitions, inputs(&bodies));
+    names.set_varied(varied);
+    let body = loaded.splice(&stay);
+    let zero = stores.stack.then(|| fresh.fresh("zero"));
+    let mut emitter = Emitter {
+        sources: std::mem::take(&mut loaded.sources),
+        request,
+        names,
+        fresh,
+        procedures,
+        macros,
+        variants: HashMap::new(),
+        rules: HashMap::new(),
+        macro_variants: HashMap::new(),
+        pending: Vec::new(),
+        pending_rules: Vec::new(),
+        pending_macros: Vec::new(),
+        frame: Vec::new(),
+        labels: HashMap::new(),
+        included,
+        drops: DropPlace::of(request.dropped, stores),
+        in_macro: false,
+        has_dropped: false,
+        diagnostics: Vec::new(),
+    };
+    let mut made = emitter.program(&body, zero.as_deref());
+    let suffix = emitter.fresh.adjoint("").into_string();
+    let Emitter { sources, mut diagnostics, .. } = emitter;
+    loaded.sources = sources;
+    if !diagnostics.is_empty() {
+        in_order(&mut diagnostics);
+        return Err(diagnostics);
+    }
+    crate::invert::file::redirect(&mut made, loaded, adjoint_name, files);
+    Ok((made, suffix))
+}
+
+/// The names of a program, with the procedures and macros that they denote.
+struct ProgramNames {
+    names: Names,
+    procedures: HashMap<CompactString, Rc<ProcedureNode>>,
+    macros: HashMap<CompactString, Rc<Macro>>,
+}
+
+impl ProgramNames {
+    /// Reads the declarations and definitions of all files.
+    fn of(loaded: &Loaded) -> ProgramNames {
+        let mut names = Names::default();
+        let (mut procedures, mut macros) = (HashMap::new(), HashMap::new());
+        names.begin("", HashMap::new());
+        for (_, tree) in loaded.trees() {
+            names.declare(tree);
+            for node in tree {
+                match &node.statement {
+                    Statement::Procedure(tree) => {
+                        procedures.insert(tree.name.text.clone(), Rc::new((**tree).clone()));
+                    }
+                    Statement::Macro(tree) => {
+                        macros.insert(tree.name.text.clone(), Rc::new((**tree).clone()));
+                    }
+                    Statement::Directive(Directive::Ancillas(declarations)) => {
+                        names.bind_ancillas(declarations);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        ProgramNames { names, procedures, macros }
+    }
+}
+
+impl Emitter<'_> {
+    /// Returns the adjoint program. `zero` is the name for a private 0, if the program has reals on the stack.
+    fn program(&mut self, body: &Body, zero: Option<&str>) -> Body {
+        self.refuse_adjoints(body);
+        let (header, body) = inverse::split_header(body);
+        let mut text = body.to_vec();
+        if let Some(zero) = zero {
+            stacks::pair(&self.names, &mut text, zero);
+        }
+        let mut made = self.header(header);
+        self.primal_part(&text, &mut made);
+        let mut primal = executed(body);
+        let turned = [(&mut made, executed(&text)), (&mut primal, executed(body))];
+        for (statements, text) in turned {
+            if let Some((last, rest)) = flattened(&text, self.request.early_uncomputes) {
+                splice(statements, last, rest);
+            }
+        }
+        while made.last().is_some_and(StatementNode::is_blank) {
+            made.pop();
+        }
+        self.seed(&mut made);
+        self.reverse(&primal, &mut made);
+        let variants = self.write_variants();
+        made.extend(variants);
+        self.helper_cells(body, zero, &mut made);
+        made
+    }
+
+    /// Returns the comments at the beginning: the origin of the program, and those of the original.
+    fn header(&self, original: &[StatementNode]) -> Body {
+        let name = self.sources.name(FileId(0));
+        let name = name.rsplit(['/', std::path::MAIN_SEPARATOR]).next().unwrap_or(name);
+        let name: String = name.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
+        let origin = format!("Made from {name} by `reviver grad --emit`.");
+        let x = self.fresh.adjoint("x");
+        let lines = match self.request.seeds.as_slice() {
+            [one] => [
+                format!(
+                    " The gradient of `{}`, by a reverse sweep. {origin}",
+                    spelled(&cell(&one.name, one))
+                ),
+                format!(" The result `{x}` is the derivative by the input `x`; `reviver run` computes it."),
+            ],
+            _ => [
+                format!(" The gradient of a weighted sum, by a reverse sweep. {origin}"),
+                format!(" The result `{x}` is the derivative by the input `x`; `reviver run` computes it."),
+            ],
+        };
+        let mut header: Body = lines.iter().map(|line| build::heading(line)).collect();
+        let original = inverse::header_of_inverse(original);
+        if !original.is_empty() {
+            header.push(build::heading(""));
+        }
+        header.extend(original);
+        header.push(build::blank());
+        header
+    }
+
+    /// Appends the program's declarations, with those of adjoints, and its statements.
+    fn primal_part(&mut self, text: &[StatementNode], made: &mut Body) {
+        let is_inverse = text.iter().any(inverse::is_mark);
+        for node in text.iter().filter(|node| !inverse::is_record(node) && !inverse::is_mark(node)) {
+            match &node.statement {
+                Statement::Directive(Directive::Globals { role, declarations }) => {
+                    let role = if is_inverse && *role == Role::Garbage { Role::In } else { *role };
+                    self.globals((node, role), declarations, made);
+                }
+                Statement::Directive(Directive::Ancillas(declarations)) => {
+                    made.push(node.clone());
+                    self.garbage_adjoints(declarations, made);
+                }
+                Statement::Directive(Directive::Include { path_span, .. }) => {
+                    made.push(node.clone());
+                    self.included(*path_span, made);
+                }
+                _ => made.push(node.clone()),
+            }
+        }
+    }
+
+    /// Inserts the tolerance, the private 0 and the dropped adjoints before the program's declarations.
+    fn helper_cells(&mut self, body: &[StatementNode], zero: Option<&str>, made: &mut Body) {
+        let mut helpers = Body::new();
+        helpers.extend(tolerance(body));
+        let registers = self.real_registers(made);
+        if !registers.is_empty() {
+            let adjoint = |name| declaration(&self.fresh.adjoint(name), ShapeNode::Lengths(Vec::new()));
+            let adjoints = registers.iter().map(|name| adjoint(name)).collect();
+            helpers.push(globals(Role::Garbage, adjoints, " the adjoints of registers"));
+        }
+        if let Some(zero) = zero {
+            let declaration = declaration(zero, ShapeNode::Lengths(Vec::new()));
+            helpers.push(globals(
+                Role::Private,
+                vec![declaration],
+                " the adjoints of reals on the stack, in the primal part",
+            ));
+        }
+        if self.has_dropped {
+            match self.drops {
+                DropPlace::Stack => {
+                    let declaration = declaration(&self.fresh.fresh("dropped"), ShapeNode::Stack);
+                    helpers.push(globals(Role::Garbage, vec![declaration], " the adjoints of cells that became vacant"));
+                }
+                DropPlace::None => self.refuse(
+                    body.first().map_or(Span::default(), |node| node.span),
+                    "the program has reals on the stack and on the output tape, so that neither can keep dropped adjoints",
+                    "in this program",
+                    "erase dropped adjoints, by `--drop erase`",
+                ),
+                DropPlace::Output | DropPlace::Erased => {}
+            }
+        }
+        let is_first = |node: &StatementNode| match &node.statement {
+            Statement::Directive(directive) => matches!(directive, Directive::Globals { .. }),
+            Statement::Empty => node.label.is_some(),
+            _ => true,
+        };
+        let place = made.iter().position(is_first).unwrap_or(0);
+        made.splice(place..place, helpers);
+    }
+
+    /// Returns the registers of reals that statements name.
+    fn real_registers(&self, body: &Body) -> BTreeSet<CompactString> {
+        let mut found = BTreeSet::new();
+        let mut visit = |body: &Body| {
+            visit::statements(body, &mut |statement| {
+                visit::expressions(statement, &mut |expression| {
+                    if let ExpressionKind::Name { name, .. } = &expression.kind
+                        && self.names.is_real_register(name)
+                    {
+                        found.insert((**name).clone());
+                    }
+                });
+            });
+        };
+        visit(body);
+        self.included.values().for_each(visit);
+        found
+    }
+
+    /// Reports names of adjoints outside of rules, and switches of gradient mode.
+    fn refuse_adjoints(&mut self, body: &Body) {
+        let rules: Vec<_> = self.procedures.values().filter_map(|it| it.rule.clone()).collect();
+        let is_rule = |name: &str| rules.iter().any(|rule| rule.text == name);
+        let mut places = Vec::new();
+        for node in body {
+            if matches!(&node.statement, Statement::Procedure(tree) if is_rule(&tree.name.text)) {
+                continue;
+            }
+            visit::statements(std::slice::from_ref(node), &mut |statement| {
+                visit::expressions(statement, &mut |expression| {
+                    places.extend(names_adjoint(expression).then_some(expression.span));
+                });
+            });
+        }
+        places.into_iter().for_each(|place| self.refuse_mode(place));
+    }
+
+    /// Appends the adjoints of the globals that an included file declares.
+    fn included(&mut self, place: Span, made: &mut Body) {
+        for node in self.included.get(&place).cloned().unwrap_or_default() {
+            if let Statement::Directive(
+                Directive::Globals { declarations, .. } | Directive::Ancillas(declarations),
+            ) = &node.statement
+            {
+                self.garbage_adjoints(declarations, made);
+            }
+        }
+    }
+
+    /// Appends the declarations of globals and of their adjoints.
+    fn globals(
+        &mut self,
+        (node, role): (&StatementNode, Role),
+        declarations: &[DeclarationNode],
+        made: &mut Body,
+    ) {
+        let is_given_stack = |it: &&DeclarationNode| {
+            role.is_given() && it.class == Some(Class::Real) && matches!(it.shape, ShapeNode::Stack)
+        };
+        if let Some(stack) = declarations.iter().find(is_given_stack) {
+            self.refuse(
+                stack.name.span,
+                "the derivatives by reals on a stack can't be written as a program",
+                "a stack of inputs",
+                "declare an array instead of the stack",
+            );
+        }
+        let primal = if role.is_given() { Role::InOut } else { Role::Private };
+        let mut own = declarations.to_vec();
+        if !role.is_given() {
+            own.iter_mut().for_each(|declaration| declaration.default = None);
+        }
+        let statement = Statement::Directive(Directive::Globals { role: primal, declarations: own });
+        made.push(StatementNode { comment: node.comment.clone(), ..build::node(statement) });
+        let adjoints: Vec<DeclarationNode> = declarations
+            .iter()
+            .filter(|it| it.class == Some(Class::Real) && matches!(it.shape, ShapeNode::Lengths(_)))
+            .map(|declaration| self.adjoint_declaration(declaration))
+            .collect();
+        if !adjoints.is_empty() {
+            let role = if role.is_given() { Role::Out } else { Role::Garbage };
+            made.push(globals(role, adjoints, ""));
+        }
+    }
+
+    /// Appends the adjoints of private cells, such as variables of main's frame. They are garbage, and exist during the
+    /// whole program.
+    fn garbage_adjoints(&mut self, declarations: &[DeclarationNode], made: &mut Body) {
+        let reals = declarations.iter().filter(|declaration| declaration.class == Some(Class::Real));
+        let adjoints: Vec<DeclarationNode> = reals.map(|it| self.adjoint_declaration(it)).collect();
+        if !adjoints.is_empty() {
+            made.push(globals(Role::Garbage, adjoints, ""));
+        }
+    }
+
+    /// Appends the seed, and a copy of the value of a single cell.
+    fn seed(&mut self, made: &mut Body) {
+        made.extend([build::blank(), build::heading(" The value and the seed.")]);
+        let seeds = &self.request.seeds;
+        let mut statements = Body::new();
+        if let [one] = seeds.as_slice() {
+            let name = self.fresh.fresh(&format!("{}_value", one.name));
+            let value = declaration(&name, ShapeNode::Lengths(Vec::new()));
+            made.push(globals(Role::Out, vec![value], ""));
+            let cells = vec![build::cell(&name), cell(&one.name, one)];
+            statements.push(build::update(Update::Add, Function::Copy, cells));
+        }
+        for seed in seeds {
+            let adjoint = cell(&self.fresh.adjoint(&seed.name), seed);
+            let (update, size) =
+                if seed.seed < 0.0 { (Update::Sub, -seed.seed) } else { (Update::Add, seed.seed) };
+            let literal = if size == 1.0 { build::int(1) } else { build::real(size) };
+            statements.push(build::update(update, Function::Copy, vec![adjoint, literal]));
+        }
+        made.extend(statements);
+    }
+
+    /// Opens the adjoints of the locals that are open at the end of the primal part.
+    fn open_adjoints(&mut self, primal: &Body, made: &mut Body) {
+        let mut open: Vec<&Local> = Vec::new();
+        for node in primal {
+            match &node.statement {
+                Statement::Local(local) => open.push(local),
+                Statement::Delocal(local) => open.retain(|other| other.name.text != local.name.text),
+                _ => {}
+            }
+        }
+        for local in open {
+            made.extend(self.open_adjoint(local));
+        }
+    }
+
+    /// Appends the reverse part: the inverse of the primal part in gradient mode.
+    fn reverse(&mut self, primal: &Body, made: &mut Body) {
+        made.extend([build::blank(), build::heading(" The reverse part.")]);
+        self.begin_body(&[]);
+        self.open_adjoints(primal, made);
+        match invert_body(primal) {
+            Ok(inverse) => made.extend(self.statements(&inverse)),
+            Err(diagnostics) => self.diagnostics.extend(diagnostics),
+        }
+    }
+}
+
+/// Returns the statements of a text, without its declarations and definitions.
+fn executed(text: &[StatementNode]) -> Body {
+    let is_executed = |node: &&StatementNode| {
+        !matches!(node.statement, Statement::Directive(_) | Statement::Procedure(_) | Statement::Macro(_))
+    };
+    text.iter().filter(is_executed).cloned().collect()
+}
+
+/// Returns the tolerance for a float program that sets none: rounding leaves remainders of the values that the reverse
+/// part uncomputes.
+fn tolerance(body: &[StatementNode]) -> Option<StatementNode> {
+    let is_set = body.iter().any(|node| match &node.statement {
+        Statement::Directive(Directive::Tolerance { .. }) => true,
+        Statement::Directive(Directive::Real { system }) => system.is_exact(),
+        _ => false,
+    });
+    let value = Box::new(build::real(TOLERANCE));
+    (!is_set).then(|| build::node(Statement::Directive(Directive::Tolerance { value })))
+}
+
+/// Returns the declaration of a real.
+fn declaration(name: &str, shape: ShapeNode) -> DeclarationNode {
+    let (name, class) = (build::name(name), Some(Class::Real));
+    DeclarationNode { name, shape, class, initial: None, is_shared: false, default: None }
+}
+
+/// Returns a line that declares globals.
+fn globals(role: Role, declarations: Vec<DeclarationNode>, comment: &str) -> StatementNode {
+    let comment = (!comment.is_empty()).then(|| comment.into());
+    StatementNode { comment, ..build::node(Statement::Directive(Directive::Globals { role, declarations })) }
+}
+
+/// If the last statement is a `compute` block, returns its place, and its statements without the `uncompute`. Flattens at
+/// most `count` blocks, of which each ends with the next one.
+fn flattened(body: &[StatementNode], count: usize) -> Option<(Span, Body)> {
+    let is_statement = |node: &&StatementNode| !matches!(node.statement, Statement::Empty);
+    let last = body.iter().rfind(is_statement).filter(|_| count > 0)?;
+    let Statement::Compute(tree) = &last.statement else { return None };
+    let mut apply = tree.apply.clone();
+    if let Some((inner, rest)) = flattened(&tree.apply, count - 1) {
+        splice(&mut apply, inner, rest);
+    }
+    Some((last.span, tree.body.iter().cloned().chain(apply).collect()))
+}
+
+/// Replaces the `compute` block at a place by statements.
+fn splice(body: &mut Body, block: Span, statements: Body) {
+    let is_block =
+        |node: &StatementNode| matches!(node.statement, Statement::Compute(_)) && node.span == block;
+    if let Some(place) = body.iter().rposition(is_block) {
+        body.splice(place..=place, statements);
+    }
+}
+
+/// Returns a seeded cell, of the scalar or array with the given name.
+fn cell(name: &str, seed: &CellSeed) -> Expression {
+    match seed.indices.is_empty() {
+        true => build::cell(name),
+        false => {
+            let indices = seed.indices.iter().map(|index| Subscript::At(build::int(*index)));
+            build::element(name, indices.collect())
+        }
+    }
+}
+
+/// Returns the names of the real inputs.
+fn inputs(bodies: &[Body]) -> Vec<CompactString> {
+    let mut found = Vec::new();
+    for body in bodies {
+        let is_inverse = body.iter().any(inverse::is_mark);
+        for node in body {
+            if let Statement::Directive(Directive::Globals { role, declarations }) = &node.statement
+                && (role.is_given() || is_inverse && *role == Role::Garbage)
+            {
+                let reals = declarations.iter().filter(|it| it.class == Some(Class::Real));
+                found.extend(reals.map(|declaration| declaration.name.text.clone()));
+            }
+        }
+    }
+    found
+}
+
+/// Returns the statements of each included file, and of the files that it includes, by the place of the include.
+fn included(loaded: &Loaded) -> HashMap<Span, Body> {
+    fn collect(loaded: &Loaded, file: FileId, into: &mut Body) {
+        let Some((_, tree)) = loaded.trees().find(|(other, _)| *other == file) else { return };
+        for node in tree {
+            into.push(node.clone());
+            if let Some(target) = include(node).and_then(|(_, place)| loaded.target(place)) {
+                collect(loaded, target, into);
+            }
+        }
+    }
+    let mut included = HashMap::new();
+    let places = loaded.trees().flat_map(|(_, tree)| tree.iter().filter_map(include));
+    for (_, place) in places {
+        if let Some(file) = loaded.target(place) {
+            let mut body = Body::new();
+            collect(loaded, file, &mut body);
+            included.insert(place, body);
+        }
+    }
+    included
+}
+
+fn names_adjoint(expression: &Expression) -> bool {
+    match &expression.kind {
+        ExpressionKind::Name { adjoint, .. } => *adjoint,
+        ExpressionKind::Element(element) => element.adjoint,
+        _ => false,
+    }
+}

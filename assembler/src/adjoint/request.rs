@@ -1,0 +1,35 @@
+//! Requests for gradients as programs. This module is independent of syntax trees.
+
+/// A request for the gradient of a program as a program.
+#[derive(Clone, Debug, Default)]
+pub struct AdjointRequest {
+    /// The differentiated cells with their seeds: one cell with the seed 1 for a gradient, or the cells of a weighted
+    /// sum.
+    pub seeds: Vec<CellSeed>,
+    /// The treatment of the adjoint of a cell that becomes vacant.
+    pub dropped: DroppedAdjoints,
+    /// The number of `compute` blocks at the end of the program whose `uncompute` the reverse part replaces, because it
+    /// changes no differentiated cell.
+    pub early_uncomputes: usize,
+}
+
+/// A real cell with its seed.
+#[derive(Clone, Debug)]
+pub struct CellSeed {
+    /// The name of the scalar or array.
+    pub name: String,
+    /// The indices of the element; none for a scalar.
+    pub indices: Vec<u64>,
+    /// The derivative of the weighted sum by the cell.
+    pub seed: f64,
+}
+
+/// The treatment of the adjoint of a cell that becomes vacant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DroppedAdjoints {
+    /// It is kept on the stack of reals or on the output tape, so that the program stays reversible.
+    #[default]
+    Pushed,
+    /// It is erased, which takes no memory.
+    Erased,
+}

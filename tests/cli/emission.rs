@@ -1,0 +1,203 @@
+//! `reviver grad --emit`: the gradient of a program as a program.
+
+use serde_json::Value;
+
+use crate::support::{Folder, Ran, reviver};
+
+/// Emits the gradient of a program, and returns its text.
+fn emitted(program: &str, options: &str) -> String {
+    reviver(&format!("grad {program} --emit {options}")).expect(0).stdout
+}
+
+/// Returns the statements of the reverse part, without comments.
+fn reverse_part(text: &str) -> Vec<String> {
+    let part = text.split("; The reverse part.").nth(1).unwrap();
+    let part = part.split("\n.proc").next().unwrap();
+    part.lines()
+        .map(|line| line.trim().to_owned())
+        .filter(|line| !line.is_empty() && !line.starts_with(';'))
+        .collect()
+}
+
+fn outputs(ran: &Ran) -> Value {
+    ran.json()["outputs"].clone()
+}
+
+/// The inputs of a header line such as `;! grad y x=2 -> …`, as options. `None` unless a plain `grad` computes the
+/// gradient.
+fn options(line: &str, text: &str) -> Option<(String, String)> {
+    let (given, expected) = line.strip_prefix(";! grad ")?.split_once("->")?;
+    let fails = ["trap", "error", "mended", "reported"];
+    if expected.split_whitespace().any(|word| fails.contains(&word)) {
+        return None;
+    }
+    let mut words = given.split_whitespace();
+    let loss = words.next()?.to_owned();
+    let mut options = String::new();
+    for word in words {
+        let (name, _) = word.split_once('=').filter(|(name, _)| !["real", "word"].contains(name))?;
+        let is_constant = text.lines().any(|line| line.starts_with(&format!(".const {name} ")));
+        options += &format!(" {} {word}", if is_constant { "--const" } else { "--set" });
+    }
+    Some((loss, options))
+}
+
+/// Every program that `grad` differentiates without a history, with the inputs in its header. Programs that overwrite or
+/// switch gradient mode are refused.
+#[test]
+fn programs_compute_the_bits_of_their_gradients() {
+    let folder = Folder::new();
+    let mut compared = 0;
+    let mut refused = Vec::new();
+    for entry in std::fs::read_dir("programs").unwrap() {
+        let path = entry.unwrap().path();
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        let program = path.to_str().unwrap();
+        for (loss, options) in text.lines().filter_map(|line| options(line, &text)) {
+            let target = folder.path("gradient.rasm");
+            let target = target.to_str().unwrap();
+            let ran = reviver(&format!("grad {program} --of {loss} --emit -o {target} --force"));
+            if ran.code != 0 {
+                assert!(ran.stderr.contains("error[E8"), "{ran:?}");
+                refused.push(path.file_stem().unwrap().to_str().unwrap().to_owned());
+                continue;
+            }
+            let expected = reviver(&format!("grad {program} --of {loss} --json{options}")).expect(0).json();
+            let found = outputs(&reviver(&format!("run {target} --json{options}")).expect(0));
+            let name = loss.split('[').next().unwrap();
+            assert_eq!(found[format!("{name}_value")], expected["value"], "{program} {loss} {options}");
+            for (input, gradient) in expected["grad"].as_object().unwrap() {
+                assert_eq!(found[format!("{input}_bar")], *gradient, "{program} {loss} {options}: {input}");
+            }
+            compared += 1;
+        }
+    }
+    refused.sort();
+    refused.dedup();
+    assert_eq!(refused, ["faq_overwrite"]);
+    assert!(compared >= 55, "only {compared} gradients were compared");
+}
+
+#[test]
+fn the_adjoint_of_a_statement_is_short() {
+    let folder = Folder::new();
+    let sum = folder.file("sum.rasm", ".inout x: real default 2\n.out y: real\nadd y, x\n");
+    assert_eq!(reverse_part(&emitted(&sum, "--of y")), ["sub   y, x", "add   x_bar, y_bar"]);
+    let square = folder.file("square.rasm", ".inout x: real default 3\n.out y: real\nadd y, x*x\n");
+    let text = emitted(&square, "--of y");
+    assert_eq!(reverse_part(&text), ["sub   y, x * x", "add.mul x_bar, y_bar, x", "add.mul x_bar, y_bar, x"]);
+    assert!(text.contains("; 3: add y, x*x"), "{text}");
+}
+
+#[test]
+fn a_gradient_program_is_a_program() {
+    let folder = Folder::new();
+    let (target, inverse) = (folder.path("bessel.rasm"), folder.path("inverse.rasm"));
+    let (target, inverse) = (target.to_str().unwrap(), inverse.to_str().unwrap());
+    reviver(&format!("grad programs/besselj.rasm --of out --emit -o {target}")).expect(0);
+    reviver(&format!("check {target}")).expect(0);
+    reviver(&format!("fmt --check {target}")).expect(0);
+    let ran = reviver(&format!("run {target} --check --json")).expect(0);
+    assert_eq!(ran.json()["restored"], true);
+    reviver(&format!("invert {target} -o {inverse}")).expect(0);
+    reviver(&format!("check {inverse}")).expect(0);
+    // The sweeps take the steps of `grad`: the primal part, and its inverse.
+    let forward = reviver("grad programs/besselj.rasm --of out --json").expect(0).json();
+    assert_eq!(forward["steps"].as_u64().unwrap() + forward["steps_back"].as_u64().unwrap(), 390);
+}
+
+/// The second derivative of the Bessel function, in three ways.
+#[test]
+fn a_gradient_program_is_differentiated_again() {
+    const SECOND: f64 = 0.134_466_838_533_916_16;
+    let folder = Folder::new();
+    let (once, twice) = (folder.path("once.rasm"), folder.path("twice.rasm"));
+    let (once, twice) = (once.to_str().unwrap(), twice.to_str().unwrap());
+    reviver(&format!("grad programs/besselj.rasm --of out --emit -o {once}")).expect(0);
+    let close = |found: &Value| (found.as_f64().unwrap() - SECOND).abs() < 1e-14;
+    let gradient = reviver(&format!("grad {once} --of z_bar --json")).expect(0).json();
+    assert!(close(&gradient["grad"]["z"]), "{gradient}");
+    // The first program keeps dropped adjoints on the stack, so the second one writes them to the tape.
+    reviver(&format!("grad {once} --of z_bar --emit -o {twice}")).expect(0);
+    let found = outputs(&reviver(&format!("run {twice} --json")).expect(0));
+    assert!(close(&found["z_bar2"]), "{found}");
+    assert_eq!(found["z_bar_value"], outputs(&reviver(&format!("run {once} --json")).expect(0))["z_bar"]);
+}
+
+#[test]
+fn dropped_adjoints_are_kept_or_erased() {
+    let kept = emitted("programs/norm.rasm", "--of length");
+    assert!(kept.contains(".garbage dropped[]: real") && kept.contains("push  squares_bar"), "{kept}");
+    let erased = emitted("programs/norm.rasm", "--of length --drop erase");
+    assert!(!erased.contains("dropped") && erased.contains("erase squares_bar"), "{erased}");
+}
+
+/// Reals on the stack, arguments that overlap, and a macro with an expression as argument.
+#[test]
+fn stacks_overlaps_and_macros_have_adjoints() {
+    let folder = Folder::new();
+    let program = folder.file(
+        "mixed.rasm",
+        "
+.inout x: real default 2, v[3]: real default {1, 2, 3}
+.out y: real
+.ancilla t: real
+.macro weighted(to, by)
+        add   to, by * x
+.endm
+        add   t, x*x
+        push  t
+        pop   t
+        call  product(y, v[0], v[1])
+        call  product(y, v[1], v[1])
+        weighted y, t + v[2]
+        sub   t, x*x
+.proc product(inout to: real, in a: real, in b: real)
+        add.mul to, a, b
+.end
+",
+    );
+    let target = folder.path("gradient.rasm");
+    let target = target.to_str().unwrap();
+    reviver(&format!("grad {program} --of y --emit -o {target}")).expect(0);
+    let found = outputs(&reviver(&format!("run {target} --json")).expect(0));
+    let expected = reviver(&format!("grad {program} --of y --json")).expect(0).json();
+    assert_eq!(found["x_bar"], expected["grad"]["x"]);
+    assert_eq!(found["v_bar"], expected["grad"]["v"]);
+}
+
+#[test]
+fn a_weighted_sum_has_several_seeds() {
+    let folder = Folder::new();
+    let program = folder
+        .file("two.rasm", ".inout x: real default 3\n.out y: real, z[2]: real\nadd y, x*x\nadd z[1], x\n");
+    let text = emitted(&program, "--seed y=10,z=1,-2");
+    assert!(text.contains("add   y_bar, 10.0") && text.contains("sub   z_bar[1], 2.0"), "{text}");
+    let gradient = folder.file("gradient.rasm", &text);
+    assert_eq!(outputs(&reviver(&format!("run {gradient} --json")).expect(0))["x_bar"], 58.0);
+}
+
+#[test]
+fn statements_without_an_adjoint_are_refused_at_their_places() {
+    let folder = Folder::new();
+    let refused = |name: &str, text: &str, code: &str, line: &str| {
+        let program = folder.file(name, text);
+        let ran = reviver(&format!("grad {program} --of y --emit")).expect(3);
+        assert!(ran.stderr.contains(code) && ran.stderr.contains(&format!("{name}:{line}")), "{ran:?}");
+        assert!(ran.stdout.is_empty(), "{ran:?}");
+    };
+    let head = ".inout x: real default 2\n.out y: real\n";
+    refused("erases.rasm", &format!("{head}add y, x\nerase x\n"), "E85", "4");
+    refused("tape.rasm", &format!("{head}add y, x\nwrite x\nunwrite x\nadd y, x\n"), "E88", "5");
+    refused("gamma.rasm", &format!("{head}add y, lgamma(x)\n"), "E88", "3");
+    refused("names.rasm", &format!("{head}add y, x\ngrad.on\nadd y, x'\ngrad.off\n"), "E88", "4");
+}
+
+/// The new program has no inputs yet, so options about the run of the old one would have no effect.
+#[test]
+fn options_of_a_run_are_refused() {
+    let ran = reviver("grad programs/besselj.rasm --of out --emit --set z=1").expect(2);
+    assert!(ran.stderr.contains("cannot be used with"), "{ran:?}");
+    let ran = reviver("grad programs/besselj.rasm --of out --drop erase").expect(2);
+    assert!(ran.stderr.contains("--emit"), "{ran:?}");
+}
