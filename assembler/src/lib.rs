@@ -64,6 +64,7 @@ pub mod adjoint;
 pub mod assemble;
 pub mod below;
 pub mod certain;
+mod comparison;
 pub mod constants;
 pub mod diagnostic;
 pub mod disassemble;

@@ -10,6 +10,7 @@ use reviver_isa::fault::{Eval, Fault};
 use reviver_isa::function::Function;
 
 use super::build;
+use crate::comparison::{comparison, opposite};
 use crate::tree::Expression;
 
 /// The number of an expression in [`Terms`].
@@ -152,31 +153,10 @@ impl Terms {
         }
     }
 
-    /// Returns a comparison as a term, and its negation.
+    /// Returns the negation of a comparison.
     fn opposite(&self, condition: Term) -> Option<Term> {
         let TermNode::Applied(function, sources) = self.node(condition) else { return None };
-        let opposite = match function {
-            Function::Eq => Function::Ne,
-            Function::Ne => Function::Eq,
-            Function::Lt => Function::Ge,
-            Function::Ge => Function::Lt,
-            Function::Gt => Function::Le,
-            Function::Le => Function::Gt,
-            _ => return None,
-        };
-        Some(self.apply(opposite, &sources))
-    }
-}
-
-/// Returns the function that compares two numbers in an order.
-fn comparison(order: Order) -> Function {
-    match order {
-        Order::Eq => Function::Eq,
-        Order::Ne => Function::Ne,
-        Order::Lt => Function::Lt,
-        Order::Le => Function::Le,
-        Order::Gt => Function::Gt,
-        Order::Ge => Function::Ge,
+        Some(self.apply(opposite(function)?, &sources))
     }
 }
 

@@ -14,6 +14,7 @@ use super::applied::{Checking, Source, Temporaries, cell};
 use super::operands;
 use super::signature::signature;
 use super::temporaries::{VALUE, may_share};
+use crate::comparison::{comparison, opposite};
 use crate::diagnostic::Diagnostic;
 use crate::format::spelled;
 use crate::parser::words::combine;
@@ -48,28 +49,8 @@ impl Test {
 
     /// Returns the negated test. `always` is unchanged, because there is no `never`.
     pub(super) fn negated(mut self) -> Test {
-        self.function = match self.function {
-            Function::Eq => Function::Ne,
-            Function::Ne => Function::Eq,
-            Function::Lt => Function::Ge,
-            Function::Ge => Function::Lt,
-            Function::Gt => Function::Le,
-            Function::Le => Function::Gt,
-            other => other,
-        };
+        self.function = opposite(self.function).unwrap_or(self.function);
         self
-    }
-}
-
-/// Returns the function row of an ordering.
-pub(super) fn comparison(order: Order) -> Function {
-    match order {
-        Order::Eq => Function::Eq,
-        Order::Ne => Function::Ne,
-        Order::Lt => Function::Lt,
-        Order::Le => Function::Le,
-        Order::Gt => Function::Gt,
-        Order::Ge => Function::Ge,
     }
 }
 
