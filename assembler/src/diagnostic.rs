@@ -69,6 +69,12 @@ impl Diagnostic {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(code, message, span, text) }
     }
 
+    /// Returns an error of Reviver itself, in a text that it has generated.
+    pub fn our_mistake(message: impl Into<String>) -> Diagnostic {
+        Diagnostic::error(ProblemCode::OurMistake, message, Span::default(), "this is a bug in Reviver")
+            .help("report the bug, and attach the program")
+    }
+
     /// Adds a related place.
     #[must_use]
     pub fn with(mut self, span: Span, text: impl Into<String>) -> Diagnostic {

@@ -58,11 +58,7 @@ fn canonical(text: String) -> Result<String, Vec<Diagnostic>> {
     let file = sources.add("reversible text", text);
     format(&sources, file).map_err(|problems| {
         let why = problems.first().map(|problem| problem.message.clone()).unwrap_or_default();
-        let message = format!("the generated program has a syntax error: {why}");
-        vec![
-            Diagnostic::error(ProblemCode::OurMistake, message, Span::default(), "this is a bug in Reviver")
-                .help("report the bug, and attach the program"),
-        ]
+        vec![Diagnostic::our_mistake(format!("the generated program has a syntax error: {why}"))]
     })
 }
 

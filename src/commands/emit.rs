@@ -10,7 +10,7 @@ use reviver_vm::{Machine, Program};
 use crate::cli::{Constants, GradOptions};
 use crate::failure::{Failure, Fallible};
 use crate::objective::Objective;
-use crate::{load, read, refused, write};
+use crate::{load, read, write};
 
 pub fn run(options: &GradOptions) -> Fallible {
     let file = &options.differentiated.start.given.file;
@@ -40,8 +40,6 @@ pub fn run(options: &GradOptions) -> Fallible {
     };
     let request = request(options, &subject, &objective);
     let text = adjoint(&request)?;
-    let _work = refused::during(refused::CommandWork::Assembling);
-    load::made_module(output.unwrap_or(file), text.clone().into_bytes(), &Constants::default())?;
     write::text_to(output.unwrap_or(Path::new("-")), options.force.force, &text)
 }
 

@@ -7,13 +7,14 @@ use std::rc::Rc;
 use compact_str::{CompactString, format_compact};
 use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
+use reviver_isa::module::Rank;
 use reviver_isa::names::register_class;
 
 use super::build;
 use crate::lower::signature::{SourceKind, signature};
 use crate::tree::{
-    DeclarationNode, Directive, Expression, ExpressionKind, Local, ShapeNode, Statement, StatementNode,
-    Subscript,
+    DeclarationNode, Directive, Expression, ExpressionKind, Local, ParameterNode, ShapeNode, Statement,
+    StatementNode, Subscript,
 };
 
 /// A name: cells, or a constant argument of a macro.
@@ -47,8 +48,9 @@ pub(super) enum CellShape {
 /// The names that are visible at a statement.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
-    globals: HashMap<CompactString, Bound>,
-    constants: HashMap<CompactString, Expression>,
+    /// Shared, because each use of a macro continues with a copy of the names.
+    globals: Rc<HashMap<CompactString, Bound>>,
+    constants: Rc<HashMap<CompactString, Expression>>,
     current: LocalNames,
     /// The variables that may depend on an input; all of them if it is `None`.
     varied: Option<Rc<HashSet<CompactString>>>,
@@ -70,10 +72,10 @@ impl Names {
             match &node.statement {
                 Statement::Directive(Directive::Globals { declarations, .. }) => {
                     let named = declarations.iter().map(|it| (it.name.text.clone(), declared(it)));
-                    self.globals.extend(named);
+                    Rc::make_mut(&mut self.globals).extend(named);
                 }
                 Statement::Directive(Directive::Const { name, value }) => {
-                    self.constants.insert(name.text.clone(), (**value).clone());
+                    Rc::make_mut(&mut self.constants).insert(name.text.clone(), (**value).clone());
                 }
                 _ => {}
             }
@@ -277,6 +279,14 @@ impl Names {
         let class = found.map_or(Class::Real, |signature| signature.result());
         SourceKind { class, stands_for_real: class == Class::Real || self.is_constant(whole) }
     }
+}
+
+/// Returns the parameters of a procedure as names.
+pub(super) fn parameters(parameters: &[ParameterNode]) -> HashMap<CompactString, Bound> {
+    let bound = |parameter: &ParameterNode| {
+        Bound::cell(parameter.class.unwrap_or(Class::Int), parameter.rank == Rank::Scalar)
+    };
+    parameters.iter().map(|parameter| (parameter.name.text.clone(), bound(parameter))).collect()
 }
 
 fn declared(declaration: &DeclarationNode) -> Bound {

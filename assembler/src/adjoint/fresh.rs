@@ -12,7 +12,7 @@ use crate::tree::{Expression, ExpressionKind};
 pub(super) struct FreshNames {
     used: HashSet<CompactString>,
     suffix: CompactString,
-    /// The names of helper cells, which the statements of a program share.
+    /// The names of helper cells without the suffix. The statements of a program share the names.
     helpers: Vec<CompactString>,
     arguments: Vec<CompactString>,
     counters: Vec<CompactString>,
@@ -52,8 +52,9 @@ impl FreshNames {
     /// Returns the name of the helper cell `n` of a statement. A `local` with this name must not contain another
     /// statement of the program.
     pub fn helper(&mut self, n: usize) -> CompactString {
-        let wanted = self.adjoint("part");
-        numbered(&mut self.helpers, &mut self.used, &wanted, n)
+        // The suffix is added to an unused name, because the adjoint of a cell `part` has the name `part_bar`.
+        let name = numbered(&mut self.helpers, &mut self.used, "part", n);
+        format_compact!("{name}{}", self.suffix)
     }
 
     /// Returns the name of the local for argument `n` of a call.

@@ -29,7 +29,8 @@
 //! | `chain` | the statements that pass an adjoint on to the cells of an expression |
 //! | `terms` | partial derivatives as expressions |
 //! | `procedure`, `macros`, `overlap` | adjoint procedures and adjoint macros; arguments that are the same cells |
-//! | `cells`, `varied`, `fresh` | what names denote; cells that depend on inputs; names that aren't used yet |
+//! | `cells`, `reals` | what names denote; procedures with reals |
+//! | `varied`, `fresh` | cells that depend on inputs; names that aren't used yet |
 //! | `stacks` | reals on stacks |
 //! | `build`, `rename` | making and changing trees |
 
@@ -43,6 +44,7 @@ mod macros;
 mod overlap;
 mod procedure;
 mod program;
+mod reals;
 mod rename;
 mod request;
 mod stacks;
@@ -50,12 +52,15 @@ mod terms;
 mod variants;
 mod varied;
 
+use reviver_isa::codes::ProblemCode;
+
 pub use self::request::{AdjointRequest, CellSeed, DroppedAdjoints};
-use crate::diagnostic::{Diagnostic, in_order};
+use crate::assemble::assemble;
+use crate::diagnostic::{Diagnostic, Severity, in_order};
 use crate::files::Files;
 use crate::format::print_with;
 use crate::include::load;
-use crate::source::Sources;
+use crate::source::{Sources, Span};
 
 /// The gradient of a program as a program.
 #[derive(Debug)]
@@ -86,8 +91,26 @@ pub fn adjoint_text(
         }
     };
     let (text, suffix) = match made {
-        Ok((body, suffix)) => (Ok(print_with(&loaded.sources, &body)), suffix),
+        Ok((body, suffix)) => (checked(print_with(&loaded.sources, &body), adjoint_name, files), suffix),
         Err(diagnostics) => (Err(diagnostics), String::new()),
     };
     AdjointProgram { sources: loaded.sources, text, suffix }
+}
+
+/// Returns the text of an adjoint program if it assembles. It may exceed a limit that the original doesn't reach.
+fn checked(text: String, name: &str, files: &dyn Files) -> Result<String, Vec<Diagnostic>> {
+    let assembly = assemble(name, text.clone().into_bytes(), files);
+    let Some(problem) = assembly.diagnostics.into_iter().find(|it| it.severity == Severity::Error) else {
+        return Ok(text);
+    };
+    Err(vec![match problem.code {
+        Some(ProblemCode::TooMuch) => Diagnostic::error(
+            ProblemCode::NoAdjointProgram,
+            format!("the gradient program would exceed a limit: {}", problem.message),
+            Span::default(),
+            "in this program",
+        )
+        .help("divide long expressions and statements"),
+        _ => Diagnostic::our_mistake(format!("the generated program has an error: {}", problem.message)),
+    }])
 }

@@ -12,7 +12,7 @@ use reviver_isa::module::{Passing, Rank};
 use reviver_isa::update::Update;
 
 use super::build;
-use super::cells::Bound;
+use super::cells;
 use super::emitter::Emitter;
 use super::fresh::adjoint_of;
 use super::overlap::may_overlap;
@@ -206,12 +206,7 @@ impl Emitter<'_> {
     /// Begins the body of a procedure: its parameters become visible. A parameter without its own adjoint is bound to the
     /// adjoint that it shares.
     fn begin(&mut self, parameters: &[ParameterNode], variant: &Variant) {
-        let owner = &variant.name;
-        let bound = parameters.iter().map(|parameter| {
-            let is_scalar = parameter.rank == Rank::Scalar;
-            (parameter.name.text.clone(), Bound::cell(parameter.class.unwrap_or(Class::Int), is_scalar))
-        });
-        self.names.begin(owner, bound.collect());
+        self.names.begin(&variant.name, cells::parameters(parameters));
         let shared =
             variant.adjoints.iter().zip(parameters).filter_map(|(passing, parameter)| match passing {
                 AdjointPassing::SameAs(other) => {

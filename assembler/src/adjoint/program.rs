@@ -15,8 +15,7 @@ use super::cells::Names;
 use super::emitter::Emitter;
 use super::fresh::FreshNames;
 use super::request::{AdjointRequest, CellSeed};
-use super::stacks::DropPlace;
-use super::stacks::{self, UsedStores};
+use super::stacks::{self, DropPlace, UsedStores};
 use super::varied::{Definitions, varied};
 use crate::diagnostic::{Diagnostic, in_order};
 use crate::files::Files;
@@ -232,7 +231,7 @@ impl Emitter<'_> {
                 }
                 DropPlace::None => self.refuse(
                     body.first().map_or(Span::default(), |node| node.span),
-                    "the program has reals on the stack and on the output tape, so that neither can keep dropped adjoints",
+                    "the program uses the stack of reals and the output tape, so neither can keep dropped adjoints",
                     "in this program",
                     "erase dropped adjoints, by `--drop erase`",
                 ),

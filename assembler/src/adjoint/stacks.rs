@@ -3,11 +3,10 @@
 
 use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
-use reviver_isa::module::Rank;
 use reviver_isa::update::{Action, Store, Update};
 
 use super::build;
-use super::cells::{Bound, Names};
+use super::cells::{Bound, Names, parameters};
 use super::request::DroppedAdjoints;
 use crate::tree::{Body, Directive, InstructionNode, Operands, ShapeNode, Statement, StatementNode};
 
@@ -140,11 +139,7 @@ fn each_move(
                 names.leave();
             }
             Statement::Procedure(tree) => {
-                let parameters = tree.parameters.iter().map(|parameter| {
-                    let class = parameter.class.unwrap_or(Class::Int);
-                    (parameter.name.text.clone(), Bound::cell(class, parameter.rank == Rank::Scalar))
-                });
-                let main = names.exchange(&tree.name.text, parameters.collect());
+                let main = names.exchange(&tree.name.text, parameters(&tree.parameters));
                 each_move(names, &mut tree.body, each);
                 names.restore(main);
             }

@@ -8,10 +8,10 @@ use std::rc::Rc;
 
 use compact_str::CompactString;
 use reviver_isa::instruction::Class;
-use reviver_isa::module::{Passing, Rank};
+use reviver_isa::module::Passing;
 use reviver_isa::update::{Action, Store};
 
-use super::cells::{Bound, Names, local_node};
+use super::cells::{Bound, Names, local_node, parameters};
 use crate::tree::{
     Body, CallNode, Directive, Expression, ExpressionKind, InstructionNode, Macro, Operands, ProcedureNode,
     Statement, StatementNode,
@@ -227,11 +227,7 @@ impl Names {
                     self.leave();
                 }
                 Statement::Procedure(tree) => {
-                    let parameters = tree.parameters.iter().map(|parameter| {
-                        let class = parameter.class.unwrap_or(Class::Int);
-                        (parameter.name.text.clone(), Bound::cell(class, parameter.rank == Rank::Scalar))
-                    });
-                    let main = self.exchange(&tree.name.text, parameters.collect());
+                    let main = self.exchange(&tree.name.text, parameters(&tree.parameters));
                     self.visit(&tree.body, each);
                     self.restore(main);
                 }
