@@ -4,7 +4,7 @@
 mod activity;
 mod certain;
 mod counting;
-mod emission;
+pub mod emission;
 mod gradient;
 mod gradient_history;
 mod motion;

@@ -15,16 +15,26 @@ use crate::run::{End, LONGEST, travel};
 use crate::subject::Subject;
 
 /// Relative tolerance of derivatives of programs with `erf`.
-const OF_ERF: f64 = 1e-6;
+const OF_ERF: f64 = 1e-9;
 /// Number of losses to try.
 const LOSSES: usize = 2;
 
 /// Law: the gradient as a program computes the bits of the gradient.
 pub fn emitted_gradients(subject: &Subject) -> Result<(), String> {
+    compared(subject).map(drop)
+}
+
+/// Checks the law, and returns the number of gradients that were compared. A gradient isn't compared if the program
+/// traps, if the gradient must be repeated with a history, or if it can't be written as a program.
+///
+/// # Errors
+/// A sentence if the program violates the law.
+pub fn compared(subject: &Subject) -> Result<usize, String> {
     if !is_of_values_alone(subject) || !subject.is_reversible() {
-        return Ok(());
+        return Ok(0);
     }
-    let Ok(differentiated) = subject.differentiated(false, LONGEST) else { return Ok(()) };
+    let Ok(differentiated) = subject.differentiated(false, LONGEST) else { return Ok(0) };
+    let mut compared = 0;
     let globals = subject.program.module().globals.iter().enumerate();
     let reals: Vec<usize> = globals
         .filter(|(_, global)| global.class == Class::Real && global.shape != Shape::Stack)
@@ -33,24 +43,25 @@ pub fn emitted_gradients(subject: &Subject) -> Result<(), String> {
     for global in reals.into_iter().rev().take(LOSSES) {
         let last = differentiated.variables(global).map_err(|error| error.to_string())?.pop();
         let loss = last.filter(|loss| matches!(loss.origin, Origin::Cell(_)));
-        loss.map_or(Ok(()), |loss| emitted_gradient(subject, &differentiated, &loss))?;
+        let is_compared = loss.map_or(Ok(false), |loss| emitted_gradient(subject, &differentiated, &loss))?;
+        compared += usize::from(is_compared);
     }
-    Ok(())
+    Ok(compared)
 }
 
-/// Compares the gradient of a loss with that of the emitted program.
+/// Compares the gradient of a loss with that of the emitted program. Returns false if there is nothing to compare.
 fn emitted_gradient(
     subject: &Subject,
     differentiated: &Differentiated,
     loss: &Variable,
-) -> Result<(), String> {
-    let Ok(expected) = gradient(differentiated, loss) else { return Ok(()) };
+) -> Result<bool, String> {
+    let Ok(expected) = gradient(differentiated, loss) else { return Ok(false) };
     // A gradient that was recomputed with a history isn't that of a plain run.
     if expected.verification_report.recomputed.is_some() {
-        return Ok(());
+        return Ok(false);
     }
     let program = &subject.program;
-    let Origin::Cell(cell) = loss.origin else { return Ok(()) };
+    let Origin::Cell(cell) = loss.origin else { return Ok(false) };
     let request = AdjointRequest {
         seeds: vec![seed(subject, loss)],
         dropped: DroppedAdjoints::Pushed,
@@ -65,7 +76,7 @@ fn emitted_gradient(
         Err(diagnostics) => {
             let is_refusal = |code| code == Some(ProblemCode::NoAdjointProgram);
             return match diagnostics.iter().all(|diagnostic| is_refusal(diagnostic.code)) {
-                true => Ok(()),
+                true => Ok(false),
                 false => Err(render(&sources, &diagnostics, false)),
             };
         }
@@ -103,7 +114,7 @@ fn emitted_gradient(
             return Err(describe(format!("{adjoint} is {found:?}, expected {expected:?}")));
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Returns the loss with the seed 1.

@@ -79,3 +79,11 @@ fn the_corpus_covers_everything() {
     let percent = coverage.percent_in_gradient_mode();
     assert!(percent >= 10, "only {percent} % of the steps on reals are made in gradient mode");
 }
+
+/// The law of gradients as programs compares enough gradients to mean something: it holds for all programs that trap, or
+/// whose gradients can't be written as programs.
+#[test]
+fn many_gradients_are_compared_as_programs() {
+    let compared: usize = (0..200).map(|seed| laws::emission::compared(&subject(seed)).unwrap()).sum();
+    assert!(compared >= 40, "only {compared} gradients of 200 programs were compared");
+}
