@@ -365,6 +365,11 @@ impl CallMemory {
             self.resize(call, start, levels, seeds)?;
             self.suits = suits;
         }
+        debug_assert_eq!(
+            self.own_reals,
+            start.reals.len(),
+            "all starts of a program have the same number of reals"
+        );
         self.lift_start(&start.reals, direction)?;
         let start_reals = if self.lanes > 1 { &self.lifted_start } else { &start.reals };
         for (class, cells) in &call.working {
