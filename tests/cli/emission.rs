@@ -1,5 +1,7 @@
 //! `reviver grad --emit`: the gradient of a program as a program.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::support::{Folder, Ran, reviver};
@@ -42,40 +44,62 @@ fn options(line: &str, text: &str) -> Option<(String, String)> {
     Some((loss, options))
 }
 
-/// Every program that `grad` differentiates without a history, with the inputs in its header. Programs that overwrite or
-/// switch gradient mode are refused.
-#[test]
-fn programs_compute_the_bits_of_their_gradients() {
+/// Returns the suffix of the adjoints' names in a gradient program, such as `_bar`.
+fn suffix(text: &str) -> &str {
+    text.split("The result `x").nth(1).unwrap().split('`').next().unwrap()
+}
+
+/// Compares the gradients in the headers of a folder's programs with those of the emitted programs. Returns the number
+/// of compared gradients, and the names of programs without a gradient program.
+fn compare_gradients(programs: &str) -> (usize, BTreeSet<String>) {
     let folder = Folder::new();
     let mut compared = 0;
-    let mut refused = Vec::new();
-    for entry in std::fs::read_dir("programs").unwrap() {
+    let mut refused = BTreeSet::new();
+    for entry in std::fs::read_dir(programs).unwrap() {
         let path = entry.unwrap().path();
-        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        let Some(text) = path.extension().and_then(|_| std::fs::read_to_string(&path).ok()) else { continue };
         let program = path.to_str().unwrap();
-        for (loss, options) in text.lines().filter_map(|line| options(line, &text)) {
+        // Several lines can have numbers of the same gradient.
+        let gradients: BTreeSet<_> = text.lines().filter_map(|line| options(line, &text)).collect();
+        for (loss, options) in gradients {
             let target = folder.path("gradient.rasm");
             let target = target.to_str().unwrap();
             let ran = reviver(&format!("grad {program} --of {loss} --emit -o {target} --force"));
             if ran.code != 0 {
                 assert!(ran.stderr.contains("error[E8"), "{ran:?}");
-                refused.push(path.file_stem().unwrap().to_str().unwrap().to_owned());
+                refused.insert(path.file_stem().unwrap().to_str().unwrap().to_owned());
                 continue;
             }
+            let emitted = String::from_utf8(folder.read("gradient.rasm")).unwrap();
+            let suffix = suffix(&emitted);
             let expected = reviver(&format!("grad {program} --of {loss} --json{options}")).expect(0).json();
             let found = outputs(&reviver(&format!("run {target} --json{options}")).expect(0));
             let name = loss.split('[').next().unwrap();
             assert_eq!(found[format!("{name}_value")], expected["value"], "{program} {loss} {options}");
             for (input, gradient) in expected["grad"].as_object().unwrap() {
-                assert_eq!(found[format!("{input}_bar")], *gradient, "{program} {loss} {options}: {input}");
+                let adjoint = &found[format!("{input}{suffix}")];
+                assert_eq!(adjoint, gradient, "{program} {loss} {options}: {input}");
             }
             compared += 1;
         }
     }
-    refused.sort();
-    refused.dedup();
-    assert_eq!(refused, ["faq_overwrite"]);
+    (compared, refused)
+}
+
+/// Every program that `grad` differentiates without a history, with the inputs in its header. Programs that overwrite or
+/// switch gradient mode are refused.
+#[test]
+fn programs_compute_the_bits_of_their_gradients() {
+    let (compared, refused) = compare_gradients("programs");
+    assert_eq!(refused.into_iter().collect::<Vec<_>>(), ["faq_overwrite"]);
     assert!(compared >= 55, "only {compared} gradients were compared");
+}
+
+#[test]
+fn tangent_functions_have_gradient_programs() {
+    let (compared, refused) = compare_gradients("tests/tangent");
+    assert!(refused.is_empty(), "{refused:?}");
+    assert!(compared >= 280, "only {compared} gradients were compared");
 }
 
 #[test]
@@ -178,7 +202,7 @@ fn names_of_the_program_stay_free() {
         let target = folder.at("gradient.rasm");
         reviver(&format!("grad {program} --of y --emit -o {target} --force")).expect(0);
         let text = String::from_utf8(folder.read("gradient.rasm")).unwrap();
-        let suffix = text.split("The result `x").nth(1).unwrap().split('`').next().unwrap();
+        let suffix = suffix(&text);
         let found = outputs(&reviver(&format!("run {target} --json")).expect(0));
         let expected = reviver(&format!("grad {program} --of y --json")).expect(0).json();
         for input in ["x", name, "v"] {

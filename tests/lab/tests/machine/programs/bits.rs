@@ -86,7 +86,7 @@ fn carry(machine: &mut Machine) {
 /// Returns the lines of digests whose numbers satisfy `wanted`, each with its number.
 fn lines(engine: Engine, wanted: impl Fn(usize) -> bool) -> Vec<(usize, String)> {
     let (mut lines, mut number) = (Vec::new(), 0);
-    for path in super::programs() {
+    for path in super::programs("programs") {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let text = fs::read_to_string(&path).unwrap();
         let module = assemble(&path.display().to_string(), text.clone().into_bytes(), &Disk).module.unwrap();

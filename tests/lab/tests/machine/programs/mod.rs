@@ -3,6 +3,7 @@
 
 mod bits;
 mod strategies;
+mod tangent;
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +21,7 @@ use reviver_lab::tree::in_tree;
 #[test]
 fn programs_meet_their_expectations() {
     let mut failures = Vec::new();
-    let programs = programs();
+    let programs = programs("programs");
     assert!(programs.len() >= 25, "there are only {} programs", programs.len());
     for (&engine, path) in
         engine::ALL.iter().flat_map(|engine| programs.iter().map(move |path| (engine, path)))
@@ -36,20 +37,26 @@ fn programs_meet_their_expectations() {
 
 #[test]
 fn programs_are_formatted_and_explained() {
-    for path in programs() {
+    for path in programs("programs") {
         let text = std::fs::read_to_string(&path).unwrap();
         let comments = text.lines().take_while(|line| line.starts_with(';')).count();
         assert!(comments >= 5, "{} needs a header that teaches", path.display());
-        let mut sources = reviver_assembler::source::Sources::default();
-        let file = sources.add_bytes("program", text.clone().into_bytes()).unwrap();
-        let formatted = reviver_assembler::format::format(&sources, file).unwrap();
-        assert_eq!(text, formatted, "{} is not in the canonical layout", path.display());
+        assert_formatted(&path);
     }
 }
 
-fn programs() -> Vec<PathBuf> {
-    let folder = in_tree("programs");
-    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
+/// Asserts that a text is in the canonical layout.
+fn assert_formatted(path: &Path) {
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut sources = reviver_assembler::source::Sources::default();
+    let file = sources.add_bytes("program", text.clone().into_bytes()).unwrap();
+    let formatted = reviver_assembler::format::format(&sources, file).unwrap();
+    assert_eq!(text, formatted, "{} is not in the canonical layout", path.display());
+}
+
+/// Returns the programs of a folder, sorted.
+fn programs(folder: &str) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(in_tree(folder))
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "rasm"))
