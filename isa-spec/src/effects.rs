@@ -1,13 +1,14 @@
-//! Effect analysis: the globals that an instruction may read or change, including all transitive calls. The
-//! analysis also records the operations that a task must not execute, and the procedures with a custom adjoint
-//! rule, because a rule's effect on adjoints is unknown. The analysis doesn't track values.
+//! Effect analysis: the globals, stacks and tapes that an instruction may read or change, including all
+//! transitive calls. The analysis also records the operations that a task must not execute, the updates that
+//! lose information, and the procedures with a custom adjoint rule, because a rule's effect on adjoints is
+//! unknown. The analysis doesn't track values.
 
 use std::collections::BTreeSet;
 
 use crate::Module;
-use crate::instruction::{Argument, Base, Call, Instruction, Link, Operand, Place};
-use crate::module::Passing;
-use crate::update::Action;
+use crate::instruction::{Argument, Base, Call, Class, Instruction, Link, Operand, Place};
+use crate::module::{Passing, Procedure};
+use crate::update::{Action, Store};
 
 /// The effects of a procedure that are visible to its callers.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +20,10 @@ struct ProcedureEffect {
     /// The globals that occur as operands or arguments in the instructions of the procedure, and of the
     /// procedures that it calls. A superset of `globals`.
     named: BTreeSet<u32>,
+    /// The stacks and tapes to which values are moved, or from which they are taken, each once.
+    stores: Vec<(Store, Class)>,
+    /// True if a reachable update loses information, or switches gradient mode.
+    has_no_inverse: bool,
     /// A reachable instruction that a task must not execute, by its index in the code: one that accesses a
     /// stack or a tape, or switches gradient mode.
     unfit_for_tasks: Option<u32>,
@@ -32,16 +37,27 @@ impl ProcedureEffect {
     /// Adds the effects of another procedure. Returns true if that changed anything.
     fn absorb(&mut self, other: &ProcedureEffect) -> bool {
         let size = |effect: &ProcedureEffect| {
-            let ProcedureEffect { globals, named, unfit_for_tasks, shows, is_ruled } = effect;
-            (globals.len(), named.len(), unfit_for_tasks.is_some(), *shows, *is_ruled)
+            let ProcedureEffect { globals, named, stores, has_no_inverse, unfit_for_tasks, shows, is_ruled } =
+                effect;
+            let sizes = (globals.len(), named.len(), stores.len());
+            (sizes, *has_no_inverse, unfit_for_tasks.is_some(), *shows, *is_ruled)
         };
         let before = size(self);
         self.globals.extend(&other.globals);
         self.named.extend(&other.named);
+        other.stores.iter().for_each(|store| self.access(*store));
+        self.has_no_inverse |= other.has_no_inverse;
         self.unfit_for_tasks = self.unfit_for_tasks.or(other.unfit_for_tasks);
         self.shows |= other.shows;
         self.is_ruled |= other.is_ruled;
         size(self) != before
+    }
+
+    /// Records that the procedure accesses a stack or a tape.
+    fn access(&mut self, store: (Store, Class)) {
+        if !self.stores.contains(&store) {
+            self.stores.push(store);
+        }
     }
 }
 
@@ -73,6 +89,9 @@ impl Effects {
             own.is_ruled = procedure.rule.is_some();
             for (at, instruction) in (procedure.entry..).zip(body) {
                 own.globals.extend(changed_here(module, instruction));
+                accessed_store(module, procedure, instruction).into_iter().for_each(|store| own.access(store));
+                let switches = matches!(instruction.update.action(), Action::Switch(_));
+                own.has_no_inverse |= switches || !instruction.update.is_reversible();
                 instruction.visit_bases(|base| own.named.extend(global(base)));
                 match instruction.update.action() {
                     Action::Put(_) | Action::Take(_) | Action::Switch(_) => {
@@ -101,6 +120,17 @@ impl Effects {
     pub fn named_by(&self, procedure: u32) -> impl Iterator<Item = u32> {
         let effect = self.procedures.get(procedure as usize);
         effect.into_iter().flat_map(|effect| effect.named.iter().copied())
+    }
+
+    /// Returns the stacks and tapes that a procedure or its transitive callees access, each once.
+    pub fn stores_of(&self, procedure: u32) -> &[(Store, Class)] {
+        self.procedures.get(procedure as usize).map_or(&[], |effect| &effect.stores)
+    }
+
+    /// Returns true if an `uncall` of the procedure doesn't undo its `call` in every run: the procedure, or one of its
+    /// transitive callees, loses information or switches gradient mode.
+    pub fn has_no_inverse(&self, procedure: u32) -> bool {
+        self.procedures.get(procedure as usize).is_none_or(|effect| effect.has_no_inverse)
     }
 
     /// Returns the index of a reachable instruction that a task must not execute, or `None` if there is none.
@@ -135,6 +165,18 @@ pub fn targets(instruction: &Instruction) -> impl Iterator<Item = &Place> {
         Operand::Place(place) if !place.adjoint => Some(place),
         Operand::Place(_) | Operand::Int(_) | Operand::Real(_) | Operand::Mode => None,
     })
+}
+
+/// Returns the stack or tape that an instruction accesses, with the class of the value that is moved. A stack has
+/// values of one class.
+pub fn accessed_store(
+    module: &Module,
+    procedure: &Procedure,
+    instruction: &Instruction,
+) -> Option<(Store, Class)> {
+    let (Action::Put(store) | Action::Take(store)) = instruction.update.action() else { return None };
+    let Some(Operand::Place(place)) = instruction.operands.first() else { return None };
+    module.declaration(procedure, place.base).map(|declaration| (store, declaration.class))
 }
 
 fn calls(instruction: &Instruction) -> &[Call] {

@@ -32,6 +32,9 @@ pub struct Letters {
     pub is_code: bool,
 }
 
+/// The attribute of a dashed line.
+const DASHES: &str = " stroke-dasharray=\"3 2.5\"";
+
 /// A sequence of SVG shapes; later shapes are drawn over earlier ones.
 #[derive(Clone, Debug, Default)]
 pub struct Canvas {
@@ -51,11 +54,20 @@ impl Canvas {
 
     /// Draws straight lines from each point to the next one.
     pub fn path(&mut self, points: &[(f64, f64)], ink: Ink) {
+        self.stroke(points, ink, "");
+    }
+
+    /// Draws straight, dashed lines from each point to the next one.
+    pub fn dashed_path(&mut self, points: &[(f64, f64)], ink: Ink) {
+        self.stroke(points, ink, DASHES);
+    }
+
+    fn stroke(&mut self, points: &[(f64, f64)], ink: Ink, dashes: &str) {
         let points: Vec<String> = points.iter().map(|(x, y)| format!("{x},{y}")).collect();
         let (points, stroke) = (points.join(" "), ink.hex());
         let _ = writeln!(
             self.shapes,
-            "<polyline points=\"{points}\" fill=\"none\" stroke=\"{stroke}\" stroke-width=\"1.6\" stroke-linejoin=\"round\"/>"
+            "<polyline points=\"{points}\" fill=\"none\" stroke=\"{stroke}\" stroke-width=\"1.6\" stroke-linejoin=\"round\"{dashes}/>"
         );
     }
 
@@ -81,11 +93,26 @@ impl Canvas {
     }
 
     /// Draws a box, given its top left corner, its width and its height.
-    pub fn rectangle(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), fill: Ink, stroke: Ink) {
+    pub fn rectangle(&mut self, corner: (f64, f64), size: (f64, f64), fill: Ink, stroke: Ink) {
+        self.outline(corner, size, (fill, stroke), "");
+    }
+
+    /// Draws a box like [`Canvas::rectangle`], with a dashed outline.
+    pub fn dashed_rectangle(&mut self, corner: (f64, f64), size: (f64, f64), fill: Ink, stroke: Ink) {
+        self.outline(corner, size, (fill, stroke), DASHES);
+    }
+
+    fn outline(
+        &mut self,
+        (x, y): (f64, f64),
+        (width, height): (f64, f64),
+        (fill, stroke): (Ink, Ink),
+        dashes: &str,
+    ) {
         let (fill, stroke) = (fill.hex(), stroke.hex());
         let _ = writeln!(
             self.shapes,
-            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"3\" fill=\"{fill}\" stroke=\"{stroke}\" stroke-width=\"1.6\"/>"
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"3\" fill=\"{fill}\" stroke=\"{stroke}\" stroke-width=\"1.6\"{dashes}/>"
         );
     }
 

@@ -24,7 +24,7 @@ pub fn charts(program: &Program) -> Vec<FlowChart> {
 
 /// Returns the indices of main and of the procedures that main may call, directly or through other procedures. The
 /// derivative rule of a called procedure counts as called.
-fn reached(module: &Module) -> BTreeSet<usize> {
+pub fn reached(module: &Module) -> BTreeSet<usize> {
     let (mut reached, mut open) = (BTreeSet::from([0]), vec![0]);
     while let Some(procedure) = open.pop().and_then(|n: usize| module.procedures.get(n)) {
         let range = procedure.entry as usize..procedure.exit as usize;

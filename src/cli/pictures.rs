@@ -74,21 +74,30 @@ pub struct Drawn {
     pub force: Force,
 }
 
-/// Draw a program's flow chart, and the call tree of a run.
+/// Draw a program's flow chart, and the call tree of a run, or its memory graph.
 ///
 /// In the flow chart, tests are diamonds and assertions are circles. A line leads from each test to the assertion at
 /// the destination of its jump. For the call tree, the program runs with its inputs. The tree shows each procedure
 /// below its caller, with the number of calls and steps.
+///
+/// In the memory graph (`--memory`), each cell or array is a line from the start of a procedure to its end. Each
+/// statement is a row: a box on the lines that it changes, and a dot on the lines that it reads. Statements that cancel
+/// each other, such as a `local` and its `delocal`, are grey and dashed, and a note names the other statement. The
+/// program doesn't run. On a terminal, the graph is drawn in characters, unless `-o` names a file.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver graph programs/fib.rasm -o fib.svg
-  reviver graph programs/hanoi.rasm --only calls")]
+  reviver graph programs/hanoi.rasm --only calls
+  reviver graph programs/besselj.rasm --memory -o besselj.svg")]
 pub struct GraphOptions {
     #[command(flatten)]
     pub given: Given,
-    /// Draw only the flow chart (`flow`) or only the call tree (`calls`)
+    /// Draw only the flow chart (`flow`), the call tree (`calls`), or the memory graph (`memory`)
     #[arg(long, value_name = "PART")]
     pub only: Option<GraphPart>,
+    /// Draw the memory graph instead of the flow chart and the call tree; the same as `--only memory`
+    #[arg(long = "memory", conflicts_with_all = ["only", "max_steps"])]
+    pub shows_memory: bool,
     /// Stop the run after N steps, with exit code 5, and draw the calls in these steps
     #[arg(long, value_name = "N", value_parser = count::<u64>, allow_negative_numbers = true)]
     pub max_steps: Option<u64>,
@@ -102,6 +111,8 @@ pub enum GraphPart {
     Flow,
     /// The call tree of a run
     Calls,
+    /// The cells that each statement reads and changes, without running the program
+    Memory,
 }
 
 /// Draw a program as a circuit of gates on wires.

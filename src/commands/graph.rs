@@ -1,20 +1,23 @@
-//! `reviver graph`: draws a program's flow charts, and the call tree of a run.
+//! `reviver graph`: draws a program's flow charts, and the call tree of a run, or its memory graphs.
 
 use std::io::{IsTerminal as _, stdout};
 
+use reviver_debugger::columns::width;
 use reviver_inspect::follow::{self, PlacedObserver, RunObserver as _};
 use reviver_inspect::memory::Memory;
 use reviver_pictures::call_tree::{self, CallLine};
 use reviver_pictures::canvas::Canvas;
 use reviver_pictures::document::Words;
 use reviver_pictures::flow_chart::FlowChart;
+use reviver_pictures::memory_graph::MemoryGraph;
+use reviver_pictures::{memory_page, memory_text};
 use reviver_pictures::numbers::grouped;
 use reviver_vm::{Program, Travel};
 use std::sync::Arc;
 
-use crate::charts::{calls::CallCounter, flow};
+use crate::charts::{calls::CallCounter, flow, memory};
 use crate::cli::{GraphOptions, GraphPart};
-use crate::failure::{Fallible, all};
+use crate::failure::{Failure, Fallible, all};
 use crate::output::picture;
 use crate::run_to_end::{self, RunToEnd, Shows};
 use crate::{ended, read, start, streams, write};
@@ -29,6 +32,9 @@ struct GraphPage {
 pub fn run(options: &GraphOptions) -> Fallible {
     start::check_input(&options.given, &[])?;
     let program = start::plain_program(&options.given)?;
+    if options.shows_memory || options.only == Some(GraphPart::Memory) {
+        return draw_memory(options, &program);
+    }
     let charts = match options.only {
         Some(GraphPart::Calls) => Vec::new(),
         _ => flow::charts(&program),
@@ -50,6 +56,29 @@ pub fn run(options: &GraphOptions) -> Fallible {
         picture::write(&graph.svg(), target)
     };
     all([outcome, drawn])
+}
+
+/// Draws the memory graphs. The program doesn't run.
+fn draw_memory(options: &GraphOptions, program: &Program) -> Fallible {
+    let file = read::titled(&options.given.file);
+    let graphs = memory::graphs(program).map_err(|exceeded| {
+        let cause = exceeded.words();
+        Failure::load(format_args!("{file}: the memory graph would be too large: {cause}"))
+            .help("draw a smaller program, for example one with a loop instead of repeated statements, or the flow chart: `--only flow`")
+    })?;
+    let target = write::picture(&options.drawn)?;
+    if target.is_some() || !stdout().is_terminal() {
+        return picture::write(&memory_page::svg(&file, &graphs), target);
+    }
+    let texts: Vec<String> = graphs.iter().map(MemoryGraph::text).collect();
+    let text = texts.join("\n") + "\n" + memory_text::LEGEND;
+    let widest = text.lines().map(width).max().unwrap_or(0);
+    if streams::columns().is_some_and(|columns| columns < widest) {
+        streams::complain(&format!(
+            "note: the graph needs {widest} columns, more than the terminal has; `-o FILE.svg` writes a picture\n"
+        ));
+    }
+    streams::print(&text)
 }
 
 /// Runs the program and counts its calls. Returns the lines of the call tree, and the verdict on the run.
