@@ -2,7 +2,7 @@
 //! their inputs, on every engine. The page `tests/tangent/README.md` explains where the expected numbers come from.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use reviver_assembler::files::Disk;
@@ -81,7 +81,7 @@ fn failures_on(engine: Engine, path: &Path) -> Vec<String> {
     failures
 }
 
-/// Returns the lines of a header. For each gradient, a line is added that runs the program at the same inputs, and keeps
+/// Returns the lines of a header. For the inputs of each gradient, a line is added that runs the program and keeps
 /// residues, so that the start must be restored bit for bit.
 fn lines(name: &str, text: &str) -> Vec<ExpectedLine> {
     let mut lines = Expectations::of(name, text).lines;
@@ -89,7 +89,8 @@ fn lines(name: &str, text: &str) -> Vec<ExpectedLine> {
         let (row, _) = line.text.strip_prefix("grad ")?.split_once("->")?;
         Some(row.split_once(' ')?.1.trim())
     });
-    let runs: String = inputs.map(|inputs| format!(";! run {inputs} exact ->\n")).collect();
+    let inputs: BTreeSet<&str> = inputs.collect();
+    let runs: String = inputs.iter().map(|inputs| format!(";! run {inputs} exact ->\n")).collect();
     lines.extend(Expectations::of(name, &runs).lines);
     lines
 }
