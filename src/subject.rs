@@ -109,8 +109,8 @@ pub fn failure(options: &Start, program: &Program, error: DifferentiateError) ->
                     failure.help("choose inputs at which the function has a derivative, or branch around this statement")
                 }
                 // Divergence by rounding has already been handled: the sweep was repeated with a history. So the cause
-                // is an erasure.
-                Cause::Irreversible if !options.exact => {
+                // is an erasure. The explanation of an erasure in a rule has its own help.
+                Cause::Irreversible if !options.exact && explanation.help.is_none() => {
                     failure.help("add `--exact` to keep the lost bits").help(
                         "or add `--strategy checkpoint` to recompute the lost bits, in memory that hardly grows with the steps",
                     )
@@ -143,8 +143,6 @@ pub fn failure(options: &Start, program: &Program, error: DifferentiateError) ->
         DifferentiateError::SwitchesMode => {
             Failure::usage(error).help("use `reviver run`: the program computes derivatives itself")
         }
-        DifferentiateError::Ruled => Failure::usage(error)
-            .help("use `reviver grad`, `jacobian` or `hessian`, which follow rules; or remove `rule NAME`, so that the procedure itself is differentiated"),
         DifferentiateError::Asymmetric => Failure::new(Exit::Check, error).help(
             "use `reviver grad` or `jacobian`, which support rules; or remove `rule NAME`, so that the procedure itself is differentiated",
         ),

@@ -117,7 +117,8 @@ pub struct HessianOptions {
 
 /// Compute Taylor coefficients of results along a direction.
 ///
-/// The series is f(x + t v) = c0 + c1 t + c2 t² + … The direction v changes one input or several.
+/// The series is f(x + t v) = c0 + c1 t + c2 t² + … The direction v changes one input or several. The series
+/// takes one forward run, or one reverse sweep for each result if a rule replaces an adjoint.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reviver taylor programs/horner.rasm --order 3 --along x

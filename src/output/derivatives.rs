@@ -300,7 +300,12 @@ impl<'a> ValueRenderer<'a> {
             SeriesPath::Direction(vector) => object.insert("along", self.by_selection(vector)),
         }
         object.insert("taylor", taylor);
-        object.insert("reported", self.said(&series.verification_report).reported());
+        object.insert("sweep", sweep(series.sweep));
+        let said = self.said(&series.verification_report);
+        match series.sweep {
+            Sweep::Reverse => object.extend(said.members()),
+            Sweep::Forward => object.insert("reported", said.reported()),
+        }
         object
     }
 }

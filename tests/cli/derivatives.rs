@@ -401,7 +401,7 @@ fn a_series_reports_discarded_coefficients() {
         .says("program.rasm:4")
         .says("its tangent along the inputs' direction is up to");
     let object = on(text, "taylor", "--along x --order 2 --json").expect(0).json();
-    assert_eq!(keys(&object), ["along", "taylor", "reported", "engine"]);
+    assert_eq!(keys(&object), ["along", "taylor", "sweep", "reported", "engine"]);
     assert_eq!(object["reported"][0]["kind"], json!("converted-with-tangent"));
     assert_eq!(on(MIXED, "taylor", "--along x --order 1 --json").expect(0).json()["reported"], json!([]));
 }

@@ -58,6 +58,12 @@ fn sessions_of_the_page_of_stacks_are_current() {
 
 #[cfg(unix)]
 #[test]
+fn sessions_of_the_page_of_derivatives_are_current() {
+    are_true("docs/derivatives.md", &read("docs/derivatives.md"), 4);
+}
+
+#[cfg(unix)]
+#[test]
 fn sessions_of_the_language_page_are_current() {
     are_true("docs/language.md", &read("docs/language.md"), 3);
 }

@@ -27,6 +27,7 @@ mod escapes;
 mod explain;
 mod first_hour;
 mod fixed_json;
+mod hooks;
 mod images;
 mod inverse_programs;
 mod json_errors;

@@ -97,8 +97,8 @@ pub(super) static NO_RULE: CodeAccount = CodeAccount {
     meaning: "A rule is a procedure that replaces the adjoint of another procedure. The rule has the same \
               parameters as that procedure, and changes only adjoints and its own frame. A procedure with a \
               rule must not switch gradient mode.",
-    cure: "In the rule, change only adjoints, such as `x'`. To change another value, copy the cell into a \
-           `local` and change the copy.",
+    cure: "In the rule, change only adjoints, such as `x'`. To count, add to the adjoint of a real that nothing \
+           else uses. To change another value, copy the cell into a `local` and change the copy.",
     evidence: programs(
         trial(
             "check FILE",

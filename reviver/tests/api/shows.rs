@@ -59,6 +59,9 @@ fn calls_report_shown_values() {
             assert_eq!(slopes, [[2.0]; 2]);
             call.hessian(&loss, &[x]).unwrap();
             assert_eq!(taken(), both);
+            let y = program.reals("y").unwrap();
+            let series = call.taylor(&[y], &[(x, &[1.0])], 2).unwrap();
+            assert_eq!((series.coefficients, taken()), (vec![vec![value * value, 2.0, 0.0]], both));
             call.run().unwrap();
             call.come_back().unwrap();
             assert_eq!(taken(), forward);

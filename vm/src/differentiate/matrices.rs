@@ -12,6 +12,7 @@ use crate::strategy::{RunCost, UsedStrategy, state_bytes};
 
 use super::origin::Origin;
 use super::pass::{PassHistory, forward, forward_until, sweeps};
+use super::ruled_series::ruled_taylor;
 use super::seeds::{SeededCell, cells_of};
 use super::series_call::{SeriesGoal, SeriesInputs};
 use super::series_state::series_state;
@@ -26,19 +27,21 @@ pub const MAX_ORDER: usize = 16;
 pub struct Taylor {
     /// Coefficients of each output, c₀ first.
     pub coefficients: Vec<Vec<f64>>,
+    /// Mode of differentiation that was used.
+    pub sweep: Sweep,
     /// Verification report of the run.
     pub verification_report: VerificationReport,
 }
 
 /// Bits of a truncated Taylor series.
-type Series = [u64; MAX_ORDER + 1];
+pub(super) type Series = [u64; MAX_ORDER + 1];
 
-/// Mode of differentiation of a Jacobian.
+/// Mode of differentiation of a Jacobian or a Taylor series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sweep {
     /// Reverse mode: one gradient pass for each output.
     Reverse,
-    /// Forward mode: one run over dual numbers for each input.
+    /// Forward mode: runs over dual numbers, one for each input or direction, or one run over Taylor numbers.
     Forward,
 }
 
@@ -133,7 +136,10 @@ impl Subject {
         self.program.approximate(Value::Real(bits))
     }
 
-    fn series_start<B: Interpreted>(&self, direction: &[(Origin, f64)]) -> Result<State<B>, OutOfMemory> {
+    pub(super) fn series_start<B: Interpreted>(
+        &self,
+        direction: &[(Origin, f64)],
+    ) -> Result<State<B>, OutOfMemory> {
         let mut state = series_state::<B>(&self.start)?;
         for &(origin, component) in direction {
             if let Some(bits) = origin.of(&mut state) {
@@ -366,7 +372,7 @@ fn moving<'v>(inputs: &'v [Variable], direction: &[f64]) -> Result<Vec<(&'v Vari
 }
 
 /// Returns the locations of the moved inputs, each with its component of the direction.
-fn origins_of(moving: &[(&Variable, f64)]) -> Result<Vec<(Origin, f64)>, OutOfMemory> {
+pub(super) fn origins_of(moving: &[(&Variable, f64)]) -> Result<Vec<(Origin, f64)>, OutOfMemory> {
     allocation::mapped(moving, |&(input, component)| (input.origin, component))
 }
 
@@ -518,8 +524,7 @@ fn products<D: Iterator<Item = f64> + Clone>(
 
 /// Finds losses of information in the primal sweep that affect second derivatives only; dual numbers don't detect them.
 /// The inputs move in a direction without a pattern, in which second derivatives don't cancel by chance. Returns `None`
-/// if the run fails. A failure isn't an error, because the run may need an undefined derivative that the Hessian
-/// doesn't need.
+/// if the run fails.
 fn curved(subject: &Subject, outputs: &[Vec<SeededCell>], inputs: &[Variable]) -> Option<Reports> {
     let goal = SeriesGoal::Run { order: 2, rejects_ties: true };
     if let ([seeds], Some(mut moving)) = (outputs, SeriesInputs::of(inputs).ok()?)
@@ -529,8 +534,19 @@ fn curved(subject: &Subject, outputs: &[Vec<SeededCell>], inputs: &[Variable]) -
     }
     let mut direction = allocation::with_capacity(inputs.len()).ok()?;
     direction.extend(inputs.iter().map(|input| input.origin).zip(patternless(inputs.len())));
-    let mut machine = subject.machine(subject.series_start::<Series>(&direction).ok()?);
-    machine.report_in(Reports::up_to(2));
+    lost_along(subject, outputs, (&direction, 2))
+}
+
+/// Finds losses of information in a primal sweep over series that move along a direction, up to an order of
+/// derivatives. Returns `None` if the run fails. A failure isn't an error, because the run may need an undefined
+/// derivative that the reverse sweep doesn't need.
+pub(super) fn lost_along(
+    subject: &Subject,
+    outputs: &[Vec<SeededCell>],
+    (direction, order): (&[(Origin, f64)], usize),
+) -> Option<Reports> {
+    let mut machine = subject.machine(subject.series_start::<Series>(direction).ok()?);
+    machine.report_in(Reports::up_to(order));
     let turning = TurningPoint::of(subject, &cells_of(outputs).ok()?);
     Some(forward_until(subject, machine, turning.stops()).ok()?.reports().clone())
 }
@@ -555,12 +571,13 @@ pub fn hessian(
     Ok(hessian)
 }
 
-/// Computes the Taylor coefficients of results up to `order` along a direction, by one forward run. `direction` has a
-/// component for each input, in the order of the inputs. An input with component 0 is constant, so derivatives with
+/// Computes the Taylor coefficients of results up to `order` along a direction, by one forward run. If a procedure has a
+/// rule, there is a reverse sweep for each output instead, because a forward run would ignore the rule. `direction` has
+/// a component for each input, in the order of the inputs. An input with component 0 is constant, so derivatives with
 /// respect to that input may be undefined.
 ///
 /// # Errors
-/// A trap or the step limit; a procedure with a rule, because a forward run can't apply rules.
+/// A trap or the step limit.
 pub fn taylor(
     subject: &Subject,
     outputs: &[Variable],
@@ -568,16 +585,17 @@ pub fn taylor(
     direction: &[f64],
     order: usize,
 ) -> Result<Taylor, DifferentiateError> {
-    if subject.program.has_rules {
-        return Err(DifferentiateError::Ruled);
-    }
     let moving = moving(inputs, direction)?;
     let mut moved = allocation::with_capacity(moving.len())?;
     moved.extend(moving.iter().map(|(input, _)| Variable::clone(input)));
     let subject = &subject.prepared(outputs, &moved, false);
+    if subject.program.has_rules {
+        return ruled_taylor(subject, outputs, &moving, order);
+    }
     let cells = cells(subject, outputs)?;
     if let Some(coefficients) = compiled_taylor(subject, &cells, (&moved, &moving), order)? {
-        return Ok(Taylor { coefficients, verification_report: VerificationReport::default() });
+        let verification_report = VerificationReport::default();
+        return Ok(Taylor { coefficients, sweep: Sweep::Forward, verification_report });
     }
     let start = subject.series_start::<Series>(&origins_of(&moving)?)?;
     let mut machine = subject.machine(start);
@@ -593,7 +611,7 @@ pub fn taylor(
     }
     let mut verification_report = VerificationReport::default();
     verification_report.add(machine.reports(), Some(0.0));
-    Ok(Taylor { coefficients: series, verification_report })
+    Ok(Taylor { coefficients: series, sweep: Sweep::Forward, verification_report })
 }
 
 /// Computes the Taylor coefficients of the results in `cells` by compiled code. Returns `None` if compiled code can't

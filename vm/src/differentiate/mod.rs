@@ -1,8 +1,8 @@
 //! Reverse-mode differentiation: runs the primal sweep forward to the turning point, switches gradient mode on, seeds
 //! the adjoints of results (1 for a loss), runs the reverse sweep, and reads the inputs' adjoints. The turning point is
 //! the end of the program, or the start of a last `uncompute`. For second derivatives, the same pass is executed over
-//! dual numbers. Higher derivatives need only a forward run over truncated Taylor series. This module identifies cells
-//! by their addresses, and prints nothing.
+//! dual numbers. Higher derivatives need only a forward run over truncated Taylor series, unless a rule replaces an
+//! adjoint. This module identifies cells by their addresses, and prints nothing.
 //!
 //! The method is that of Liu & Zhao, "Differentiate Everything with a Reversible Domain-Specific Language" (2020). The
 //! method needs no tape, because the inverse program recomputes the intermediate values.
@@ -14,6 +14,7 @@ pub mod group;
 pub mod matrices;
 mod origin;
 pub mod pass;
+mod ruled_series;
 pub mod seeds;
 pub mod series_call;
 pub mod series_state;
@@ -131,10 +132,6 @@ pub enum DifferentiateError {
         "the program reads `mode`, which is 0 in the forward sweep and 1 in the reverse sweep: to differentiate it, remove `mode`"
     )]
     ReadsMode,
-    #[error(
-        "the program calls a procedure with a derivative rule: a Taylor series is computed by a forward sweep, and only reverse sweeps support rules"
-    )]
-    Ruled,
     #[error(
         "the Hessian is not symmetric: the derivative rule of some procedure is not the derivative of a function"
     )]

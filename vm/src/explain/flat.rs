@@ -10,7 +10,7 @@ use reviver_isa::verify::MAX_CELLS;
 use super::{Explainer, ExplanationText, because, listed};
 use crate::allocation::AllocationPurpose;
 use crate::no_derivative;
-use crate::state::TapeEntry;
+use crate::state::{Part, TapeEntry};
 use crate::state::values::plural;
 use crate::trap::Cause;
 use crate::travel::Travel;
@@ -345,6 +345,13 @@ impl Explainer<'_> {
                 (!output).then_some("write all values that the program reads, for example `--tape 1,2,3`"),
             ),
             Cause::TapeClass { output, wanted } => (self.tape_class(output, wanted), None),
+            Cause::Irreversible if self.is_in_rule() => (
+                format!("`{words}` can't be undone without a history: it has lost information"),
+                Some(
+                    "a rule runs backward where its procedure was uncalled, for example by `uncompute`: in the rule, \
+                     add to an adjoint instead of overwriting it, or call the procedure outside of `compute`",
+                ),
+            ),
             Cause::Irreversible => (
                 format!("`{words}` can't be undone without a history: it has lost information"),
                 (self.travel() == Travel::Forward).then_some(
@@ -371,6 +378,11 @@ impl Explainer<'_> {
             help: help.map(str::to_owned),
             ..ExplanationText::default()
         }
+    }
+
+    /// Returns true if the instruction belongs to a derivative rule, or to a procedure that a rule calls.
+    fn is_in_rule(&self) -> bool {
+        self.state.calls.iter().any(|call| call.part == Part::Rule)
     }
 
     fn tape_class(&self, output: bool, wanted: Class) -> String {

@@ -190,6 +190,7 @@ fn every_shipped_program_has_shaders_or_a_reason() {
 
 /// The shipped programs that have no shader for some run, with parts of the expected reasons.
 const REFUSED: &[(&str, &[&str])] = &[
+    ("clipped_gradient", &["switches gradient mode itself"]),
     ("collatz", &["`push`"]),
     ("dot", &["`call`"]),
     ("gcd", &["`push`"]),
