@@ -83,7 +83,8 @@ fn gradients_are_printed_clipped_and_counted() {
             assert_eq!(object["grad"], by_input(expected.gradient));
         }
         // The comparison finds the clipped derivatives, and shows nothing again.
-        let verified = reviver(&format!("grad {PROGRAM} --of loss --verify --json {engine}")).expect(1).json();
+        let verified =
+            reviver(&format!("grad {PROGRAM} --of loss --verify --json {engine}")).expect(1).json();
         assert_eq!(verified["shown"], members("position'", &clipped(START, [1.0, 0.0]).shown));
         assert_eq!(verified["verify"]["agrees"], false);
         // Without clips, only the counter would differ.
@@ -231,8 +232,8 @@ fn rules_act_in_gradients_as_programs() {
 /// A procedure that is called in `compute`: the reverse sweep executes its rule backward and forward.
 const COMPUTED: &str = "
 .inout x: real default 1.5
-.inout clips: real
-.inout calls: real
+.inout clips: real default 0
+.inout calls: real default 0
 .out y: real
         compute
             local a: real = 0
@@ -269,7 +270,8 @@ fn counts_of_undone_calls_cancel() {
 #[test]
 fn a_failed_assertion_is_a_trap_in_the_rule() {
     let folder = Folder::new();
-    let text = COMPUTED.replace("        local g = 2.0*x*a'", "        assert abs(a') < 10.0\n        local g = 2.0*x*a'");
+    let text = COMPUTED
+        .replace("        local g = 2.0*x*a'", "        assert abs(a') < 10.0\n        local g = 2.0*x*a'");
     let program = folder.file("asserted.rasm", text);
     let lanes = folder.file("lanes.csv", "x\n1\n1.5\n");
     let commands = [
@@ -290,7 +292,10 @@ fn a_failed_assertion_is_a_trap_in_the_rule() {
             ran.says("asserted.rasm:16:9").says("the assertion `abs(a') < 10.0` does not hold");
             let object = reviver(&format!("{command} --json")).expect(4).json();
             let trap = &object["trap"];
-            assert_eq!((&trap["code"], &trap["procedure"], &trap["line"]), (&json!("T10"), &json!("hook"), &json!(16)));
+            assert_eq!(
+                (&trap["code"], &trap["procedure"], &trap["line"]),
+                (&json!("T10"), &json!("hook"), &json!(16))
+            );
         }
     }
 }
@@ -315,14 +320,19 @@ fn overwriting_in_a_rule_that_runs_backward_is_explained() {
 .end
 ";
     let program = folder.file("computed.rasm", text);
-    for command in ["grad --of y", "grad --of y --exact", "jacobian --of y", "taylor --of y --along x --order 2"] {
+    for command in
+        ["grad --of y", "grad --of y --exact", "jacobian --of y", "taylor --of y --along x --order 2"]
+    {
         let (name, options) = command.split_once(' ').unwrap();
         let ran = reviver(&format!("{name} {program} {options}")).expect(4);
         let ran = ran.says("trap[T12]").says("in the rule, add to an adjoint instead of overwriting it");
         assert!(!ran.stderr.contains("--exact"), "{ran:#?}");
     }
     // Outside of `compute`, the rule runs forward only, and needs no history.
-    let outside = text.replace("        compute\n", "").replace("        apply\n", "").replace("        uncompute\n", "        delocal a = x\n");
+    let outside = text
+        .replace("        compute\n", "")
+        .replace("        apply\n", "")
+        .replace("        uncompute\n", "        delocal a = x\n");
     let program = folder.file("outside.rasm", outside);
     let object = reviver(&format!("grad {program} --of y --json")).expect(0).json();
     assert_eq!((&object["grad"]["x"], &object["history_bytes"]), (&json!(1.0), &json!(0)));

@@ -12,15 +12,14 @@ use crate::strategy::{RunCost, UsedStrategy, state_bytes};
 
 use super::origin::Origin;
 use super::pass::{PassHistory, forward, forward_until, sweeps};
-use super::ruled_series::ruled_taylor;
+use super::ruled_series::integrated_gradients;
 use super::seeds::{SeededCell, cells_of};
 use super::series_call::{SeriesGoal, SeriesInputs};
+use super::series_run::{Series, lost_along, origins_of};
 use super::series_state::series_state;
-use super::turning::TurningPoint;
 use super::{DifferentiateError, Subject, Variable, VerificationReport};
 
-/// Highest order of a Taylor series.
-pub const MAX_ORDER: usize = 16;
+pub use super::series_run::MAX_ORDER;
 
 /// Taylor coefficients c₀ … of some results along a direction v: f(x + t·v) = Σ c_k·t^k.
 #[derive(Clone, Debug)]
@@ -32,9 +31,6 @@ pub struct Taylor {
     /// Verification report of the run.
     pub verification_report: VerificationReport,
 }
-
-/// Bits of a truncated Taylor series.
-pub(super) type Series = [u64; MAX_ORDER + 1];
 
 /// Mode of differentiation of a Jacobian or a Taylor series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,19 +130,6 @@ impl Subject {
 
     pub(super) fn approximate(&self, bits: u64) -> f64 {
         self.program.approximate(Value::Real(bits))
-    }
-
-    pub(super) fn series_start<B: Interpreted>(
-        &self,
-        direction: &[(Origin, f64)],
-    ) -> Result<State<B>, OutOfMemory> {
-        let mut state = series_state::<B>(&self.start)?;
-        for &(origin, component) in direction {
-            if let Some(bits) = origin.of(&mut state) {
-                *bits = bits.with_lane(1, self.number(component));
-            }
-        }
-        Ok(state)
     }
 
     /// Iterates over the reals of the input tape, in the order of reading.
@@ -371,11 +354,6 @@ fn moving<'v>(inputs: &'v [Variable], direction: &[f64]) -> Result<Vec<(&'v Vari
     Ok(moving)
 }
 
-/// Returns the locations of the moved inputs, each with its component of the direction.
-pub(super) fn origins_of(moving: &[(&Variable, f64)]) -> Result<Vec<(Origin, f64)>, OutOfMemory> {
-    allocation::mapped(moving, |&(input, component)| (input.origin, component))
-}
-
 impl Subject {
     /// Returns the coefficient with index `lane` of the adjoint of each variable, as a binary64 number. Coefficient 0
     /// is the adjoint itself. If adjoints are dual numbers, coefficient 1 is the derivative of the adjoint along the
@@ -537,20 +515,6 @@ fn curved(subject: &Subject, outputs: &[Vec<SeededCell>], inputs: &[Variable]) -
     lost_along(subject, outputs, (&direction, 2))
 }
 
-/// Finds losses of information in a primal sweep over series that move along a direction, up to an order of
-/// derivatives. Returns `None` if the run fails. A failure isn't an error, because the run may need an undefined
-/// derivative that the reverse sweep doesn't need.
-pub(super) fn lost_along(
-    subject: &Subject,
-    outputs: &[Vec<SeededCell>],
-    (direction, order): (&[(Origin, f64)], usize),
-) -> Option<Reports> {
-    let mut machine = subject.machine(subject.series_start::<Series>(direction).ok()?);
-    machine.report_in(Reports::up_to(order));
-    let turning = TurningPoint::of(subject, &cells_of(outputs).ok()?);
-    Some(forward_until(subject, machine, turning.stops()).ok()?.reports().clone())
-}
-
 /// Computes the Hessian of a seeded sum: its product with each unit direction.
 ///
 /// # Errors
@@ -590,7 +554,8 @@ pub fn taylor(
     moved.extend(moving.iter().map(|(input, _)| Variable::clone(input)));
     let subject = &subject.prepared(outputs, &moved, false);
     if subject.program.has_rules {
-        return ruled_taylor(subject, outputs, &moving, order);
+        let (coefficients, verification_report) = integrated_gradients(subject, outputs, &moving, order)?;
+        return Ok(Taylor { coefficients, sweep: Sweep::Reverse, verification_report });
     }
     let cells = cells(subject, outputs)?;
     if let Some(coefficients) = compiled_taylor(subject, &cells, (&moved, &moving), order)? {

@@ -17,6 +17,7 @@ pub mod pass;
 mod ruled_series;
 pub mod seeds;
 pub mod series_call;
+mod series_run;
 pub mod series_state;
 mod shows;
 pub mod suspended;

@@ -6,21 +6,24 @@
 use crate::allocation;
 use crate::interp::engine::Interpreted;
 
-use super::matrices::{MAX_ORDER, Series, Sweep, Taylor, lost_along, origins_of};
 use super::pass::{PassHistory, SweepEnd, sweeps};
+use super::series_run::{MAX_ORDER, Series, lost_along, origins_of};
 use super::{DifferentiateError, Subject, Variable, VerificationReport};
+
+/// Taylor coefficients of each result, and the verification report of the sweeps.
+type Integrated = (Vec<Vec<f64>>, VerificationReport);
 
 /// Computes the Taylor coefficients of results up to `order`, by a reverse sweep for each result. `moving` lists the
 /// inputs that the direction changes, with their components.
 ///
 /// # Errors
 /// A trap or the step limit.
-pub(super) fn ruled_taylor(
+pub(super) fn integrated_gradients(
     subject: &Subject,
     outputs: &[Variable],
     moving: &[(&Variable, f64)],
     order: usize,
-) -> Result<Taylor, DifferentiateError> {
+) -> Result<Integrated, DifferentiateError> {
     let order = order.min(MAX_ORDER);
     // The first coefficient needs the gradient only at the start, so the values need no derivatives along the direction.
     match order {
@@ -35,7 +38,7 @@ fn integrated<B: Interpreted>(
     outputs: &[Variable],
     moving: &[(&Variable, f64)],
     order: usize,
-) -> Result<Taylor, DifferentiateError> {
+) -> Result<Integrated, DifferentiateError> {
     // Series are always checked.
     let subject = if subject.level.is_checked() { subject.clone() } else { subject.checked() };
     let subject = &subject.with_strategy_where_needed();
@@ -65,7 +68,7 @@ fn integrated<B: Interpreted>(
     {
         verification_report.reports.complete(&reports);
     }
-    Ok(Taylor { coefficients, sweep: Sweep::Reverse, verification_report })
+    Ok((coefficients, verification_report))
 }
 
 /// Returns coefficient `lane` of the gradient's component along the direction.

@@ -10,8 +10,8 @@ use reviver_isa::verify::MAX_CELLS;
 use super::{Explainer, ExplanationText, because, listed};
 use crate::allocation::AllocationPurpose;
 use crate::no_derivative;
-use crate::state::{Part, TapeEntry};
 use crate::state::values::plural;
+use crate::state::{Part, TapeEntry};
 use crate::trap::Cause;
 use crate::travel::Travel;
 
