@@ -89,7 +89,9 @@ impl Effects {
             own.is_ruled = procedure.rule.is_some();
             for (at, instruction) in (procedure.entry..).zip(body) {
                 own.globals.extend(changed_here(module, instruction));
-                accessed_store(module, procedure, instruction).into_iter().for_each(|store| own.access(store));
+                accessed_store(module, procedure, instruction)
+                    .into_iter()
+                    .for_each(|store| own.access(store));
                 let switches = matches!(instruction.update.action(), Action::Switch(_));
                 own.has_no_inverse |= switches || !instruction.update.is_reversible();
                 instruction.visit_bases(|base| own.named.extend(global(base)));

@@ -120,7 +120,8 @@ impl Layout {
         let frames = graph.frames.iter().map(|frame| frame.depth + 1).max().unwrap_or(0);
         let right = x + 4.0;
         let note = right + INSET * frames as f64 + 10.0;
-        let longest = notes(graph).iter().flatten().map(|note| code_width(note, NOTE.size)).fold(0.0, f64::max);
+        let longest =
+            notes(graph).iter().flatten().map(|note| code_width(note, NOTE.size)).fold(0.0, f64::max);
         Layout { left, top, text, lines, right, frames, note, width: note + longest - left }
     }
 
@@ -145,7 +146,10 @@ impl MemoryGraph {
     pub fn draw(&self, canvas: &mut Canvas, corner: (f64, f64)) -> (f64, f64) {
         let layout = Layout::new(self, corner);
         canvas.text((layout.left, layout.top + 12.0), &self.name, TITLE);
-        self.frames.iter().for_each(|frame| draw_frame(canvas, &layout, frame));
+        // An outer frame is drawn before the frames in it, because it covers the shapes below it.
+        let mut frames: Vec<&MemoryFrame> = self.frames.iter().collect();
+        frames.sort_by_key(|frame| frame.depth);
+        frames.into_iter().for_each(|frame| draw_frame(canvas, &layout, frame));
         self.draw_leaders(canvas, &layout);
         for (n, line) in self.lines.iter().enumerate() {
             self.draw_line(canvas, &layout, (layout.x(n), line));
@@ -197,7 +201,7 @@ fn draw_frame(canvas: &mut Canvas, layout: &Layout, frame: &MemoryFrame) {
     let right = layout.right + INSET * layout.frames.saturating_sub(frame.depth) as f64;
     // Frames that end in the same row have different lower ends.
     let (top, bottom) =
-        (layout.y(*frame.rows.start()) - 11.0, layout.y(*frame.rows.end()) + 11.0 - (depth * 2.0).min(4.0));
+        (layout.y(*frame.rows.start()) - 11.0, layout.y(*frame.rows.end()) + 11.0 - (depth * 1.5).min(3.0));
     canvas.rectangle((left, top), (right - left, bottom - top), Ink::Ground, Ink::Faint);
 }
 

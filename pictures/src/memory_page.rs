@@ -17,8 +17,7 @@ pub fn svg(file: &str, graphs: &[MemoryGraph]) -> String {
     }
     let (width, height) = draw_legend(&mut canvas, (MARGIN, y));
     let description: String = graphs.iter().map(MemoryGraph::words).collect();
-    let words =
-        Words { title: format!("{file}: memory"), description: description.trim_end().to_owned() };
+    let words = Words { title: format!("{file}: memory"), description: description.trim_end().to_owned() };
     canvas.document(&words, (widest.max(width) + 2.0 * MARGIN, y + height + MARGIN))
 }
 
@@ -29,7 +28,11 @@ fn draw_legend(canvas: &mut Canvas, (left, top): (f64, f64)) -> (f64, f64) {
         (mark(true, false), false, "changes the cell"),
         (mark(false, true), false, "reads the cell"),
         (mark(true, true), false, "changes and reads: different cells of an array, or a call"),
-        (mark(true, false), true, "grey and dashed: statements that cancel each other; the note names the other one"),
+        (
+            mark(true, false),
+            true,
+            "grey and dashed: statements that cancel each other; the note names the other one",
+        ),
     ];
     let y = |n: usize| top + 20.0 * n as f64 + 10.0;
     for (n, (mark, is_cancelled, text)) in marks.into_iter().enumerate() {
@@ -42,6 +45,10 @@ fn draw_legend(canvas: &mut Canvas, (left, top): (f64, f64)) -> (f64, f64) {
     }
     canvas.text((left + 34.0, y(4)), "a double line is an array, a stack or a tape", NOTE);
     canvas.rectangle((left + 2.0, y(5) - 7.0), (20.0, 14.0), Ink::Ground, Ink::Faint);
-    canvas.text((left + 34.0, y(5)), "a frame is a statement with a body, drawn once even if it runs often", NOTE);
+    canvas.text(
+        (left + 34.0, y(5)),
+        "a frame is a statement with a body, drawn once even if it runs often",
+        NOTE,
+    );
     (34.0 + code_width(marks[3].2, NOTE.size), 120.0)
 }

@@ -5,7 +5,8 @@ use crate::memory_graph::{LONGEST_NAME, LONGEST_TEXT, MemoryGraph, MemoryLine, M
 use crate::memory_words::{cancelled_rows, notes};
 
 /// The meaning of the characters.
-pub const LEGEND: &str = "□ changes, ● reads, ▣ changes and reads, ║ array; ~ and a note: statements that cancel each other\n";
+pub const LEGEND: &str =
+    "□ changes, ● reads, ▣ changes and reads, ║ array; ~ and a note: statements that cancel each other\n";
 
 impl MemoryGraph {
     /// Returns the graph as text.
@@ -72,5 +73,42 @@ fn passing(line: &MemoryLine, row: usize, is_crossed: bool) -> char {
         (true, true, false) => '║',
         (true, false, true) => '┼',
         (true, false, false) => '│',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory_graph::{Cancellation, MemoryMark};
+
+    #[test]
+    fn lines_and_marks_are_characters() {
+        let line = |name: &str, is_array, lives| MemoryLine { name: name.to_owned(), is_array, lives };
+        let mark = |line, changes, reads| MemoryMark { line, changes, reads };
+        let row = |text: &str, depth, marks| MemoryRow { text: text.to_owned(), depth, marks };
+        let graph = MemoryGraph {
+            name: "main".to_owned(),
+            lines: vec![line("a", false, vec![]), line("B", true, vec![]), line("t", false, vec![0..=2])],
+            rows: vec![
+                row("local t = a", 0, vec![mark(0, false, true), mark(2, true, false)]),
+                row("x", 1, vec![mark(1, true, true)]),
+                row("delocal t = a", 0, vec![mark(0, false, true), mark(2, true, false)]),
+                row("not a", 0, vec![mark(0, true, false)]),
+            ],
+            frames: Vec::new(),
+            pairs: vec![Cancellation { first: 0..=0, second: 2..=2 }],
+        };
+        let expected = "\
+main
+                 a  B  t
+1 ~local t = a   ●──╫──□  undone by 3
+2    x           │  ▣  │
+3 ~delocal t = a ●──╫──□  undoes 1
+4  not a         □  ║
+";
+        let trimmed = |text: &str| {
+            text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect::<Vec<_>>()
+        };
+        assert_eq!(trimmed(&graph.text()), trimmed(expected), "{}", graph.text());
     }
 }

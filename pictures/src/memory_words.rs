@@ -49,9 +49,10 @@ impl MemoryGraph {
         let names: Vec<&str> = self.lines.iter().map(|line| line.name.as_str()).collect();
         let rows = self.rows.iter().enumerate().map(|(n, row)| self.row_in_words(n, row));
         let rows: Vec<String> = rows.collect();
-        let pairs = self.pairs.iter().map(|pair| {
-            format!("{} is undone by {}. ", numbers(&pair.first), numbers(&pair.second))
-        });
+        let pairs = self
+            .pairs
+            .iter()
+            .map(|pair| format!("{} is undone by {}. ", numbers(&pair.first), numbers(&pair.second)));
         let count = |n: usize, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
         let pairs: String = pairs.collect();
         format!(

@@ -10,8 +10,8 @@ use reviver_pictures::canvas::Canvas;
 use reviver_pictures::document::Words;
 use reviver_pictures::flow_chart::FlowChart;
 use reviver_pictures::memory_graph::MemoryGraph;
-use reviver_pictures::{memory_page, memory_text};
 use reviver_pictures::numbers::grouped;
+use reviver_pictures::{memory_page, memory_text};
 use reviver_vm::{Program, Travel};
 use std::sync::Arc;
 

@@ -118,7 +118,7 @@ fn file_names_are_escaped() {
         folder.file(&name, format!(";! run n=3 -> a=4\n{PROGRAM}"));
         folder.file(&faulty, format!("{PROGRAM}        add nothing, 1\n        assert a == 0\n"));
         folder.file("script", "step\ninfo card\nlist\n");
-        let commands: [&[&str]; 13] = [
+        let commands: [&[&str]; 14] = [
             &["run", &name],
             &["run", &name, "--set", "n=1", "--check"],
             &["check", &name],
@@ -131,6 +131,7 @@ fn file_names_are_escaped() {
             &["debug", &faulty, "--batch", "script"],
             &["plot", &name, "--set", "n=1"],
             &["graph", &name],
+            &["graph", &name, "--memory"],
             &["disasm", &name],
         ];
         for arguments in commands {

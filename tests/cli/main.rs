@@ -34,6 +34,7 @@ mod json_errors;
 mod levels;
 mod limits;
 mod memory;
+mod memory_graphs;
 mod mistakes;
 mod notation;
 mod output_files;

@@ -9,17 +9,17 @@ use serde_json::Value;
 use crate::support::{Folder, reviver};
 
 /// Elements of a picture with their attributes, and its texts.
-struct Picture {
-    elements: Vec<(String, BTreeMap<String, String>)>,
-    texts: Vec<String>,
-    title: String,
-    description: String,
+pub struct Picture {
+    pub elements: Vec<(String, BTreeMap<String, String>)>,
+    pub texts: Vec<String>,
+    pub title: String,
+    pub description: String,
 }
 
 impl Picture {
     /// Parses a picture, which must be well-formed and have a description.
     #[track_caller]
-    fn of(svg: &str) -> Picture {
+    pub fn of(svg: &str) -> Picture {
         assert!(svg.starts_with("<!-- drawn by `reviver`"), "{svg}");
         let mut reader = Reader::from_str(svg);
         reader.config_mut().check_end_names = true;

@@ -39,6 +39,7 @@ fn commands() -> Vec<Tried> {
         "bench programs/fib.rasm --set n=10 --seconds 0.001 --json",
         "plot programs/fib.rasm --set n=2 --cells a,b -o @/plot.svg",
         "graph programs/gcd.rasm -o @/graph.svg",
+        "graph programs/gcd.rasm --memory -o @/memory.svg",
         "circuit course/book/programs/full_adder.rasm -o @/circuit.svg",
         "asm programs/fib.rasm -o @/fib.rbc",
         "disasm programs/fib.rasm",

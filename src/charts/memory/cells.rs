@@ -18,7 +18,11 @@ enum Cell {
     AnyElement(Part),
     Element(Part, ConstantElement),
     /// The contents of all parameters or globals (`is_global`) of a class. An argument may be a global.
-    All { is_global: bool, class: Class, adjoint: bool },
+    All {
+        is_global: bool,
+        class: Class,
+        adjoint: bool,
+    },
 }
 
 /// The cells of a procedure.

@@ -116,7 +116,8 @@ impl OpenCompound {
         let Some(own) = own.map(|head| head.into_iter().chain(self.statements()).collect()) else {
             return Undoing { own: identities.unique(), inverse: None };
         };
-        let inverse = inverse.zip(self.undone()).map(|(head, bodies)| head.into_iter().chain(bodies).collect());
+        let inverse =
+            inverse.zip(self.undone()).map(|(head, bodies)| head.into_iter().chain(bodies).collect());
         Undoing {
             own: identities.number(tag, own),
             inverse: inverse.map(|inverse| identities.number(tag, inverse)),

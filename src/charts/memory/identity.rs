@@ -8,7 +8,7 @@ use reviver_isa::function::Function;
 use reviver_isa::instruction::{Argument, Base, Index, Instruction, Link, Operand, Place, Range, Term};
 use reviver_isa::predicate::{Predicate, PredicatePart};
 use reviver_isa::text::TextRenderer;
-use reviver_isa::update::Update;
+use reviver_isa::update::{Action, Update};
 
 /// The number of a statement, an operand or a condition.
 pub type Identity = u64;
@@ -63,7 +63,13 @@ impl<'p> Identities<'p> {
     /// pair.
     pub fn instruction(&mut self, update: Update, instruction: &Instruction) -> Identity {
         let mut words = vec![u64::from(update.byte()), u64::from(instruction.function.byte())];
-        words.extend(instruction.operands.iter().map(|operand| self.operand(operand)));
+        let mut operands: Vec<u64> =
+            instruction.operands.iter().map(|operand| self.operand(operand)).collect();
+        if update.action() == Action::Exchange {
+            // The order of the operands has no effect.
+            operands.sort_unstable();
+        }
+        words.extend(operands);
         if let Link::Calls(calls) = &instruction.link {
             for call in calls.iter() {
                 words.push(u64::from(call.procedure));

@@ -24,8 +24,12 @@ impl Exceeded {
     /// Returns the number that is exceeded, in words.
     pub fn words(self) -> String {
         match self {
-            Exceeded::Rows => format!("main and the procedures that it calls have more than {MOST_ROWS} statements"),
-            Exceeded::Lines => format!("a procedure accesses more than {MOST_LINES} cells, arrays and stacks"),
+            Exceeded::Rows => {
+                format!("main and the procedures that it calls have more than {MOST_ROWS} statements")
+            }
+            Exceeded::Lines => {
+                format!("a procedure accesses more than {MOST_LINES} cells, arrays and stacks")
+            }
             Exceeded::Marks => format!("the statements have more than {MOST_MARKS} accesses"),
             Exceeded::Depth => format!("statements are nested more than {MOST_DEPTH} deep"),
             Exceeded::Calls => "the procedures name too many globals".to_owned(),

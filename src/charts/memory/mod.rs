@@ -69,7 +69,10 @@ fn graph(
         lines,
         rows: rows.collect(),
         frames: statements.frames.into_iter().map(|(rows, depth)| MemoryFrame { rows, depth }).collect(),
-        pairs: pairs.into_iter().map(|pair| Cancellation { first: pair.first, second: pair.second }).collect(),
+        pairs: pairs
+            .into_iter()
+            .map(|pair| Cancellation { first: pair.first, second: pair.second })
+            .collect(),
     })
 }
 
@@ -77,9 +80,8 @@ fn graph(
 /// the order of their use, stacks and tapes. All inputs and results are lines of main, even if main doesn't access them.
 fn parts(module: &Module, is_main: bool, rows: &[Row]) -> Vec<Part> {
     let numbered = (0..).zip(&module.globals);
-    let interface = numbered.filter(|(_, global)| {
-        is_main && global.role != Role::Private && global.shape != Shape::Stack
-    });
+    let interface = numbered
+        .filter(|(_, global)| is_main && global.role != Role::Private && global.shape != Shape::Stack);
     let declared = interface.map(|(n, _)| Part::Declared { base: Base::Global(n), adjoint: false });
     let accessed = rows.iter().flat_map(|row| row.accesses.iter().map(|access| access.part));
     let mut first = HashMap::new();

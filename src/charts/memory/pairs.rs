@@ -157,8 +157,7 @@ impl<'s> Search<'s> {
         match cancelled {
             Some(candidate) => {
                 self.restore(&candidate);
-                self.pairs
-                    .push(CancellingPair { first: candidate.rows, second: single.row..=single.row });
+                self.pairs.push(CancellingPair { first: candidate.rows, second: single.row..=single.row });
             }
             None => {
                 let before = self.current(&effect.changes);
@@ -239,13 +238,7 @@ impl<'s> Search<'s> {
     }
 
     /// Adds a statement that a later statement with the number `inverse` may cancel.
-    fn offer(
-        &mut self,
-        inverse: Identity,
-        effect: &Effect,
-        rows: RangeInclusive<usize>,
-        before: Versions,
-    ) {
+    fn offer(&mut self, inverse: Identity, effect: &Effect, rows: RangeInclusive<usize>, before: Versions) {
         let cells: Vec<CellNumber> = before.iter().map(|(cell, _)| *cell).collect();
         let after = self.current(&cells);
         let expected = self.expected(inverse, effect);

@@ -190,7 +190,9 @@ impl<'p> Walk<'p, '_> {
             BlockKind::For(counting) => {
                 let counter = Part::Declared { base: Base::Frame(counting.counter), adjoint: false };
                 let bounds = self.accesses.read([&counting.from, &counting.to]);
-                std::iter::once(Access { part: counter, element: None, changes: true }).chain(bounds).collect()
+                std::iter::once(Access { part: counter, element: None, changes: true })
+                    .chain(bounds)
+                    .collect()
             }
             _ => block.guard(side).map_or(Vec::new(), |(guard, _)| self.accesses.read(guard.operands())),
         }
@@ -268,7 +270,10 @@ impl<'p> Walk<'p, '_> {
     fn instruction(&mut self, at: u32) -> Result<(), Exceeded> {
         let Some(instruction) = self.module.code.get(at as usize) else { return Ok(()) };
         let accesses = self.accesses.of(instruction);
-        let text = || spell(self.program, at, false);
+        let text = || match self.module.structure.label(at) {
+            Some(label) => format!("{label}: {}", spell(self.program, at, false)),
+            None => spell(self.program, at, false),
+        };
         match instruction.update.action() {
             Action::Begin | Action::End => Ok(()),
             Action::Tasks(TaskBound::Opens) => self.begin("par".to_owned(), Kind::Sequence, Vec::new()),
@@ -283,10 +288,8 @@ impl<'p> Walk<'p, '_> {
             Action::Clear => self.vacate(instruction, text(), accesses),
             _ => {
                 let undoing = self.undoing(instruction);
-                let is_check = matches!(
-                    instruction.update.shape(),
-                    OperandShape::Show | OperandShape::Condition
-                );
+                let is_check =
+                    matches!(instruction.update.shape(), OperandShape::Show | OperandShape::Condition);
                 let pairing = if is_check { Pairing::Check } else { Pairing::Free { clears: None } };
                 let expressed = self.renderer.with_expressions(instruction);
                 self.single(expressed.unwrap_or_else(text), accesses, undoing, pairing)

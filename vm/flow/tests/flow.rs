@@ -10,6 +10,8 @@ use reviver_flow::graph::{BlockEnd, CodeDirection, Edge};
 use reviver_flow::{Access, Flow, Guards};
 use reviver_isa::Module;
 use reviver_isa::effects::Effects;
+use reviver_isa::instruction::Class;
+use reviver_isa::update::Store;
 
 fn module(text: &str) -> Module {
     let assembly = assemble("flow.rasm", text.into(), &FilesInMemory::new());
@@ -216,4 +218,25 @@ fn calls_have_the_effects_of_their_callees() {
     assert_eq!(of(1), [0], "through two calls");
     assert_eq!(of(2), [2], "through a parameter");
     assert!(Effects::within(&module, &mut 3).is_none(), "more work than is allowed");
+}
+
+#[test]
+fn callees_access_stacks_and_tapes_and_may_lose_information() {
+    let text = ".inout a\n.var r: real\ncall outer()\ncall loses(a)\n.proc outer()\ncall inner()\nread a\n.end\n\
+        .proc inner()\npush a\npop a\npush r\n.end\n.proc loses(inout x)\nerase x\n.end\n";
+    let effects = Effects::of(&module(text)).unwrap();
+    let stores = |procedure| {
+        let mut found = effects.stores_of(procedure).to_vec();
+        found.sort_by_key(|(store, class)| (format!("{store:?}"), *class));
+        found
+    };
+    let stacks = [(Store::Stack, Class::Int), (Store::Stack, Class::Real)];
+    assert_eq!(
+        stores(1),
+        [&[(Store::Input, Class::Int)], &stacks[..]].concat(),
+        "its own, and those of a callee"
+    );
+    assert_eq!(stores(2), stacks);
+    assert_eq!(stores(3), []);
+    assert_eq!([0, 1, 2, 3].map(|n| effects.has_no_inverse(n)), [true, false, false, true]);
 }
