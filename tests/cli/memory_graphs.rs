@@ -167,20 +167,27 @@ fn pairs_cancel_if_no_needed_cell_changes() {
     }
 }
 
-/// A parameter may be a global that the procedure also names.
+/// A parameter may be a global that the procedure also names, if a call passes this global.
 #[test]
 fn parameters_may_be_globals() {
-    let text = |between: &str| {
-        format!(".inout x, y\n call f(x)\n.proc f(inout v)\n add v, 1\n add y, {between}\n sub v, 1\n.end\n")
+    let found = |call: &str, body: &str| {
+        let text = format!(
+            ".inout x, y\n {call}\n.proc f(inout v)\n.ancilla t\n{body}.end\n.proc outer(inout w)\n call f(w)\n.end\n"
+        );
+        pairs(&graph_of(&text).description, "f")
     };
-    let found = |between| pairs(&graph_of(&text(between)).description, "f");
-    assert!(found("1").is_empty(), "`v` may be `y`");
-    let reads =
-        ".inout x, y\n call f(x)\n.proc f(inout v)\n add v, y\n add v, 1\n sub v, 1\n sub v, y\n.end\n";
-    assert!(pairs(&graph_of(reads).description, "f").len() < 2, "`v` may be `y`, which the outer pair reads");
-    let own =
-        ".inout x, y\n call f(x)\n.proc f(inout v)\n.ancilla t\n add t, v\n add y, t\n sub t, v\n.end\n";
-    assert!(pairs(&graph_of(own).description, "f").is_empty(), "`v` may be `y`, which changes");
+    for (body, apart) in [
+        (" add v, 1\n add y, 1\n sub v, 1\n", "1 3"),
+        (" add y, 1\n add v, 1\n sub y, 1\n", "1 3"),
+        (" add t, v\n add y, t\n sub t, v\n", "1 3"),
+        (" add t, y\n add v, t\n sub t, y\n", "1 3"),
+    ] {
+        assert_eq!(found("call f(x)", body), [apart], "`v` is `x`");
+        assert!(found("call f(y)", body).is_empty(), "`v` is `y`");
+        assert!(found("call outer(y)", body).is_empty(), "`v` is `y`, through `w`");
+    }
+    let nested = " add v, 1\n add y, 1\n sub y, 1\n sub v, 1\n";
+    assert_eq!(found("call f(y)", nested), ["2 3", "1 4"], "`v` and `y` are restored");
 }
 
 /// A statement of a random program, with its row.

@@ -1,12 +1,14 @@
 //! Numbers for the cells of a procedure, and the effects of accesses on these cells. Elements of an array with constant
 //! indices are cells of their own. An access with another index may access any element.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
-use reviver_isa::instruction::{Base, Class};
+use reviver_isa::effects::Effects;
+use reviver_isa::instruction::Base;
 use reviver_isa::module::{Extent, Module, Procedure, Shape};
 
 use super::access::{Access, ConstantElement, Part};
+use super::arguments::PassedGlobals;
 use super::pairs::{CellNumber, Effect};
 
 /// A cell, or a property of several cells that changes with each of them.
@@ -17,26 +19,68 @@ enum Cell {
     /// The changes of an array whose element is unknown.
     AnyElement(Part),
     Element(Part, ConstantElement),
-    /// The contents of all parameters or globals (`is_global`) of a class. An argument may be a global.
-    All {
-        is_global: bool,
-        class: Class,
-        adjoint: bool,
-    },
+    /// The changes of a group of globals by their names.
+    ByName(u32),
+    /// The changes of a group of globals through parameters.
+    ThroughParameters(u32),
+    /// All adjoints of parameters and globals.
+    Adjoints,
+}
+
+/// Maximum number of globals with groups of their own. If parameters may be more globals, all globals are one group.
+const MOST_GROUPS: usize = 64;
+
+/// The globals that a procedure names, and that its parameters may be, too.
+pub struct SharedGlobals {
+    /// The group of each global.
+    groups: HashMap<u32, u32>,
+    /// The groups of each parameter.
+    parameters: Vec<BTreeSet<u32>>,
+}
+
+impl SharedGlobals {
+    /// Finds the shared globals of the procedure with this number. Without `passed`, each parameter may be each global.
+    pub fn new(
+        procedure: (u32, &Procedure),
+        effects: &Effects,
+        passed: Option<&PassedGlobals>,
+    ) -> SharedGlobals {
+        let (number, Procedure { parameters, .. }) = procedure;
+        let named: BTreeSet<u32> = effects.named_by(number).collect();
+        let of_parameter = |n: u32| match passed {
+            Some(passed) => passed.of_parameter(number, n).filter(|global| named.contains(global)).collect(),
+            None => named.clone(),
+        };
+        let shared: Vec<BTreeSet<u32>> = (0..)
+            .zip(parameters)
+            .map(|(n, parameter)| match parameter.is_length() {
+                true => BTreeSet::new(),
+                false => of_parameter(n),
+            })
+            .collect();
+        let all: BTreeSet<u32> = shared.iter().flatten().copied().collect();
+        let has_own = all.len() <= MOST_GROUPS;
+        let groups: HashMap<u32, u32> =
+            (0..).zip(&all).map(|(n, global)| (*global, if has_own { n } else { 0 })).collect();
+        let group = |global: &u32| groups.get(global).copied();
+        let parameters = shared.iter().map(|globals| globals.iter().filter_map(group).collect()).collect();
+        SharedGlobals { parameters, groups }
+    }
 }
 
 /// The cells of a procedure.
 pub struct Cells<'p> {
     module: &'p Module,
     procedure: &'p Procedure,
+    shared: SharedGlobals,
     numbers: HashMap<Cell, CellNumber>,
     /// For each cell, whether it is 0 at the beginning of the procedure.
     pub vacant: Vec<bool>,
 }
 
 impl<'p> Cells<'p> {
-    pub fn new(module: &'p Module, procedure: &'p Procedure) -> Cells<'p> {
-        Cells { module, procedure, numbers: HashMap::new(), vacant: Vec::new() }
+    pub fn new(module: &'p Module, procedure: &'p Procedure, shared: SharedGlobals) -> Cells<'p> {
+        Cells { module, procedure, shared, numbers: HashMap::new(), vacant: Vec::new() }
     }
 
     /// Returns the number of a scalar variable of the frame.
@@ -91,20 +135,27 @@ impl<'p> Cells<'p> {
     /// Adds the effect of an access on cells that may be the same: a parameter may be a global.
     fn alias(&mut self, access: &Access, effect: &mut Effect) {
         let Part::Declared { base, adjoint } = access.part else { return };
-        let is_global = match base {
-            Base::Frame(_) => return,
-            Base::Global(_) => true,
-            Base::Parameter(_) => false,
-        };
-        if self.procedure.parameters.iter().all(|parameter| parameter.is_length()) {
+        if adjoint && !matches!(base, Base::Frame(_)) {
+            let cell = self.number(Cell::Adjoints);
+            effect.needs.push(cell);
+            effect.changes.extend(access.changes.then_some(cell));
             return;
         }
-        let declared = self.module.declaration(self.procedure, base);
-        let Some(class) = declared.map(|declared| declared.class) else { return };
-        let others = Cell::All { is_global: !is_global, class, adjoint };
-        effect.needs.push(self.number(others));
-        if access.changes {
-            effect.changes.push(self.number(Cell::All { is_global, class, adjoint }));
+        let (groups, is_global): (Vec<u32>, bool) = match base {
+            Base::Frame(_) => return,
+            Base::Global(n) => (self.shared.groups.get(&n).copied().into_iter().collect(), true),
+            Base::Parameter(n) => {
+                (self.shared.parameters.get(n as usize).into_iter().flatten().copied().collect(), false)
+            }
+        };
+        for group in groups {
+            let mut cells = [Cell::ByName(group), Cell::ThroughParameters(group)];
+            if is_global {
+                cells.reverse();
+            }
+            let [others, own] = cells.map(|cell| self.number(cell));
+            effect.needs.push(others);
+            effect.changes.extend(access.changes.then_some(own));
         }
     }
 
@@ -115,7 +166,7 @@ impl<'p> Cells<'p> {
             let is_of_frame = |part| matches!(part, Part::Declared { base: Base::Frame(_), .. });
             self.vacant.push(match cell {
                 Cell::Content(part) | Cell::AnyElement(part) | Cell::Element(part, _) => is_of_frame(part),
-                Cell::All { .. } => false,
+                Cell::ByName(_) | Cell::ThroughParameters(_) | Cell::Adjoints => false,
             });
         }
         number

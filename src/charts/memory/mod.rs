@@ -3,6 +3,7 @@
 //! crate draws the graphs.
 
 mod access;
+mod arguments;
 mod cells;
 mod compound;
 mod identity;
@@ -24,6 +25,7 @@ use reviver_vm::Program;
 
 use super::flow::reached;
 use access::{Access, Part};
+use arguments::PassedGlobals;
 pub use limits::Exceeded;
 use limits::{MOST_LINES, Remaining};
 use statements::{Row, Statements, statements};
@@ -35,11 +37,12 @@ use statements::{Row, Statements, statements};
 pub fn graphs(program: &Program) -> Result<Vec<MemoryGraph>, Exceeded> {
     let module = program.module();
     let effects = Effects::of(module).ok_or(Exceeded::Calls)?;
+    let passed = PassedGlobals::of(module);
     let called = reached(module);
     let procedures = module.procedures.iter().enumerate().filter(|(n, _)| called.contains(n));
     let mut remaining = Remaining::default();
     let graph = |(number, procedure)| {
-        let statements = statements(program, procedure, &effects, &mut remaining)?;
+        let statements = statements(program, procedure, (&effects, passed.as_ref()), &mut remaining)?;
         graph(module, procedure, number == 0, statements)
     };
     procedures.map(graph).collect()

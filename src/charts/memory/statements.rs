@@ -16,7 +16,8 @@ use reviver_isa::update::{Action, OperandShape, TaskBound};
 use reviver_vm::Program;
 
 use super::access::{Access, Accesses, Part};
-use super::cells::Cells;
+use super::arguments::PassedGlobals;
+use super::cells::{Cells, SharedGlobals};
 use super::compound::{Kind, OpenCompound};
 use super::identity::{Identities, Tag};
 use super::limits::{Exceeded, MOST_DEPTH, Remaining};
@@ -51,10 +52,12 @@ pub struct Statements {
 pub fn statements(
     program: &Program,
     procedure: &Procedure,
-    effects: &Effects,
+    analyses: (&Effects, Option<&PassedGlobals>),
     remaining: &mut Remaining,
 ) -> Result<Statements, Exceeded> {
     let module = program.module();
+    let (effects, passed) = analyses;
+    let shared = SharedGlobals::new((module.number_of(procedure), procedure), effects, passed);
     let blocks = &module.structure.blocks;
     let first = blocks.partition_point(|block| block.start() <= procedure.entry);
     let last = blocks.partition_point(|block| block.start() <= procedure.exit);
@@ -65,7 +68,7 @@ pub fn statements(
         renderer,
         remaining,
         accesses: Accesses { module, procedure, effects },
-        cells: Cells::new(module, procedure),
+        cells: Cells::new(module, procedure, shared),
         identities: Identities::new(renderer),
         blocks: blocks.get(first..last).unwrap_or_default().iter().peekable(),
         seams: Vec::new(),
