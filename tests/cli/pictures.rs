@@ -24,7 +24,7 @@ impl Picture {
         let mut reader = Reader::from_str(svg);
         reader.config_mut().check_end_names = true;
         let (mut elements, mut texts, mut open) = (Vec::new(), Vec::new(), Vec::new());
-        let mut words = BTreeMap::new();
+        let mut words: BTreeMap<String, String> = BTreeMap::new();
         loop {
             match reader.read_event().unwrap() {
                 Event::Start(start) => {
@@ -37,8 +37,18 @@ impl Picture {
                     let text = String::from_utf8(text.to_vec()).unwrap();
                     match open.last().map(String::as_str) {
                         Some("text") => texts.push(text.trim().to_owned()),
-                        Some(word @ ("title" | "desc")) => drop(words.insert(word.to_owned(), text)),
+                        Some(word @ ("title" | "desc")) => {
+                            words.entry(word.to_owned()).or_default().push_str(&text);
+                        }
                         _ => {}
+                    }
+                }
+                // A character that is escaped in a text ends one event, and begins the next one.
+                Event::GeneralRef(name) => {
+                    let known = [("lt", "<"), ("gt", ">"), ("amp", "&"), ("quot", "\""), ("apos", "'")];
+                    let (_, sign) = known.into_iter().find(|(known, _)| known.as_bytes() == &*name).unwrap();
+                    if let Some(word @ ("title" | "desc")) = open.last().map(String::as_str) {
+                        words.entry(word.to_owned()).or_default().push_str(sign);
                     }
                 }
                 Event::Eof => break,

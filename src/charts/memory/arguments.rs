@@ -26,10 +26,10 @@ impl PassedGlobals {
                     let parameter = (call.procedure, n);
                     match base(argument) {
                         Some(Base::Global(global)) => {
-                            drop(found.entry(parameter).or_default().insert(global))
+                            found.entry(parameter).or_default().insert(global);
                         }
                         Some(Base::Parameter(own)) => {
-                            passed_on.entry((caller, own)).or_default().push(parameter)
+                            passed_on.entry((caller, own)).or_default().push(parameter);
                         }
                         Some(Base::Frame(_)) | None => {}
                     }

@@ -1,5 +1,5 @@
-//! Numbers for the cells of a procedure, and the effects of accesses on these cells. Elements of an array with constant
-//! indices are cells of their own. An access with another index may access any element.
+//! Numbers for the cells of a procedure, and the effects of accesses on these cells. Each element of an array with
+//! constant indices is a separate cell. An access with another index may access any element.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -27,7 +27,7 @@ enum Cell {
     Adjoints,
 }
 
-/// Maximum number of globals with groups of their own. If parameters may be more globals, all globals are one group.
+/// Maximum number of globals with separate groups. If parameters may be more globals, all globals are one group.
 const MOST_GROUPS: usize = 64;
 
 /// The globals that a procedure names, and that its parameters may be, too.

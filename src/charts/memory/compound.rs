@@ -12,7 +12,7 @@ pub enum Kind {
     If(Option<[Identity; 2]>),
     /// A loop with two conditions, in the order of execution, `None` if a condition is forgotten.
     Loop(Option<[Identity; 2]>),
-    /// A counted loop.
+    /// A loop over a counter, with its bounds.
     For { from: Identity, to: Identity, step: u32, reversed: bool, counter: CellNumber },
     /// Bodies that run once, one after the other: those of `compute`, of a macro, or parallel calls.
     Sequence,

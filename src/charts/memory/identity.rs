@@ -59,7 +59,7 @@ impl<'p> Identities<'p> {
         self.number(Tag::Unique, vec![self.numbers.len() as u64])
     }
 
-    /// Returns the number of an instruction with this update instead of its own. The instruction is no half of a branch
+    /// Returns the number of an instruction in which this update replaces the instruction's update. The instruction is no half of a branch
     /// pair.
     pub fn instruction(&mut self, update: Update, instruction: &Instruction) -> Identity {
         let mut words = vec![u64::from(update.byte()), u64::from(instruction.function.byte())];

@@ -28,7 +28,7 @@ use access::{Access, Part};
 use arguments::PassedGlobals;
 pub use limits::Exceeded;
 use limits::{MOST_LINES, Remaining};
-use statements::{Row, Statements, statements};
+use statements::{StatementRow, Statements, statements};
 
 /// Builds the graphs of main and of all procedures reachable by calls, in the order of the code.
 ///
@@ -81,7 +81,7 @@ fn graph(
 
 /// Returns the parts of memory that are lines: parameters and globals in the order of their declarations, variables in
 /// the order of their use, stacks and tapes. All inputs and results are lines of main, even if main doesn't access them.
-fn parts(module: &Module, is_main: bool, rows: &[Row]) -> Vec<Part> {
+fn parts(module: &Module, is_main: bool, rows: &[StatementRow]) -> Vec<Part> {
     let numbered = (0..).zip(&module.globals);
     let interface = numbered
         .filter(|(_, global)| is_main && global.role != Role::Private && global.shape != Shape::Stack);

@@ -43,7 +43,7 @@ pub struct Single {
     pub row: usize,
     pub undoing: Undoing,
     pub effect: Effect,
-    /// False if the statement belongs to no pair of its own, because its inverse is the same check again.
+    /// False for a check, which forms no pairs: its inverse is the same check again.
     pub pairs: bool,
     /// True if the statement may jump. Statements before and after it form no pairs.
     pub jumps: bool,

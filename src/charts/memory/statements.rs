@@ -1,5 +1,5 @@
 //! The statements of a procedure as rows, in the order of the text: each with its text and its accesses. Statements with
-//! bodies are frames around their rows. The same walk also yields the steps from which cancelling pairs are detected.
+//! bodies are frames around their rows. The module also finds the steps from which cancelling pairs are detected.
 
 use std::iter::Peekable;
 use std::ops::RangeInclusive;
@@ -25,7 +25,7 @@ use super::pairs::{Effect, Single, Step, Undoing};
 
 /// A row of the picture: a statement, or a word that delimits bodies.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct StatementRow {
     pub text: String,
     /// The number of frames around the row, without the frame of which the row is a word.
     pub depth: usize,
@@ -35,7 +35,7 @@ pub struct Row {
 /// The statements of a procedure.
 #[derive(Default)]
 pub struct Statements {
-    pub rows: Vec<Row>,
+    pub rows: Vec<StatementRow>,
     /// The rows of each statement with bodies, and the number of frames around it.
     pub frames: Vec<(RangeInclusive<usize>, usize)>,
     /// The rows in which a local variable or a counter exists. A variable may occur several times.
@@ -62,7 +62,7 @@ pub fn statements(
     let first = blocks.partition_point(|block| block.start() <= procedure.entry);
     let last = blocks.partition_point(|block| block.start() <= procedure.exit);
     let renderer = TextRenderer { module, procedure };
-    let mut walk = Walk {
+    let mut reader = StatementReader {
         program,
         module,
         renderer,
@@ -76,12 +76,12 @@ pub fn statements(
         locals: Vec::new(),
         found: Statements::default(),
     };
-    walk.all(procedure)?;
-    walk.found.vacant = walk.cells.vacant;
-    Ok(walk.found)
+    reader.all(procedure)?;
+    reader.found.vacant = reader.cells.vacant;
+    Ok(reader.found)
 }
 
-struct Walk<'p, 'r> {
+struct StatementReader<'p, 'r> {
     program: &'p Program,
     module: &'p Module,
     renderer: TextRenderer<'p>,
@@ -99,7 +99,7 @@ struct Walk<'p, 'r> {
     found: Statements,
 }
 
-impl<'p> Walk<'p, '_> {
+impl<'p> StatementReader<'p, '_> {
     fn all(&mut self, procedure: &Procedure) -> Result<(), Exceeded> {
         let mut at = procedure.entry + 1;
         loop {
@@ -382,7 +382,7 @@ impl<'p> Walk<'p, '_> {
 
     fn row(&mut self, text: String, accesses: Vec<Access>, depth: usize) -> Result<(), Exceeded> {
         self.remaining.row(accesses.len())?;
-        self.found.rows.push(Row { text, depth, accesses });
+        self.found.rows.push(StatementRow { text, depth, accesses });
         Ok(())
     }
 }
