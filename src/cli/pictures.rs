@@ -74,7 +74,7 @@ pub struct Drawn {
     pub force: Force,
 }
 
-/// Draw a program's flow chart and the call tree of a run, or its memory graph.
+/// Draw a program's flow chart and call tree, or its memory graph.
 ///
 /// In the flow chart, tests are diamonds and assertions are circles. A line leads from each test to the assertion at
 /// the destination of its jump. For the call tree, the program runs with its inputs. The tree shows each procedure

@@ -38,7 +38,7 @@ fn a_statement_changes_and_reads_lines() {
     for text in ["x", "y", "A", "unused", "add y, x * x", "add x, y", "add A[0], A[1]"] {
         assert_eq!(picture.texts.iter().filter(|found| *found == text).count(), 1, "{text}");
     }
-    let legend = graph_of("");
+    let legend = graph_of(".inout z\n");
     let added = |attribute, value| count(&picture, attribute, value) - count(&legend, attribute, value);
     assert_eq!(added("width", "14"), 3, "a box for each change");
     assert_eq!((added("rx", "4"), added("rx", "2")), (2, 1), "a dot for each read, a small one in a box");
@@ -69,7 +69,7 @@ fn programs_of_the_nilang_paper_have_their_pairs() {
 
     let copy = Picture::of(&reviver("graph programs/nilang_faq.rasm --memory").expect(0).stdout);
     assert_eq!(pairs(&copy.description, "main"), ["1 3"]);
-    let legend = graph_of("");
+    let legend = graph_of(".inout z\n");
     let dashed = count(&copy, "stroke-dasharray", "3 2.5") - count(&legend, "stroke-dasharray", "3 2.5");
     assert_eq!(dashed, 4, "two boxes and their connections");
     for note in ["undone by 3", "undoes 1"] {
@@ -137,6 +137,13 @@ const PAIRS: &[(&str, &[&str])] = &[
     ("if x == 1\n add y, 1\n else\n add z, 1\n fi x == 1\n sub y, 1\n", &[]),
     // Branch halves: statements before and after a jump form no pairs.
     ("add x, 1\n a: br b, y == 1\n add z, 1\n sub z, 1\n b: from a, y == 1\n sub x, 1\n", &["3 4"]),
+    // At its beginning `c` is 0, but not at the beginning of each iteration.
+    ("add x, c\n sub c, y\n vacate c\n sub x, c\n", &["1 4"]),
+    ("for i in 0..n\n add x, c\n sub c, y\n vacate c\n sub x, c\n add c, y\n rof\n", &[]),
+    (
+        "a: from b, n != 0\n add x, c\n sub c, y\n vacate c\n sub x, c\n add c, y\n add n, 1\n b: br a, n != 3\n",
+        &[],
+    ),
     // Calls, with slices and with globals of the callee.
     ("call f(x)\n uncall f(x)\n call f(A[0])\n call f(A[1])\n uncall f(A[0])\n", &["1 2", "3 5"]),
     ("call f(x)\n uncall f(y)\n", &[]),
@@ -156,7 +163,7 @@ const PAIRS: &[(&str, &[&str])] = &[
 
 #[test]
 fn pairs_cancel_if_no_needed_cell_changes() {
-    let declared = ".inout x, y, z, n, w, A[4], M[2, 2], r: real, s: real, q: real\n\
+    let declared = ".inout x, y, z, n, w, A[4], M[2, 2], r: real, s: real, q: real\n.ancilla c\n\
         .macro twice(v)\n add v, 1\n not v\n.endm\n";
     let procedures = ".proc f(inout v)\n add v, 1\n.end\n.proc g(inout v[])\n add v[0], 1\n.end\n\
         .proc h()\n add z, n\n.end\n.proc stacks(inout v)\n push v\n.end\n.proc loses(inout v)\n erase v\n.end\n";
@@ -373,7 +380,7 @@ fn statements_with_bodies_are_frames() {
     let text = ".inout x, y, z, n\n for i in 0..n\n if x == 1\n add y, 1\n fi x == 1\n compute\n not y\n apply\n add z, y\n uncompute\n rof\n";
     let picture = graph_of(text);
     let boxes = |picture: &Picture| count(picture, "rx", "3") - count(picture, "width", "14");
-    assert_eq!(boxes(&picture) - boxes(&graph_of("")), 3, "{}", picture.description);
+    assert_eq!(boxes(&picture) - boxes(&graph_of(".inout z\n")), 3, "{}", picture.description);
     for row in ["for i in 0..n", "if x == 1", "fi x == 1", "compute", "apply", "uncompute", "rof"] {
         assert!(picture.texts.contains(&row.to_owned()), "{row}: {:?}", picture.texts);
     }
