@@ -11,9 +11,9 @@ use crate::state::{Adjoints, State, TapeEntry};
 use crate::strategy::{RunCost, UsedStrategy, state_bytes};
 
 use super::origin::Origin;
-use super::pass::{PassHistory, forward, forward_until, sweeps};
+use super::pass::{PassHistory, forward, sweeps};
 use super::ruled_series::integrated_gradients;
-use super::seeds::{SeededCell, cells_of};
+use super::seeds::SeededCell;
 use super::series_call::{SeriesGoal, SeriesInputs};
 use super::series_run::{Series, lost_along, origins_of};
 use super::series_state::series_state;

@@ -25,6 +25,7 @@ pub(super) fn origins_of(moving: &[(&Variable, f64)]) -> Result<Vec<(Origin, f64
 }
 
 impl Subject {
+    /// Returns the start state as series, whose inputs move along a direction.
     pub(super) fn series_start<B: Interpreted>(
         &self,
         direction: &[(Origin, f64)],
