@@ -57,7 +57,10 @@ fn compare_gradients(programs: &str) -> (usize, BTreeSet<String>) {
     let mut refused = BTreeSet::new();
     for entry in std::fs::read_dir(programs).unwrap() {
         let path = entry.unwrap().path();
-        let Some(text) = path.extension().and_then(|_| std::fs::read_to_string(&path).ok()) else { continue };
+        if path.extension().is_none_or(|extension| extension != "rasm") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
         let program = path.to_str().unwrap();
         // Several lines can have numbers of the same gradient.
         let gradients: BTreeSet<_> = text.lines().filter_map(|line| options(line, &text)).collect();
