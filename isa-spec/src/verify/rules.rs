@@ -70,7 +70,9 @@ impl<'a> Checker<'a> {
                 let message =
                     format!("`{}` is a rule: it may change only its own frame and adjoints", rule.name);
                 let violation = self.report(ProblemCode::NoRule, Site::Instruction(at), message);
-                violation.help = Some("change an adjoint instead (one such as `count'` can count), or copy the cell into a `local` and change the copy".into());
+                violation.help = Some(
+                    "change an adjoint instead, or copy the cell into a `local` and change the copy".into(),
+                );
             }
         }
     }
