@@ -1,4 +1,5 @@
-//! Data of pictures, derived from programs: flow charts, call trees, memory graphs, circuits. Another crate draws the pictures.
+//! Data of pictures, derived from programs: flow charts, call trees, memory graphs, circuits. Another crate draws the
+//! pictures.
 
 pub mod calls;
 pub mod circuit;
