@@ -497,7 +497,10 @@ functions! {
     /// The hyperbolic tangent.
     Tanh = 0x1c "tanh" Elementary (s, a) edges "" {
         real: s.elementary(Elementary::Tanh, a);
-        d_a: one_minus_square(s, s.elementary(Elementary::Tanh, a)?);
+        d_a: {
+            let (one, value) = (s.real(1.0)?, s.elementary(Elementary::Tanh, a)?);
+            s.written_as(|| s.sub(one, s.mul(value, value)?), || tanh_slope(s, a, value))
+        };
     }
     /// The greatest whole number that is not above the source, as a real.
     Floor = 0x1d "floor" Elementary (s, a) edges "The derivative is 0 everywhere." {
@@ -680,10 +683,33 @@ fn is_below_unsigned<S: Arith>(s: &S, a: S::Int, b: S::Int) -> S::Int {
     s.int_xor(s.int_test(Order::Lt, a, b), s.int_xor(is_negative(a), is_negative(b)))
 }
 
-/// 1 - a², computed as (1 - a)·(1 + a): near ±1 the difference 1 - a·a would keep few digits.
+/// 1 - a². Near ±1 it is computed as (1 - a)·(1 + a), because the difference would keep few digits. Near 0 it is
+/// the difference, because the derivative of the product would keep few digits.
 fn one_minus_square<S: Arith>(s: &S, a: S::Real) -> Eval<S::Real> {
     let one = s.real(1.0)?;
-    s.written_as(|| s.sub(one, s.mul(a, a)?), || s.mul(s.sub(one, a)?, s.add(one, a)?))
+    s.written_as(
+        || s.sub(one, s.mul(a, a)?),
+        || {
+            let square = s.mul(a, a)?;
+            let is_small = s.test(Order::Lt, square, s.real(0.25)?);
+            Ok(s.choose(is_small, s.sub(one, square)?, s.mul(s.sub(one, a)?, s.add(one, a)?)?))
+        },
+    )
+}
+
+/// The derivative of the hyperbolic tangent at a, given the tangent: 1 - tanh(a)². Far from 0 this difference
+/// would keep few digits, so the derivative is computed as 1/cosh(a)². With e = e^-|a|, 1/cosh(a) is 2e/(1 + e²),
+/// in which nothing overflows.
+fn tanh_slope<S: Arith>(s: &S, a: S::Real, tangent: S::Real) -> Eval<S::Real> {
+    let (zero, one) = (s.real(0.0)?, s.real(1.0)?);
+    let square = s.mul(tangent, tangent)?;
+    // -|a| is computed as a difference, because the least fixed-point number can't be negated.
+    let negative = s.test(Order::Lt, a, zero);
+    let exponent = s.sub(s.choose(negative, a, zero), s.choose(negative, zero, a))?;
+    let power = s.elementary(Elementary::Exp, exponent)?;
+    let secant = s.div(s.add(power, power)?, s.add(one, s.mul(power, power)?)?)?;
+    let is_small = s.test(Order::Lt, square, s.real(0.25)?);
+    Ok(s.choose(is_small, s.sub(one, square)?, s.mul(secant, secant)?))
 }
 
 /// p / (a² + b²), where p is a or b. Computed by [`over_squares`].

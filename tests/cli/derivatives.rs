@@ -265,6 +265,38 @@ fn a_loss_independent_of_the_inputs_is_a_warning_and_zeros() {
     ran.says("warning: every adjoint is 0: `y` doesn't depend on the inputs");
 }
 
+/// tanh' is far below the last digit of tanh, so 1 - tanh² would be 0 at 20. The expected values were computed with
+/// mpmath.
+#[test]
+fn the_derivatives_of_tanh_keep_their_digits() {
+    let text = ".inout x: real default 20\n.out y: real\nadd y, tanh(x)\n";
+    let close = |found: &Value, expected: f64| {
+        let off = (number(found) - expected).abs();
+        assert!(off <= 2e-15 * expected.abs(), "{found}, not {expected}");
+    };
+    let values = [
+        ("5", 1.815832309438067e-4, -3.631334879209056e-4),
+        ("10", 8.244614455767397e-9, -1.6489228843561127e-8),
+        ("-15", 3.743049187535369e-13, 7.486098375069338e-13),
+        ("20", 1.6993417021166355e-17, -3.398683404233271e-17),
+        ("300", 1.0601586212017243e-260, -2.1203172424034486e-260),
+    ];
+    for engine in ["interp", "jit"] {
+        for (x, first, second) in values {
+            let options = format!("--json --engine {engine} --set x={x}");
+            let ran = on(text, "grad", &format!("--loss y {options}")).expect(0);
+            assert!(!ran.stderr.contains("every adjoint is 0"), "{ran:?}");
+            close(&ran.json()["grad"]["x"], first);
+            let ran = on(text, "hessian", &format!("--loss y {options}")).expect(0);
+            close(&ran.json()["hessian"][0][0], second);
+            let ran = on(text, "taylor", &format!("--along x --of y --order 2 {options}")).expect(0);
+            close(&ran.json()["taylor"]["y"][2], second / 2.0);
+        }
+        let ran = on(text, "grad", &format!("--loss y --json --engine {engine} --set x=400")).expect(0);
+        assert_eq!(ran.json()["grad"]["x"], json!(0.0));
+    }
+}
+
 #[test]
 fn traps_are_explained_in_both_directions() {
     on(MIXED, "grad", "--loss y --set x=1e4").expect(4).says("trap[T05]: the result is not a finite number");

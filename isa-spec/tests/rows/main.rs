@@ -17,6 +17,7 @@ mod precise;
 mod reals;
 #[path = "../elementary/series.rs"]
 mod series;
+mod slopes;
 mod systems;
 mod taylor;
 mod updates;

@@ -159,7 +159,7 @@ fn later_coefficients_need_only_earlier_derivatives() {
 
 /// Evaluates a partial derivative over dual numbers along (da, db). The tangent of the result is a second
 /// derivative.
-fn second<R: Reals<Bits = u64>>(
+pub fn second<R: Reals<Bits = u64>>(
     reals: R,
     (function, signature): (Function, Signature),
     source: usize,

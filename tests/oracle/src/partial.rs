@@ -33,12 +33,19 @@ struct Constants {
     one: Real,
     minus_one: Real,
     half: Real,
+    quarter: Real,
 }
 
 impl Constants {
     fn beside(a: &Real) -> Step<Constants> {
         let number = |value| Real::literal(value, a.system());
-        Ok(Constants { zero: number(0.0)?, one: number(1.0)?, minus_one: number(-1.0)?, half: number(0.5)? })
+        Ok(Constants {
+            zero: number(0.0)?,
+            one: number(1.0)?,
+            minus_one: number(-1.0)?,
+            half: number(0.5)?,
+            quarter: number(0.25)?,
+        })
     }
 
     fn sign(&self, a: &Real) -> Step<Real> {
@@ -56,9 +63,26 @@ impl Constants {
         if holds { self.one.clone() } else { self.zero.clone() }
     }
 
-    /// Returns (1 - a)·(1 + a).
+    /// Returns 1 - a² if a² is less than 1/4, otherwise (1 - a)·(1 + a).
     fn one_minus_square(&self, a: &Real) -> Step<Real> {
+        let square = product(a, a)?;
+        if square.is_below(&self.quarter)? {
+            return difference(&self.one, &square);
+        }
         product(&difference(&self.one, a)?, &sum(&self.one, a)?)
+    }
+
+    /// Returns 1 - tanh² if tanh² is less than 1/4, otherwise (2e/(1 + e²))² with e = e^-|a|.
+    fn tanh_slope(&self, a: &Real) -> Step<Real> {
+        let tangent = of(Function::Tanh, a)?;
+        let square = product(&tangent, &tangent)?;
+        if square.is_below(&self.quarter)? {
+            return difference(&self.one, &square);
+        }
+        let exponent = if a.is_below(&self.zero)? { a.clone() } else { a.negated()? };
+        let power = of(Function::Exp, &exponent)?;
+        let secant = quotient(&sum(&power, &power)?, &sum(&self.one, &product(&power, &power)?)?)?;
+        product(&secant, &secant)
     }
 
     fn magnitude(&self, a: &Real) -> Step<Real> {
@@ -81,7 +105,7 @@ fn over_squares(p: &Real, a: &Real, b: &Real, scale: &Real) -> Step<Real> {
 pub(crate) fn partial(function: Function, by: usize, a: &Real, b: &Real) -> Step<Real> {
     use Function::*;
     let constants = Constants::beside(a)?;
-    let Constants { zero, one, minus_one, half } = &constants;
+    let Constants { zero, one, minus_one, half, .. } = &constants;
     match (function, by) {
         (Copy, 0) | (Sum, _) | (Diff, 0) => Ok(one.clone()),
         (Diff, _) => Ok(minus_one.clone()),
@@ -117,7 +141,7 @@ pub(crate) fn partial(function: Function, by: usize, a: &Real, b: &Real) -> Step
         }
         (Sinh, 0) => of(Cosh, a),
         (Cosh, 0) => of(Sinh, a),
-        (Tanh, 0) => constants.one_minus_square(&of(Tanh, a)?),
+        (Tanh, 0) => constants.tanh_slope(a),
         (Floor | Round, 0) => Ok(zero.clone()),
         (ExpM1, 0) => of(Exp, a),
         (Ln1p, 0) => quotient(one, &sum(one, a)?),

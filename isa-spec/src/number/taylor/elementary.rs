@@ -118,7 +118,7 @@ impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
         let mut v = Coefficients::constant(primal);
         let mut slope = Coefficients::constant(match sign {
             Sign::Plus => self.plain.add(self.plain.literal(1.0)?, self.plain.mul(primal, primal)?)?,
-            Sign::Minus => self.one_minus_square(primal)?,
+            Sign::Minus => self.hyperbolic_slope(u.primal(), primal)?,
         });
         for k in 1..self.count() {
             v.0[k] = self.integral(&rates, &slope, k)?;
@@ -129,16 +129,36 @@ impl<R: CoefficientArithmetic, const N: usize> TaylorReals<R, N> {
         Ok(v)
     }
 
-    /// Logistic function: v' = v·(1 - v)·u'.
+    /// Derivative of the hyperbolic tangent of a primal, given the tangent. It is computed by the operations of the
+    /// row `tanh`, which gives the reasons.
+    fn hyperbolic_slope(&self, u: R::Cell, tangent: R::Cell) -> Eval<R::Cell> {
+        let (zero, one) = (R::Cell::default(), self.plain.literal(1.0)?);
+        let square = self.plain.mul(tangent, tangent)?;
+        let far = || {
+            let [below, above] = self.plain.if_less(u, zero, || Ok([u, zero]), || Ok([zero, u]))?;
+            let power = self.plain.elementary(Elementary::Exp, self.plain.sub(below, above)?)?;
+            let sum = self.plain.add(one, self.plain.mul(power, power)?)?;
+            let secant = self.plain.div(self.plain.add(power, power)?, sum)?;
+            Ok([self.plain.mul(secant, secant)?])
+        };
+        let near = || Ok([self.plain.sub(one, square)?]);
+        self.plain.if_less(square, self.plain.literal(0.25)?, near, far).map(|[slope]| slope)
+    }
+
+    /// Logistic function: v' = v·(1 - v)·u'. The factor 1 - 2v₀ of the slope's coefficients is computed as
+    /// -tanh(u₀/2), because the difference would keep few digits near u₀ = 0.
     fn logistic(&self, primal: R::Cell, u: &Jet<R, N>) -> Eval<Jet<R, N>> {
         let rates = self.rates(u)?;
         let rest = self.plain.elementary(Elementary::Sigmoid, self.plain.neg(u.primal())?)?;
         let mut v = Coefficients::constant(primal);
         let mut slope = Coefficients::constant(self.plain.mul(primal, rest)?);
+        let half = self.plain.mul(u.primal(), self.plain.literal(0.5)?)?;
+        let tangent = self.plain.elementary(Elementary::Tanh, half)?;
         for k in 1..self.count() {
             v.0[k] = self.integral(&rates, &slope, k)?;
             if k + 1 < self.count() {
-                slope.0[k] = self.plain.sub(v.0[k], self.convolved(&v, &v, k, 0..k + 1)?)?;
+                let outer = self.plain.mul(tangent, v.0[k])?;
+                slope.0[k] = self.plain.neg(self.plain.add(outer, self.convolved(&v, &v, k, 1..k)?)?)?;
             }
         }
         Ok(v)
