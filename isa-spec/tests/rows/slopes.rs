@@ -94,7 +94,7 @@ fn the_derivative_of_tanh_underflows() {
     let of = |reals: RealSystem, a: f64| System::of(reals).partial(Tanh, 0, a, 0.0);
     assert_eq!(of(RealSystem::F64, 372.25), Ok(2e-323));
     assert_eq!(of(RealSystem::F32, -40.0), Ok(f64::from(7.2194056e-35_f32)));
-    for a in [373.0, 400.0, 711.0, 1e5, f64::MAX] {
+    for a in [374.0, 400.0, 711.0, 1e5, f64::MAX] {
         assert_eq!([of(RealSystem::F64, a), of(RealSystem::F64, -a)], [Ok(0.0), Ok(0.0)], "at {a}");
         let series = row(F64, (Tanh, Signature::Real), [a, 1.0, 0.5, 0.25], constant(0.0));
         assert_eq!(series, Ok([1.0, 0.0, 0.0, 0.0]));
