@@ -101,7 +101,7 @@ fn the_derivative_of_tanh_underflows() {
     }
     for system in System::fixed() {
         let least = -system.max() - system.ulp();
-        for a in [system.max(), system.max() / 2.0, least] {
+        for a in [system.max().next_down(), system.max() / 2.0, least] {
             assert_eq!(system.partial(Tanh, 0, a, 0.0), Ok(0.0), "at {a} in {}", system.reals);
         }
         for (_, a, first, _) in SLOPES.into_iter().filter(|slope| slope.0 == Tanh && slope.1.abs() < 100.0) {
