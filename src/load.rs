@@ -105,6 +105,15 @@ pub fn text_of(path: &Path, module: &Module) -> Fallible<String> {
     if broken.is_empty() { Ok(disassemble(module)) } else { Err(refused(path, &module.structure, &broken)) }
 }
 
+/// Returns the text of a program, for an image its disassembly.
+pub fn text(path: &Path) -> Fallible<Vec<u8>> {
+    let bytes = read::source(path)?;
+    if !read::is_image(path, &bytes) {
+        return Ok(bytes);
+    }
+    Ok(text_of(path, &module_of(path, bytes, &Constants::default())?)?.into_bytes())
+}
+
 /// Encodes a module as an image.
 pub fn encoded(path: &Path, module: &Module) -> Fallible<Vec<u8>> {
     image::encode(module).map_err(|error| no_memory(path, &error))

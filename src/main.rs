@@ -134,6 +134,7 @@ fn run(command: &Invocation) -> Fallible {
         Invocation::Course(options) => commands::course::run(options),
         Invocation::Fmt(options) => commands::fmt::run(options),
         Invocation::Invert(options) => commands::invert::run(options),
+        Invocation::Opt(options) => commands::opt::run(options),
         Invocation::Bennett(options) => commands::bennett::run(options),
         Invocation::Tradeoff(options) => commands::tradeoff::run(options),
         Invocation::Isa(options) => commands::isa::run(options),

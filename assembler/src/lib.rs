@@ -10,7 +10,7 @@
 //! | [`certain`] | certain errors, found without running the program |
 //! | [`diagnostic`], [`render`], [`suggest`] | errors and warnings, and how they are shown |
 //! | [`mod@format`], [`invert`] | a tree in the canonical layout; the inverse program as a tree |
-//! | [`adjoint`] | the gradient of a program as a program |
+//! | [`adjoint`], [`optimize`] | the gradient of a program as a program; an equivalent program with fewer steps |
 //! | [`image`], [`disassemble`](mod@disassemble) | a module as bytes; as flat assembly |
 //! | [`expand`](mod@expand) | a text next to its instructions |
 //! | [`below`], [`used`] | the files of one folder only; the words of the language in a text |
@@ -63,14 +63,17 @@
 pub mod adjoint;
 pub mod assemble;
 pub mod below;
+mod build;
 pub mod certain;
 mod comparison;
 pub mod constants;
+mod definitions;
 pub mod diagnostic;
 pub mod disassemble;
 pub mod expand;
 pub mod files;
 pub mod format;
+mod fresh;
 pub mod image;
 mod include;
 pub mod invert;
@@ -78,9 +81,11 @@ pub mod lexer;
 pub mod limits;
 mod lint;
 mod lower;
+pub mod optimize;
 pub mod parser;
 mod places;
 pub mod render;
+mod scopes;
 pub mod source;
 mod span;
 pub mod suggest;

@@ -1,8 +1,9 @@
-//! Tree traversal: every statement of a body, every expression of a statement.
+//! Tree traversal: every statement of a body, every expression of a statement. The functions of this module that end
+//! with `_mut` visit the same parts, for modification.
 
 use crate::tree::{
-    Condition, ConditionKind, DeclarationNode, Directive, Expression, ExpressionKind, For, Initial, Operands,
-    Statement, StatementNode, Subscript, TaskKind,
+    CallNode, Condition, ConditionKind, DeclarationNode, Directive, Expression, ExpressionKind, For, Initial,
+    Operands, ShapeNode, Statement, StatementNode, Subscript, TaskKind,
 };
 
 /// Visits the statements of a body, including nested ones.
@@ -99,7 +100,8 @@ fn in_all<'t>(list: &'t [Expression], visit: &mut impl FnMut(&'t Expression)) {
     list.iter().for_each(|expression| in_expression(expression, visit));
 }
 
-fn in_expression<'t>(expression: &'t Expression, visit: &mut impl FnMut(&'t Expression)) {
+/// Visits an expression, and then its parts.
+pub(crate) fn in_expression<'t>(expression: &'t Expression, visit: &mut impl FnMut(&'t Expression)) {
     visit(expression);
     match &expression.kind {
         ExpressionKind::Int { .. }
@@ -122,6 +124,120 @@ fn in_subscript<'t>(subscript: &'t Subscript, visit: &mut impl FnMut(&'t Express
         Subscript::All => {}
         Subscript::Span { from, to, step } => {
             [from, to].into_iter().chain(step).for_each(|part| in_expression(part, visit));
+        }
+    }
+}
+
+/// Visits the expressions of a statement for modification, without those of nested statements. The parts of an expression
+/// are visited before the expression itself.
+pub(crate) fn expressions_mut(statement: &mut Statement, visit: &mut impl FnMut(&mut Expression)) {
+    match statement {
+        Statement::Directive(directive) => in_directive_mut(directive, visit),
+        Statement::Instruction(instruction) => match &mut instruction.operands {
+            Operands::Cells(list) => in_all_mut(list, visit),
+            Operands::Condition(condition) | Operands::Branch { condition, .. } => {
+                in_condition_mut(condition, visit);
+            }
+            Operands::Call(call) => in_all_mut(&mut call.arguments, visit),
+        },
+        Statement::MacroUse { arguments, .. } => in_all_mut(arguments, visit),
+        Statement::If(tree) => {
+            [&mut tree.entry, &mut tree.exit].into_iter().for_each(|c| in_condition_mut(c, visit));
+        }
+        Statement::Loop(tree) => {
+            [&mut tree.entry, &mut tree.exit].into_iter().for_each(|c| in_condition_mut(c, visit));
+        }
+        Statement::For(tree) => in_bounds_mut(tree, visit),
+        Statement::Tasks(tree) => match &mut tree.kind {
+            TaskKind::Calls(calls) => {
+                calls.iter_mut().for_each(|CallNode { arguments, .. }| in_all_mut(arguments, visit));
+            }
+            TaskKind::Rounds(rounds) => in_bounds_mut(rounds, visit),
+        },
+        Statement::CallVia(call) => {
+            in_expression_mut(&mut call.cell, visit);
+            in_all_mut(&mut call.arguments, visit);
+        }
+        Statement::Local(local) | Statement::Delocal(local) => {
+            in_all_mut(&mut local.shape, visit);
+            in_all_mut(&mut local.sources, visit);
+        }
+        Statement::Empty | Statement::Compute(_) | Statement::Procedure(_) | Statement::Macro(_) => {}
+    }
+}
+
+fn in_bounds_mut(tree: &mut For, visit: &mut impl FnMut(&mut Expression)) {
+    [&mut tree.from, &mut tree.to]
+        .into_iter()
+        .chain(&mut tree.step)
+        .for_each(|e| in_expression_mut(e, visit));
+}
+
+fn in_directive_mut(directive: &mut Directive, visit: &mut impl FnMut(&mut Expression)) {
+    match directive {
+        Directive::Globals { declarations, .. } | Directive::Ancillas(declarations) => {
+            declarations.iter_mut().for_each(|declaration| in_declaration_mut(declaration, visit));
+        }
+        Directive::Const { value, .. } | Directive::Tolerance { value } | Directive::Limit { value, .. } => {
+            in_expression_mut(value, visit);
+        }
+        _ => {}
+    }
+}
+
+fn in_declaration_mut(declaration: &mut DeclarationNode, visit: &mut impl FnMut(&mut Expression)) {
+    if let ShapeNode::Lengths(lengths) = &mut declaration.shape {
+        in_all_mut(lengths, visit);
+    }
+    for initial in declaration.initial.iter_mut().chain(&mut declaration.default) {
+        match initial {
+            Initial::Every(value) => in_expression_mut(value, visit),
+            Initial::Each(values) => in_all_mut(values, visit),
+        }
+    }
+}
+
+fn in_condition_mut(condition: &mut Condition, visit: &mut impl FnMut(&mut Expression)) {
+    match &mut condition.kind {
+        ConditionKind::Always | ConditionKind::Forgotten => {}
+        ConditionKind::Compare(_, a, b) => [a, b].into_iter().for_each(|side| in_expression_mut(side, visit)),
+        ConditionKind::Not(inner) => in_condition_mut(inner, visit),
+        ConditionKind::And(a, b) | ConditionKind::Or(a, b) => {
+            [a, b].into_iter().for_each(|part| in_condition_mut(part, visit));
+        }
+    }
+}
+
+fn in_all_mut(list: &mut [Expression], visit: &mut impl FnMut(&mut Expression)) {
+    list.iter_mut().for_each(|expression| in_expression_mut(expression, visit));
+}
+
+/// Visits the parts of an expression for modification, and then the expression itself.
+pub(crate) fn in_expression_mut(expression: &mut Expression, visit: &mut impl FnMut(&mut Expression)) {
+    match &mut expression.kind {
+        ExpressionKind::Int { .. }
+        | ExpressionKind::LongInt { .. }
+        | ExpressionKind::Real(_)
+        | ExpressionKind::Name { .. } => {}
+        ExpressionKind::Length(length) => {
+            length.dimension.iter_mut().for_each(|part| in_expression_mut(part, visit));
+        }
+        ExpressionKind::Element(element) => {
+            element.subscripts.iter_mut().for_each(|subscript| in_subscript_mut(subscript, visit));
+        }
+        ExpressionKind::Unary(_, a) => in_expression_mut(a, visit),
+        ExpressionKind::Binary(_, sides) => in_all_mut(&mut **sides, visit),
+        ExpressionKind::Apply(application) => in_all_mut(&mut application.sources, visit),
+    }
+    visit(expression);
+}
+
+fn in_subscript_mut(subscript: &mut Subscript, visit: &mut impl FnMut(&mut Expression)) {
+    match subscript {
+        Subscript::At(index) => in_expression_mut(index, visit),
+        Subscript::All => {}
+        Subscript::Span { from, to, step } => {
+            [from, to].into_iter().chain(step).for_each(|part| in_expression_mut(part, visit));
         }
     }
 }

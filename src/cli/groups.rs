@@ -18,7 +18,7 @@ pub const GROUPS: [CommandGroup; 5] = [
     CommandGroup { title: "Many inputs", commands: &["batch", "devices"] },
     CommandGroup {
         title: "Build and convert",
-        commands: &["asm", "disasm", "build", "expand", "fmt", "invert", "bennett"],
+        commands: &["asm", "disasm", "build", "expand", "fmt", "invert", "opt", "bennett"],
     },
     CommandGroup { title: "Learn", commands: &["course", "isa", "explain", "completions"] },
 ];
@@ -92,6 +92,7 @@ mod tests {
         ("build", "c.md"),
         ("expand", "lowering.md"),
         ("invert", "inverse.md"),
+        ("opt", "optimization.md"),
         ("bennett", "bennett.md"),
         ("course", "../course/README.md"),
         ("isa", "isa.md"),

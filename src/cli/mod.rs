@@ -19,9 +19,11 @@ mod tradeoff;
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Command, Parser, Subcommand};
 use clap_complete::Shell;
+use reviver_assembler::optimize::Pass;
 
 pub use account::AccountOptions;
 pub use batch::{BatchArguments, DevicesOptions};
@@ -87,6 +89,7 @@ pub enum Invocation {
     Course(CourseOptions),
     Fmt(FmtOptions),
     Invert(InvertOptions),
+    Opt(OptOptions),
     Bennett(BennettOptions),
     Tradeoff(TradeoffOptions),
     Isa(IsaOptions),
@@ -122,6 +125,7 @@ impl Invocation {
             | Invocation::Expand(_)
             | Invocation::Fmt(_)
             | Invocation::Invert(_)
+            | Invocation::Opt(_)
             | Invocation::Bennett(_)
             | Invocation::Isa(_)
             | Invocation::Completions(_) => false,
@@ -264,6 +268,29 @@ pub struct FmtOptions {
 pub struct InvertOptions {
     /// A `.rasm` text or a `.rbc` image; `-` reads standard input
     pub file: PathBuf,
+    #[command(flatten)]
+    pub written: Written,
+}
+
+/// Print an equivalent program that needs fewer steps.
+///
+/// Results stay equal, apart from the rounding of reals at level 2. Garbage that nothing reads isn't computed. A statement
+/// that is removed can't trap.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  reviver opt programs/besselj.rasm
+  reviver grad programs/besselj.rasm --of out --emit -O0 | reviver opt -O1 -
+  reviver opt programs/qr.rasm --pass pairs --pass dead -o qr_short.rasm")]
+pub struct OptOptions {
+    /// A `.rasm` text or a `.rbc` image; `-` reads standard input
+    pub file: PathBuf,
+    /// Set the level. 1 preserves all bits of the results. 2 also inlines procedures that are called once, removes
+    /// statements with their inverses, and divides instead of multiplying by an inverse
+    #[arg(short = 'O', value_name = "LEVEL", value_parser = clap::value_parser!(u8).range(0..=2), default_value = "2")]
+    pub level: u8,
+    /// Run only this pass, or these passes
+    #[arg(long, value_name = "PASS", value_parser = PossibleValuesParser::new(Pass::ALL.map(Pass::name)), conflicts_with = "level")]
+    pub pass: Vec<String>,
     #[command(flatten)]
     pub written: Written,
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use reviver_assembler::adjoint::{AdjointProgram, AdjointRequest, CellSeed, DroppedAdjoints, adjoint_text};
+use reviver_assembler::optimize::{Pass, optimize_text};
 use reviver_isa::module::Shape;
 use reviver_vm::differentiate::{Subject, Variable, early_uncomputes};
 use reviver_vm::{Machine, Program};
@@ -40,6 +41,11 @@ pub fn run(options: &GradOptions) -> Fallible {
     };
     let request = request(options, &subject, &objective);
     let text = adjoint(&request)?;
+    let passes = Pass::of_level(options.level);
+    let optimization = optimize_text(&made_name, text.into_bytes(), (passes, &made_name), read::files());
+    let text = optimization
+        .text
+        .map_err(|errors| load::faulty(&optimization.sources, &errors, "no adjoint program"))?;
     write::text_to(output.unwrap_or(Path::new("-")), options.force.force, &text)
 }
 

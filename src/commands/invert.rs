@@ -2,16 +2,12 @@
 
 use reviver_assembler::invert::{Inversion, invert_text};
 
-use crate::cli::{Constants, InvertOptions};
+use crate::cli::InvertOptions;
 use crate::failure::Fallible;
 use crate::{load, read, write};
 
 pub fn run(options: &InvertOptions) -> Fallible {
-    let mut bytes = read::source(&options.file)?;
-    if read::is_image(&options.file, &bytes) {
-        bytes =
-            load::text_of(&options.file, &load::module(&options.file, &Constants::default())?)?.into_bytes();
-    }
+    let bytes = load::text(&options.file)?;
     let name = read::name(&options.file);
     // The name of the output determines the paths in `.include` lines. If the inverse is printed, there is no
     // output file, so the name of the program is used.

@@ -12,13 +12,13 @@ use reviver_isa::instruction::Class;
 use reviver_isa::step::{AnyFunction, Operation};
 use reviver_isa::update::Update;
 
-use super::build;
-use super::cells::Names;
-use super::fresh::FreshNames;
-use super::fresh::adjoint_of;
 use super::terms::{Partial, Terms};
+use crate::build;
 use crate::format::spelled;
+use crate::fresh::FreshNames;
+use crate::fresh::adjoint_of;
 use crate::lower::signature::signature;
+use crate::scopes::Names;
 use crate::tree::{Body, Expression, ExpressionKind, Statement, StatementNode, UnaryOperator};
 
 /// A source of a part.

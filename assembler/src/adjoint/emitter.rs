@@ -5,12 +5,12 @@ use std::rc::Rc;
 
 use compact_str::CompactString;
 
-use super::cells::Names;
-use super::fresh::FreshNames;
 use super::request::AdjointRequest;
 use super::stacks::DropPlace;
 use super::variants::{MacroVariant, Variant};
 use crate::diagnostic::Diagnostic;
+use crate::fresh::FreshNames;
+use crate::scopes::Names;
 use crate::source::{Sources, Span};
 use crate::tree::{Body, Expression, Macro, ProcedureNode};
 

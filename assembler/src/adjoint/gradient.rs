@@ -7,13 +7,13 @@ use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
 use reviver_isa::update::{Action, Store, Update};
 
-use super::build;
-use super::cells::{Bound, CellShape};
 use super::chain::Chain;
 use super::emitter::Emitter;
-use super::fresh::adjoint_of;
+use crate::build;
 use crate::diagnostic::Diagnostic;
+use crate::fresh::adjoint_of;
 use crate::invert::invert_body;
+use crate::scopes::{Bound, CellShape};
 use crate::source::Span;
 use crate::tree::{
     Body, CallNode, Compute, Directive, Expression, For, If, InstructionNode, Local, Loop, Name, Operands,

@@ -6,13 +6,13 @@ use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
 use reviver_isa::update::Update;
 
-use super::build;
-use super::cells::Bound;
 use super::chain::Chain;
 use super::emitter::Emitter;
-use super::fresh::adjoint_of;
 use super::variants::{MacroArgument, MacroVariant};
+use crate::build;
+use crate::fresh::adjoint_of;
 use crate::invert::invert_body;
+use crate::scopes::Bound;
 use crate::tree::{Body, Expression, Local, Macro, Name, Statement, StatementNode};
 
 impl Emitter<'_> {

@@ -29,16 +29,12 @@
 //! | `chain` | the statements that pass an adjoint on to the cells of an expression |
 //! | `terms` | partial derivatives as expressions |
 //! | `procedure`, `macros`, `overlap` | adjoint procedures and adjoint macros; arguments that are the same cells |
-//! | `cells`, `reals` | what names denote; procedures with reals |
-//! | `varied`, `fresh` | cells that depend on inputs; names that aren't used yet |
+//! | `varied`, `reals` | cells that depend on inputs; procedures with reals |
 //! | `stacks` | reals on stacks |
-//! | `build`, `rename` | making and changing trees |
+//! | `rename` | names of adjoints in rules |
 
-mod build;
-mod cells;
 mod chain;
 mod emitter;
-mod fresh;
 mod gradient;
 mod macros;
 mod overlap;

@@ -6,11 +6,11 @@ use reviver_isa::instruction::Class;
 use reviver_isa::operator::BinaryOperator;
 use reviver_isa::update::Update;
 
-use super::build;
-use super::cells::{Bound, CellShape};
 use super::emitter::Emitter;
-use super::fresh::FreshNames;
-use super::fresh::adjoint_of;
+use crate::build;
+use crate::fresh::FreshNames;
+use crate::fresh::adjoint_of;
+use crate::scopes::{Bound, CellShape};
 use crate::tree::{Body, Expression, ExpressionKind, LengthOf, Statement, Subscript};
 
 /// Returns true if the adjoints of two arguments may have a cell in common.

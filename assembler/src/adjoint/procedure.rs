@@ -11,14 +11,14 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::{Passing, Rank};
 use reviver_isa::update::Update;
 
-use super::build;
-use super::cells;
 use super::emitter::Emitter;
-use super::fresh::adjoint_of;
 use super::overlap::may_overlap;
 use super::variants::{AdjointPassing, Variant};
+use crate::build;
 use crate::format::spelled;
+use crate::fresh::adjoint_of;
 use crate::invert::invert_body;
+use crate::scopes;
 use crate::tree::{
     Body, CallNode, DeclarationNode, Expression, ParameterNode, ProcedureNode, ShapeNode, Statement,
 };
@@ -206,7 +206,7 @@ impl Emitter<'_> {
     /// Begins the body of a procedure: its parameters become visible. A parameter without its own adjoint is bound to the
     /// adjoint that it shares.
     fn begin(&mut self, parameters: &[ParameterNode], variant: &Variant) {
-        self.names.begin(&variant.name, cells::parameters(parameters));
+        self.names.begin(&variant.name, scopes::parameters(parameters));
         let shared =
             variant.adjoints.iter().zip(parameters).filter_map(|(passing, parameter)| match passing {
                 AdjointPassing::SameAs(other) => {

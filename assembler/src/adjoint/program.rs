@@ -2,7 +2,6 @@
 //! adjoint procedures.
 
 use std::collections::{BTreeSet, HashMap};
-use std::rc::Rc;
 
 use compact_str::CompactString;
 use reviver_isa::function::Function;
@@ -10,22 +9,22 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::Role;
 use reviver_isa::update::Update;
 
-use super::build;
-use super::cells::Names;
 use super::emitter::Emitter;
-use super::fresh::FreshNames;
 use super::request::{AdjointRequest, CellSeed};
 use super::stacks::{self, DropPlace, UsedStores};
 use super::varied::{Definitions, varied};
+use crate::build;
+use crate::definitions::ProgramNames;
 use crate::diagnostic::{Diagnostic, in_order};
 use crate::files::Files;
 use crate::format::spelled;
+use crate::fresh::FreshNames;
 use crate::include::{Loaded, include};
 use crate::invert::{invert_body, program as inverse};
 use crate::source::{FileId, Span};
 use crate::tree::{
-    Body, DeclarationNode, Directive, Expression, ExpressionKind, Local, Macro, ProcedureNode, ShapeNode,
-    Statement, StatementNode, Subscript,
+    Body, DeclarationNode, Directive, Expression, ExpressionKind, Local, ShapeNode, Statement, StatementNode,
+    Subscript,
 };
 use crate::visit;
 
@@ -42,7 +41,8 @@ pub(super) fn adjoint_program(
     let mut stay = crate::invert::file::staying(loaded);
     let texts = loaded.sources.files().map(|file| loaded.sources.file_text(file));
     let mut fresh = FreshNames::of(texts);
-    let ProgramNames { mut names, procedures, macros } = ProgramNames::of(loaded);
+    let ProgramNames { mut names, procedures, macros } =
+        ProgramNames::of(loaded.trees().map(|(_, tree)| tree));
     let included = included(loaded);
     let texts: Vec<(FileId, Body)> = loaded.trees().map(|(file, tree)| (file, tree.clone())).collect();
     // The text of a file that moves reals to the stack changes.
@@ -88,40 +88,6 @@ pub(super) fn adjoint_program(
     }
     crate::invert::file::redirect(&mut made, loaded, adjoint_name, files);
     Ok((made, suffix))
-}
-
-/// The names of a program, with the procedures and macros that they denote.
-struct ProgramNames {
-    names: Names,
-    procedures: HashMap<CompactString, Rc<ProcedureNode>>,
-    macros: HashMap<CompactString, Rc<Macro>>,
-}
-
-impl ProgramNames {
-    /// Reads the declarations and definitions of all files.
-    fn of(loaded: &Loaded) -> ProgramNames {
-        let mut names = Names::default();
-        let (mut procedures, mut macros) = (HashMap::new(), HashMap::new());
-        names.begin("", HashMap::new());
-        for (_, tree) in loaded.trees() {
-            names.declare(tree);
-            for node in tree {
-                match &node.statement {
-                    Statement::Procedure(tree) => {
-                        procedures.insert(tree.name.text.clone(), Rc::new((**tree).clone()));
-                    }
-                    Statement::Macro(tree) => {
-                        macros.insert(tree.name.text.clone(), Rc::new((**tree).clone()));
-                    }
-                    Statement::Directive(Directive::Ancillas(declarations)) => {
-                        names.bind_ancillas(declarations);
-                    }
-                    _ => {}
-                }
-            }
-        }
-        ProgramNames { names, procedures, macros }
-    }
 }
 
 impl Emitter<'_> {

@@ -5,9 +5,9 @@ use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
 use reviver_isa::update::{Action, Store, Update};
 
-use super::build;
-use super::cells::{Bound, Names, parameters};
 use super::request::DroppedAdjoints;
+use crate::build;
+use crate::scopes::{Bound, Names, parameters};
 use crate::tree::{Body, Directive, InstructionNode, Operands, ShapeNode, Statement, StatementNode};
 
 /// The stores that a program uses, so that they can't keep dropped adjoints.

@@ -9,7 +9,7 @@ use reviver_isa::arith::{Arith, Elementary, Order};
 use reviver_isa::fault::{Eval, Fault};
 use reviver_isa::function::Function;
 
-use super::build;
+use crate::build;
 use crate::comparison::{comparison, opposite};
 use crate::tree::Expression;
 

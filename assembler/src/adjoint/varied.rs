@@ -11,10 +11,10 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::Passing;
 use reviver_isa::update::{Action, Store};
 
-use super::cells::{Bound, Names, local_node, parameters};
+use crate::scopes::{Bound, Names, local_node};
 use crate::tree::{
-    Body, CallNode, Directive, Expression, ExpressionKind, InstructionNode, Macro, Operands, ProcedureNode,
-    Statement, StatementNode,
+    Body, CallNode, Expression, ExpressionKind, InstructionNode, Macro, Operands, ProcedureNode, Statement,
+    StatementNode,
 };
 
 /// A variable: a global by its name, or a variable of a procedure or macro.
@@ -199,48 +199,6 @@ impl Dependencies<'_> {
                 application.sources.iter().flat_map(|source| self.nodes(names, source)).collect()
             }
             _ => Vec::new(),
-        }
-    }
-}
-
-impl Names {
-    /// Visits the statements of a body that are executed, each with the names that are visible at it.
-    pub(super) fn visit(&mut self, body: &[StatementNode], each: &mut impl FnMut(&Names, &Statement)) {
-        for node in body {
-            match &node.statement {
-                Statement::Directive(Directive::Ancillas(declarations)) => self.bind_ancillas(declarations),
-                Statement::Local(local) => {
-                    self.bind_local(local);
-                    each(self, &node.statement);
-                }
-                Statement::For(tree) => {
-                    self.enter();
-                    self.bind(&tree.counter.text, Bound::cell(Class::Int, true));
-                    self.visit(&tree.body, each);
-                    self.leave();
-                }
-                // The locals of the first body stay open up to the end of the block.
-                Statement::Compute(tree) => {
-                    self.enter();
-                    self.visit(&tree.body, each);
-                    self.visit(&tree.apply, each);
-                    self.leave();
-                }
-                Statement::Procedure(tree) => {
-                    let main = self.exchange(&tree.name.text, parameters(&tree.parameters));
-                    self.visit(&tree.body, each);
-                    self.restore(main);
-                }
-                Statement::Macro(_) => {}
-                other => {
-                    each(self, other);
-                    for inner in other.bodies() {
-                        self.enter();
-                        self.visit(inner, each);
-                        self.leave();
-                    }
-                }
-            }
         }
     }
 }

@@ -8,6 +8,7 @@ pub mod emission;
 mod gradient;
 mod gradient_history;
 mod motion;
+pub mod optimization;
 mod oracle;
 mod second_order;
 mod series;
@@ -51,6 +52,7 @@ pub const ALL: &[Law] = &[
     Law { name: "a gradient by some inputs equals that by all", check: activity::confined },
     Law { name: "findings of the static analysis are correct", check: certain::findings_are_correct },
     Law { name: "a gradient as a program is the gradient", check: emission::emitted_gradients },
+    Law { name: "optimization preserves results", check: optimization::results_stay },
     Law { name: "the oracle agrees", check: oracle::agrees },
     Law { name: "the inverse program undoes the program", check: text::inverse_undoes },
     Law { name: "backward runs and inverse programs take the same tape", check: text::backward_tapes_agree },

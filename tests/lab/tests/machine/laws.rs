@@ -3,6 +3,7 @@
 //! `REVIVER_CAMPAIGN=20000 cargo test --workspace --test machine laws::` checks that many programs by each law;
 //! `REVIVER_CAMPAIGN=20000..30000` checks the programs of these seeds.
 
+use reviver_assembler::optimize::Pass;
 use reviver_lab::campaign::{check_corners, check_law, seeds, subject};
 use reviver_lab::coverage::{Coverage, gradients, outcomes, places, rows, stacks};
 use reviver_lab::laws::{self, ALL};
@@ -56,6 +57,7 @@ laws! {
     confined_gradients: "a gradient by some inputs equals that by all"
     certain_findings: "findings of the static analysis are correct"
     emission: "a gradient as a program is the gradient"
+    optimization: "optimization preserves results"
     oracle_agrees: "the oracle agrees"
     inverse_undoes: "the inverse program undoes the program"
     backward_tapes_agree: "backward runs and inverse programs take the same tape"
@@ -86,4 +88,16 @@ fn the_corpus_covers_everything() {
 fn many_gradients_are_compared_as_programs() {
     let compared: usize = (0..200).map(|seed| laws::emission::compared(&subject(seed)).unwrap()).sum();
     assert!(compared >= 40, "only {compared} gradients of 200 programs were compared");
+}
+
+/// Each pass of the optimizer changes enough programs for its law to mean something.
+#[test]
+fn every_pass_changes_programs() {
+    let passes: Vec<Pass> =
+        (0..200).filter_map(|seed| laws::optimization::compared(&subject(seed)).unwrap()).collect();
+    // No random program multiplies by an inverse.
+    for pass in Pass::ALL.into_iter().filter(|it| *it != Pass::Divisions) {
+        let count = passes.iter().filter(|it| **it == pass).count();
+        assert!(count >= 1, "`{}` changes none of 200 programs", pass.name());
+    }
 }

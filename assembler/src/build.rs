@@ -14,33 +14,33 @@ use crate::tree::{
     InstructionNode, Local, Name, Operands, Statement, StatementNode, Subscript, UnaryOperator,
 };
 
-pub(super) fn expression(kind: ExpressionKind) -> Expression {
+pub(crate) fn expression(kind: ExpressionKind) -> Expression {
     Expression { kind, span: NOWHERE }
 }
 
-pub(super) fn real(value: f64) -> Expression {
+pub(crate) fn real(value: f64) -> Expression {
     expression(ExpressionKind::Real(value))
 }
 
-pub(super) fn int(value: u64) -> Expression {
+pub(crate) fn int(value: u64) -> Expression {
     expression(ExpressionKind::Int { value, pattern: false })
 }
 
-pub(super) fn cell(name: &str) -> Expression {
+pub(crate) fn cell(name: &str) -> Expression {
     expression(ExpressionKind::Name { name: Rc::new(name.into()), adjoint: false })
 }
 
-pub(super) fn element(name: &str, subscripts: Vec<Subscript>) -> Expression {
+pub(crate) fn element(name: &str, subscripts: Vec<Subscript>) -> Expression {
     let element = Element { name: Rc::new(name.into()), adjoint: false, subscripts };
     expression(ExpressionKind::Element(Box::new(element)))
 }
 
-pub(super) fn negated(operand: Expression) -> Expression {
+pub(crate) fn negated(operand: Expression) -> Expression {
     expression(ExpressionKind::Unary(UnaryOperator::Negate, Box::new(operand)))
 }
 
 /// Returns a function of some sources, by its operator if there is one.
-pub(super) fn applied(function: Function, mut sources: Vec<Expression>) -> Expression {
+pub(crate) fn applied(function: Function, mut sources: Vec<Expression>) -> Expression {
     match (BinaryOperator::of(function), sources.len()) {
         (Some(operator), 2) => {
             let right = sources.pop().unwrap_or_else(|| real(0.0));
@@ -54,38 +54,38 @@ pub(super) fn applied(function: Function, mut sources: Vec<Expression>) -> Expre
     }
 }
 
-pub(super) fn name(text: &str) -> Name {
+pub(crate) fn name(text: &str) -> Name {
     Name { text: text.into(), span: Span::default() }
 }
 
-pub(super) fn node(statement: Statement) -> StatementNode {
+pub(crate) fn node(statement: Statement) -> StatementNode {
     StatementNode { label: None, statement, comment: None, span: Span::default() }
 }
 
 /// Returns a line that has only a comment, which is indented like the next statement.
-pub(super) fn comment(text: &str) -> StatementNode {
+pub(crate) fn comment(text: &str) -> StatementNode {
     StatementNode { label: None, statement: Statement::Empty, comment: Some(text.into()), span: NOWHERE }
 }
 
 /// Returns a line that has only a comment, at the margin.
-pub(super) fn heading(text: &str) -> StatementNode {
+pub(crate) fn heading(text: &str) -> StatementNode {
     // The formatter leaves a comment at the margin if its span begins a line.
     StatementNode { span: Span::default(), ..comment(text) }
 }
 
 /// A span in no file.
-pub(super) const NOWHERE: Span = Span { file: crate::source::FileId(u32::MAX), start: 0, end: 0 };
+pub(crate) const NOWHERE: Span = Span { file: crate::source::FileId(u32::MAX), start: 0, end: 0 };
 
-pub(super) fn blank() -> StatementNode {
+pub(crate) fn blank() -> StatementNode {
     node(Statement::Empty)
 }
 
-pub(super) fn update(update: Update, function: Function, cells: Vec<Expression>) -> StatementNode {
+pub(crate) fn update(update: Update, function: Function, cells: Vec<Expression>) -> StatementNode {
     let operands = Operands::Cells(cells.into());
     node(Statement::Instruction(InstructionNode { update, function, mnemonic: Span::default(), operands }))
 }
 
-pub(super) fn call(update: Update, procedure: &str, arguments: Vec<Expression>) -> StatementNode {
+pub(crate) fn call(update: Update, procedure: &str, arguments: Vec<Expression>) -> StatementNode {
     let call = CallNode { procedure: name(procedure), arguments, span: Span::default() };
     let operands = Operands::Call(Box::new(call));
     let (function, mnemonic) = (Function::Copy, Span::default());
@@ -93,13 +93,13 @@ pub(super) fn call(update: Update, procedure: &str, arguments: Vec<Expression>) 
 }
 
 /// Returns a `local` of class real, which is 0 if there is no value.
-pub(super) fn local(text: &str, shape: Vec<Expression>, value: Option<Expression>) -> Local {
+pub(crate) fn local(text: &str, shape: Vec<Expression>, value: Option<Expression>) -> Local {
     let class = value.is_none().then_some(Class::Real);
     Local { name: name(text), shape, class, function: Function::Copy, sources: value.into_iter().collect() }
 }
 
 /// Returns an `if` whose body runs unless a cell, which the body doesn't change, is 0.
-pub(super) fn unless_zero(cell: Expression, then: Body) -> StatementNode {
+pub(crate) fn unless_zero(cell: Expression, then: Body) -> StatementNode {
     let sides = (Box::new(cell), Box::new(int(0)));
     let kind = ConditionKind::Compare(Order::Ne, sides.0, sides.1);
     let entry = Condition { kind, span: Span::default() };
@@ -118,7 +118,7 @@ pub(super) fn unless_zero(cell: Expression, then: Body) -> StatementNode {
 }
 
 /// Returns a loop over all indices of a dimension.
-pub(super) fn for_each(counter: &str, length: Expression, body: Body) -> StatementNode {
+pub(crate) fn for_each(counter: &str, length: Expression, body: Body) -> StatementNode {
     let tree = For {
         counter: name(counter),
         from: int(0),
@@ -133,7 +133,7 @@ pub(super) fn for_each(counter: &str, length: Expression, body: Body) -> Stateme
 }
 
 /// Returns true if an expression is a cell or a literal.
-pub(super) fn is_operand(expression: &Expression) -> bool {
+pub(crate) fn is_operand(expression: &Expression) -> bool {
     !matches!(
         expression.kind,
         ExpressionKind::Unary(..)

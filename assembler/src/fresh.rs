@@ -4,12 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use compact_str::{CompactString, format_compact};
 
-use super::build;
+use crate::build;
 use crate::tree::{Expression, ExpressionKind};
 
 /// The names of a program, and the names that were added to it.
 #[derive(Debug, Default)]
-pub(super) struct FreshNames {
+pub(crate) struct FreshNames {
     used: HashSet<CompactString>,
     suffix: CompactString,
     /// The names of helper cells without the suffix. The statements of a program share the names.
@@ -89,7 +89,7 @@ fn unused(used: &mut HashSet<CompactString>, wanted: &str) -> CompactString {
 }
 
 /// Returns the adjoint of a cell or an array.
-pub(super) fn adjoint_of(fresh: &FreshNames, cell: &Expression) -> Expression {
+pub(crate) fn adjoint_of(fresh: &FreshNames, cell: &Expression) -> Expression {
     match &cell.kind {
         ExpressionKind::Name { name, .. } => build::cell(&fresh.adjoint(name)),
         ExpressionKind::Element(element) => {

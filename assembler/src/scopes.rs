@@ -10,16 +10,16 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::Rank;
 use reviver_isa::names::register_class;
 
-use super::build;
+use crate::build;
 use crate::lower::signature::{SourceKind, signature};
 use crate::tree::{
-    DeclarationNode, Directive, Expression, ExpressionKind, Local, ParameterNode, ShapeNode, Statement,
+    DeclarationNode, Directive, Expression, ExpressionKind, For, Local, ParameterNode, ShapeNode, Statement,
     StatementNode, Subscript,
 };
 
 /// A name: cells, or a constant argument of a macro.
 #[derive(Clone, Debug)]
-pub(super) enum Bound {
+pub(crate) enum Bound {
     Cells { class: Class, shape: CellShape },
     Constant(SourceKind),
 }
@@ -38,7 +38,7 @@ impl Bound {
 
 /// The shape of cells.
 #[derive(Clone, Debug)]
-pub(super) enum CellShape {
+pub(crate) enum CellShape {
     /// The declared lengths; none for a scalar.
     Lengths(Vec<Expression>),
     /// An array whose lengths aren't known, or a stack.
@@ -47,7 +47,7 @@ pub(super) enum CellShape {
 
 /// The names that are visible at a statement.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Names {
+pub(crate) struct Names {
     /// Shared, because each use of a macro continues with a copy of the names.
     globals: Rc<HashMap<CompactString, Bound>>,
     constants: Rc<HashMap<CompactString, Expression>>,
@@ -58,7 +58,7 @@ pub(super) struct Names {
 
 /// The names of a procedure or macro.
 #[derive(Clone, Debug, Default)]
-pub(super) struct LocalNames {
+pub(crate) struct LocalNames {
     /// The name of the procedure or macro; empty for main.
     owner: CompactString,
     /// The open scopes, outermost first.
@@ -116,6 +116,16 @@ impl Names {
     pub fn node(&self, name: &str) -> CompactString {
         let is_local = self.current.scopes.iter().any(|scope| scope.contains_key(name));
         if is_local { local_node(&self.current.owner, name) } else { name.into() }
+    }
+
+    /// Returns the name of the current procedure or macro; empty for main.
+    pub fn owner(&self) -> &str {
+        &self.current.owner
+    }
+
+    /// Returns the node of a variable of the current procedure, which needn't be visible here.
+    pub fn own_node(&self, name: &str) -> CompactString {
+        local_node(&self.current.owner, name)
     }
 
     /// Returns true if an expression is a real cell that may depend on an input.
@@ -279,10 +289,62 @@ impl Names {
         let class = found.map_or(Class::Real, |signature| signature.result());
         SourceKind { class, stands_for_real: class == Class::Real || self.is_constant(whole) }
     }
+
+    /// Visits the statements of a body that are executed, each with the names that are visible at it.
+    pub fn visit<'t>(&mut self, body: &'t [StatementNode], each: &mut impl FnMut(&Names, &'t Statement)) {
+        for node in body {
+            match &node.statement {
+                Statement::Directive(Directive::Ancillas(declarations)) => {
+                    self.bind_ancillas(declarations);
+                    each(self, &node.statement);
+                }
+                Statement::Local(local) => {
+                    self.bind_local(local);
+                    each(self, &node.statement);
+                }
+                Statement::For(tree) => {
+                    each(self, &node.statement);
+                    self.visit_iteration(tree, each);
+                }
+                Statement::Tasks(tasks) => {
+                    each(self, &node.statement);
+                    tasks.rounds().into_iter().for_each(|rounds| self.visit_iteration(rounds, each));
+                }
+                // The locals of the first body stay open up to the end of the block.
+                Statement::Compute(tree) => {
+                    self.enter();
+                    self.visit(&tree.body, each);
+                    self.visit(&tree.apply, each);
+                    self.leave();
+                }
+                Statement::Procedure(tree) => {
+                    let main = self.exchange(&tree.name.text, parameters(&tree.parameters));
+                    self.visit(&tree.body, each);
+                    self.restore(main);
+                }
+                Statement::Macro(_) => {}
+                other => {
+                    each(self, other);
+                    for inner in other.bodies() {
+                        self.enter();
+                        self.visit(inner, each);
+                        self.leave();
+                    }
+                }
+            }
+        }
+    }
+
+    fn visit_iteration<'t>(&mut self, tree: &'t For, each: &mut impl FnMut(&Names, &'t Statement)) {
+        self.enter();
+        self.bind(&tree.counter.text, Bound::cell(Class::Int, true));
+        self.visit(&tree.body, each);
+        self.leave();
+    }
 }
 
 /// Returns the parameters of a procedure as names.
-pub(super) fn parameters(parameters: &[ParameterNode]) -> HashMap<CompactString, Bound> {
+pub(crate) fn parameters(parameters: &[ParameterNode]) -> HashMap<CompactString, Bound> {
     let bound = |parameter: &ParameterNode| {
         Bound::cell(parameter.class.unwrap_or(Class::Int), parameter.rank == Rank::Scalar)
     };
@@ -298,6 +360,6 @@ fn declared(declaration: &DeclarationNode) -> Bound {
 }
 
 /// Returns the node of a variable of a procedure or macro.
-pub(super) fn local_node(procedure: &str, name: &str) -> CompactString {
+pub(crate) fn local_node(procedure: &str, name: &str) -> CompactString {
     format_compact!("{procedure} {name}")
 }

@@ -1,0 +1,393 @@
+//! Inlining: the call of a procedure that is called once is replaced by the procedure's body.
+//!
+//! ```text
+//! call double(x)           local half = a*0.5
+//!                          add   x, half
+//! .proc double(…)     →    delocal half = a*0.5
+//! ```
+//!
+//! The variables of the procedure's frame become locals, with new names if theirs are visible at the call. Parameters are
+//! replaced by the arguments. An argument that is computed becomes a local.
+//!
+//! A procedure stays if it is called by several statements, by a cell's number or in parallel, if it has a rule or is one,
+//! or if it has labels or uses macros.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use compact_str::CompactString;
+use reviver_isa::function::Function;
+use reviver_isa::instruction::Class;
+use reviver_isa::module::{Passing, Rank};
+use reviver_isa::update::Update;
+
+use super::accesses::names_adjoint;
+use super::effects::own_names;
+use super::program::{ProgramInPasses, cell_name};
+use crate::build;
+use crate::definitions::ProgramNames;
+use crate::fresh::FreshNames;
+use crate::invert::invert_body;
+use crate::scopes::{Bound, CellShape, Names};
+use crate::tree::{
+    BinaryOperator, Body, CallNode, DeclarationNode, Directive, Expression, ExpressionKind, InstructionNode,
+    Local, Operands, ParameterNode, ProcedureNode, Statement, StatementNode, Subscript,
+};
+use crate::visit;
+
+/// Replaces calls of procedures that are called once. Returns true if the program has changed.
+pub(super) fn run(program: &mut ProgramInPasses) -> bool {
+    let definitions = program.definitions();
+    let candidates = candidates(program, &definitions);
+    if candidates.is_empty() {
+        return false;
+    }
+    let mut fresh = std::mem::take(&mut program.fresh);
+    let mut inlined = HashSet::new();
+    program.rewrite(&definitions.names, &mut |names: &Names, node: StatementNode, made: &mut Body| {
+        let body = call_of(&node.statement).filter(|_| node.label.is_none()).and_then(|(update, call)| {
+            let procedure = candidates.get(&call.procedure.text)?;
+            let body = Inlined { names, fresh: &mut fresh, definitions: &definitions }
+                .body(procedure, update, call)?;
+            inlined.insert(call.procedure.text.clone());
+            Some(body)
+        });
+        made.extend(body.unwrap_or_else(|| vec![node]));
+    });
+    program.fresh = fresh;
+    program.rewrite(&definitions.names, &mut |_: &Names, node: StatementNode, made: &mut Body| {
+        let is_inlined =
+            matches!(&node.statement, Statement::Procedure(tree) if inlined.contains(&tree.name.text));
+        if !is_inlined {
+            made.push(node);
+        }
+    });
+    !inlined.is_empty()
+}
+
+fn call_of(statement: &Statement) -> Option<(Update, &CallNode)> {
+    match statement {
+        Statement::Instruction(InstructionNode { update, operands: Operands::Call(call), .. }) => {
+            Some((*update, call))
+        }
+        _ => None,
+    }
+}
+
+/// Returns the procedures of the program's own file that one statement calls. They call no procedures of this kind, so
+/// that each is complete when it is inlined.
+fn candidates(
+    program: &ProgramInPasses,
+    definitions: &ProgramNames,
+) -> HashMap<CompactString, Rc<ProcedureNode>> {
+    let mut calls: HashMap<&str, usize> = HashMap::new();
+    let mut kept: HashSet<&str> = HashSet::new();
+    let mut numbered = false;
+    let all = std::iter::once(program.body()).chain(program.included());
+    for body in all {
+        visit::statements(body, &mut |statement| match statement {
+            Statement::CallVia(_) => numbered = true,
+            Statement::Tasks(tasks) => kept.extend(tasks.calls().map(|call| call.procedure.text.as_str())),
+            Statement::Procedure(tree) => {
+                kept.extend(tree.rule.iter().flat_map(|rule| [rule.text.as_str(), tree.name.text.as_str()]));
+            }
+            _ => {
+                let called = call_of(statement).map(|(_, call)| call.procedure.text.as_str());
+                called.into_iter().for_each(|name| *calls.entry(name).or_default() += 1);
+            }
+        });
+    }
+    if numbered {
+        return HashMap::new();
+    }
+    let is_candidate = |name: &str| calls.get(name) == Some(&1) && !kept.contains(name);
+    let own = program.body().iter().filter_map(|node| match &node.statement {
+        Statement::Procedure(tree) if is_candidate(&tree.name.text) && is_plain(tree) => {
+            Some(&tree.name.text)
+        }
+        _ => None,
+    });
+    let own: HashSet<&CompactString> = own.collect();
+    let calls_no_candidate = |name: &CompactString| {
+        let mut found = false;
+        let body = definitions.procedures.get(name).map_or(&[][..], |tree| &tree.body);
+        visit::statements(body, &mut |statement| {
+            found |= call_of(statement).is_some_and(|(_, call)| own.contains(&call.procedure.text));
+        });
+        !found
+    };
+    let leaves = own.iter().copied().filter(|name| calls_no_candidate(name));
+    leaves.filter_map(|name| Some((name.clone(), definitions.procedures.get(name)?.clone()))).collect()
+}
+
+/// Returns true if a procedure's body can stand in another procedure.
+fn is_plain(procedure: &ProcedureNode) -> bool {
+    let mut is_plain = true;
+    let mut has_label = |body: &Body| is_plain &= body.iter().all(|node| node.label.is_none());
+    has_label(&procedure.body);
+    visit::statements(&procedure.body, &mut |statement| {
+        statement.bodies().into_iter().for_each(&mut has_label);
+    });
+    let ancillas =
+        |node: &StatementNode| matches!(node.statement, Statement::Directive(Directive::Ancillas(_)));
+    let own = procedure.body.iter().filter(|node| ancillas(node)).count();
+    let mut directives = 0;
+    visit::statements(&procedure.body, &mut |statement| {
+        directives += usize::from(matches!(statement, Statement::Directive(_)));
+        is_plain &= !names_adjoint(statement)
+            && !matches!(statement, Statement::MacroUse { .. } | Statement::Tasks(_) | Statement::CallVia(_))
+            && !matches!(
+                statement,
+                Statement::Instruction(InstructionNode { operands: Operands::Branch { .. }, .. })
+            );
+    });
+    is_plain && directives == own
+}
+
+/// The body of a procedure at a call.
+struct Inlined<'i> {
+    /// The names that are visible at the call.
+    names: &'i Names,
+    fresh: &'i mut FreshNames,
+    definitions: &'i ProgramNames,
+}
+
+/// The arguments of a call.
+#[derive(Default)]
+struct Arguments {
+    /// The expression or the name that replaces each name of the procedure.
+    replacements: HashMap<CompactString, Expression>,
+    /// The locals that are open while the body runs.
+    locals: Vec<Local>,
+}
+
+impl Inlined<'_> {
+    /// Returns the statements that replace a call. Returns `None` if the call must stay.
+    fn body(&mut self, procedure: &ProcedureNode, update: Update, call: &CallNode) -> Option<Body> {
+        let own = own_names(procedure);
+        if self.hides_global(procedure, &own) {
+            return None;
+        }
+        let mut arguments = self.arguments(procedure, call)?;
+        for (name, _) in own.iter().filter(|(_, is_parameter)| !**is_parameter) {
+            if self.names.find(name).is_some() || arguments.replacements.contains_key(name) {
+                let renamed = self.fresh.fresh(name);
+                arguments.replacements.insert(name.clone(), build::cell(&renamed));
+            }
+        }
+        let body = match update {
+            Update::Uncall => invert_body(&procedure.body).ok()?,
+            _ => procedure.body.clone(),
+        };
+        Some(arguments.around(body))
+    }
+
+    /// Returns true if the procedure uses a global whose name denotes another cell at the call.
+    fn hides_global(&self, procedure: &ProcedureNode, own: &HashMap<CompactString, bool>) -> bool {
+        let mut is_hidden = false;
+        visit::statements(&procedure.body, &mut |statement| {
+            visit::expressions(statement, &mut |part| {
+                let global = cell_name(part).filter(|name| !own.contains_key(*name));
+                is_hidden |= global.is_some_and(|name| self.names.node(name) != *name);
+            });
+        });
+        is_hidden
+    }
+
+    fn arguments(&mut self, procedure: &ProcedureNode, call: &CallNode) -> Option<Arguments> {
+        let mut arguments = Arguments::default();
+        let mut written = changed_names(procedure);
+        for (parameter, argument) in procedure.parameters.iter().zip(&call.arguments) {
+            if parameter.passing == Passing::InOut {
+                written.extend(cell_name(argument).cloned());
+            }
+        }
+        for (parameter, argument) in procedure.parameters.iter().zip(&call.arguments) {
+            let name = &parameter.name.text;
+            let value = if self.is_cell(parameter, argument, &written)
+                || self.is_number(parameter, argument) && accepts_number(procedure, &parameter.name.text)
+            {
+                argument.clone()
+            } else if parameter.passing == Passing::In && parameter.rank == Rank::Scalar {
+                let local = self.fresh.fresh(name);
+                arguments.locals.push(Local {
+                    name: build::name(&local),
+                    shape: Vec::new(),
+                    class: Some(parameter.class.unwrap_or(Class::Int)),
+                    function: Function::Copy,
+                    sources: vec![argument.clone()],
+                });
+                build::cell(&local)
+            } else {
+                return None;
+            };
+            arguments.replacements.insert(name.clone(), value);
+        }
+        Some(arguments)
+    }
+
+    /// Returns true if an argument is a cell or a whole array that can replace a parameter. `written` are the names of the
+    /// cells that the body changes.
+    fn is_cell(
+        &self,
+        parameter: &ParameterNode,
+        argument: &Expression,
+        written: &HashSet<CompactString>,
+    ) -> bool {
+        match &argument.kind {
+            ExpressionKind::Name { name, adjoint: false } => self.rank(name) == Some(parameter.rank),
+            ExpressionKind::Element(element) if !element.adjoint => {
+                element.subscripts.iter().all(|subscript| match subscript {
+                    Subscript::At(Expression { kind: ExpressionKind::Int { .. }, .. }) => true,
+                    Subscript::At(Expression { kind: ExpressionKind::Name { name, .. }, .. }) => {
+                        !written.contains(&**name)
+                    }
+                    _ => false,
+                })
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns true if an argument is a number of the parameter's class.
+    fn is_number(&self, parameter: &ParameterNode, argument: &Expression) -> bool {
+        let class = parameter.class.unwrap_or(Class::Int);
+        parameter.passing == Passing::In
+            && parameter.rank == Rank::Scalar
+            && self.names.is_constant(argument)
+            && self.names.kind(argument).class == class
+    }
+
+    /// Returns the rank of the cells that a name denotes; `None` if it isn't known.
+    fn rank(&self, name: &str) -> Option<Rank> {
+        let Bound::Cells { shape, .. } = self.names.find(name)? else { return None };
+        let CellShape::Lengths(lengths) = shape else {
+            let owner = self.definitions.procedures.get(self.names.owner())?;
+            return owner.parameters.iter().find(|it| it.name.text == name).map(|it| it.rank);
+        };
+        match lengths.len() {
+            0 => Some(Rank::Scalar),
+            1 => Some(Rank::Vector),
+            _ => Some(Rank::Matrix),
+        }
+    }
+}
+
+/// Returns the names of the globals that a procedure may change, and of its own cells.
+fn changed_names(procedure: &ProcedureNode) -> HashSet<CompactString> {
+    let mut changed = HashSet::new();
+    visit::statements(&procedure.body, &mut |statement| {
+        visit::expressions(statement, &mut |part| changed.extend(cell_name(part).cloned()));
+    });
+    for parameter in procedure.parameters.iter().filter(|it| it.passing == Passing::In) {
+        changed.remove(&parameter.name.text);
+    }
+    changed
+}
+
+/// Returns true if a number can replace a parameter: if the parameter is added, or is an operand of `+`, `-` or `*` with a
+/// cell as the other operand. In other places the number could become part of a constant expression with an error, such as
+/// an index outside of an array, in a statement that isn't executed.
+fn accepts_number(procedure: &ProcedureNode, parameter: &str) -> bool {
+    let is_it = |expression: &Expression| matches!(&expression.kind, ExpressionKind::Name { name, adjoint: false } if name.as_str() == parameter);
+    let is_cell = |expression: &Expression| {
+        let is_input = |name: &CompactString| {
+            let inputs = procedure.parameters.iter().filter(|it| it.passing == Passing::In);
+            inputs.map(|it| &it.name.text).any(|input| input == name)
+        };
+        cell_name(expression).is_some_and(|name| !is_input(name))
+    };
+    let has_cell = |expression: &Expression| {
+        let mut found = false;
+        visit::in_expression(expression, &mut |part| found |= is_cell(part));
+        found
+    };
+    let (mut all, mut accepted) = (0, 0);
+    visit::statements(&procedure.body, &mut |statement| {
+        if let Statement::Instruction(InstructionNode { update: Update::Add | Update::Sub, operands, .. }) =
+            statement
+            && let Operands::Cells(cells) = operands
+            && let [_, source] = &**cells
+        {
+            accepted += usize::from(is_it(source));
+        }
+        visit::expressions(statement, &mut |part| {
+            all += usize::from(is_it(part));
+            if let ExpressionKind::Binary(
+                BinaryOperator::Add | BinaryOperator::Subtract | BinaryOperator::Multiply,
+                sides,
+            ) = &part.kind
+            {
+                let [a, b] = &**sides;
+                accepted += usize::from(is_it(a) && has_cell(b)) + usize::from(is_it(b) && has_cell(a));
+            }
+        });
+    });
+    all == accepted
+}
+
+impl Arguments {
+    /// Returns a body with the names of the call, between the declarations of its variables.
+    fn around(&self, body: Body) -> Body {
+        let mut opened = self.locals.clone();
+        let mut made = Body::new();
+        for mut node in body {
+            self.replace(&mut node);
+            match node.statement {
+                Statement::Directive(Directive::Ancillas(declarations)) => {
+                    opened.extend(declarations.into_iter().map(local_of));
+                }
+                _ => made.push(node),
+            }
+        }
+        let open = opened.iter().map(|local| build::node(Statement::Local(Box::new(local.clone()))));
+        let close = opened.iter().rev().map(|local| build::node(Statement::Delocal(Box::new(local.clone()))));
+        let close: Body = close.collect();
+        open.chain(made).chain(close).collect()
+    }
+
+    fn replace(&self, node: &mut StatementNode) {
+        visit::expressions_mut(&mut node.statement, &mut |expression| self.replace_in(expression));
+        match &mut node.statement {
+            Statement::Local(local) | Statement::Delocal(local) => self.rename(&mut local.name.text),
+            Statement::For(tree) => self.rename(&mut tree.counter.text),
+            Statement::Directive(Directive::Ancillas(declarations)) => {
+                declarations.iter_mut().for_each(|it| self.rename(&mut it.name.text));
+            }
+            _ => {}
+        }
+        for body in node.statement.bodies_mut() {
+            body.iter_mut().for_each(|node| self.replace(node));
+        }
+    }
+
+    fn replace_in(&self, expression: &mut Expression) {
+        match &mut expression.kind {
+            ExpressionKind::Name { name, .. } => {
+                if let Some(value) = self.replacements.get(&**name) {
+                    *expression = value.clone();
+                }
+            }
+            ExpressionKind::Element(element) => self.rename(Rc::make_mut(&mut element.name)),
+            ExpressionKind::Length(length) => self.rename(Rc::make_mut(&mut length.name)),
+            _ => {}
+        }
+    }
+
+    fn rename(&self, name: &mut CompactString) {
+        if let Some(new) = self.replacements.get(name).and_then(cell_name) {
+            *name = new.clone();
+        }
+    }
+}
+
+/// Returns the `local` for a variable of a frame.
+fn local_of(declaration: DeclarationNode) -> Local {
+    Local {
+        shape: declaration.shape.lengths().to_vec(),
+        class: Some(declaration.class.unwrap_or(Class::Int)),
+        name: declaration.name,
+        function: Function::Copy,
+        sources: Vec::new(),
+    }
+}

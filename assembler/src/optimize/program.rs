@@ -1,0 +1,98 @@
+//! The program that the passes rewrite.
+
+use std::collections::HashSet;
+
+use compact_str::CompactString;
+use reviver_isa::update::Action;
+
+use crate::definitions::ProgramNames;
+use crate::fresh::FreshNames;
+use crate::include::Loaded;
+use crate::invert::program::is_record;
+use crate::scopes::Names;
+use crate::source::FileId;
+use crate::tree::{Body, Expression, ExpressionKind, Statement};
+use crate::visit;
+
+use super::rewrite::{Rewriter, rewrite};
+
+/// A program during optimization.
+pub(super) struct ProgramInPasses {
+    /// The statements of the program's own file, and of included files that contain more than definitions.
+    body: Body,
+    /// The trees of the other files. They stay as they are.
+    included: Vec<Body>,
+    /// Names that the program doesn't use.
+    pub fresh: FreshNames,
+}
+
+impl ProgramInPasses {
+    /// Takes the trees of a loaded program. The includes of the files in `stay` are preserved.
+    pub fn new(loaded: &mut Loaded, stay: &HashSet<FileId>) -> ProgramInPasses {
+        let texts = loaded.sources.files().map(|file| loaded.sources.file_text(file));
+        let fresh = FreshNames::of(texts);
+        let mut body = loaded.splice(stay);
+        // The records of a disassembly refer to instructions by their numbers.
+        body.retain(|node| !is_record(node));
+        let included = loaded.trees().filter(|(file, _)| stay.contains(file)).map(|(_, tree)| tree.clone());
+        ProgramInPasses { body, included: included.collect(), fresh }
+    }
+
+    pub fn into_body(self) -> Body {
+        self.body
+    }
+
+    pub fn body(&self) -> &Body {
+        &self.body
+    }
+
+    pub fn included(&self) -> &[Body] {
+        &self.included
+    }
+
+    /// Returns the declarations and definitions of all files.
+    pub fn definitions(&self) -> ProgramNames {
+        ProgramNames::of(std::iter::once(&self.body).chain(&self.included))
+    }
+
+    /// Visits the statements of all files that are executed, each with the names that are visible at it.
+    pub fn visit<'t>(&'t self, names: &Names, each: &mut impl FnMut(&Names, &'t Statement)) {
+        for body in std::iter::once(&self.body).chain(&self.included) {
+            names.clone().visit(body, each);
+        }
+    }
+
+    /// Rewrites the program's own statements. `names` are those of main.
+    pub fn rewrite(&mut self, names: &Names, rewriter: &mut impl Rewriter) {
+        let body = std::mem::take(&mut self.body);
+        self.body = rewrite(&mut names.clone(), body, rewriter);
+    }
+
+    /// Returns true if a statement switches gradient mode, or reads it.
+    pub fn switches_mode(&self) -> bool {
+        let mut found = false;
+        for body in std::iter::once(&self.body).chain(&self.included) {
+            visit::statements(body, &mut |statement| {
+                if let Statement::Instruction(instruction) = statement {
+                    found |= matches!(instruction.update.action(), Action::Switch(_));
+                }
+                visit::expressions(statement, &mut |expression| found |= is_mode(expression));
+            });
+        }
+        found
+    }
+}
+
+fn is_mode(expression: &Expression) -> bool {
+    matches!(&expression.kind, ExpressionKind::Name { name, adjoint: false } if name.as_str() == "mode")
+}
+
+/// Returns the name of a cell or an array.
+pub(super) fn cell_name(expression: &Expression) -> Option<&CompactString> {
+    match &expression.kind {
+        ExpressionKind::Name { name, .. } => Some(name),
+        ExpressionKind::Element(element) => Some(&element.name),
+        ExpressionKind::Length(length) => Some(&length.name),
+        _ => None,
+    }
+}
