@@ -65,9 +65,9 @@ pub struct GradOptions {
     /// With `--emit`: write to a file instead of printing
     #[arg(short, long, value_name = "OUT", requires = "emit")]
     pub output: Option<PathBuf>,
-    /// With `--emit`: set the level of optimization. 0 performs the operations of `grad`. 1 leaves out the derivatives
-    /// that are always 0 or that nothing reads; all bits of the results stay. 2 shortens the program further, as `opt`
-    /// does, so that reals may be rounded differently
+    /// With `--emit`: set the level of optimization. Level 0 performs the operations of `grad`. Level 1 leaves out the
+    /// derivatives that are always 0 or that nothing reads. All bits of the results stay. Level 2 shortens the program
+    /// further, as `opt` does, so that reals may be rounded differently
     #[arg(short = 'O', value_name = "LEVEL", value_parser = clap::value_parser!(u8).range(0..=2), default_value = "1",
         requires = "emit")]
     pub level: u8,

@@ -67,7 +67,7 @@ fn compare_gradients(programs: &str) -> (usize, BTreeSet<String>) {
         for (loss, options) in gradients {
             let target = folder.path("gradient.rasm");
             let target = target.to_str().unwrap();
-            let ran = reviver(&format!("grad {program} --of {loss} --emit -o {target} --force"));
+            let ran = reviver(&format!("grad {program} --of {loss} --emit -O0 -o {target} --force"));
             if ran.code != 0 {
                 assert!(ran.stderr.contains("error[E8"), "{ran:?}");
                 refused.insert(path.file_stem().unwrap().to_str().unwrap().to_owned());
@@ -83,10 +83,40 @@ fn compare_gradients(programs: &str) -> (usize, BTreeSet<String>) {
                 let adjoint = &found[format!("{input}{suffix}")];
                 assert_eq!(adjoint, gradient, "{program} {loss} {options}: {input}");
             }
+            levels_agree(
+                &format!("grad {program} --of {loss} --emit -o {target} --force"),
+                (target, &options),
+                &found,
+            );
             compared += 1;
         }
     }
     (compared, refused)
+}
+
+/// Compares the results at higher levels of optimization with those at level 0: the bits at level 1, and 13 digits at
+/// level 2.
+fn levels_agree(emit: &str, (target, options): (&str, &str), expected: &Value) {
+    let run = || reviver(&format!("run {target} --json{options}")).expect(0).json();
+    reviver(&format!("{emit} -O1")).expect(0);
+    let first = run();
+    assert_eq!(first["outputs"], *expected, "{emit}{options}");
+    reviver(&format!("{emit} -O2")).expect(0);
+    let second = run();
+    let (found, expected) = (numbers(&second["outputs"]), numbers(expected));
+    let size = expected.iter().fold(0.0f64, |most, number| most.max(number.abs()));
+    let is_close = found.iter().zip(&expected).all(|(a, b)| (a - b).abs() <= 1e-13 * size);
+    assert!(is_close && found.len() == expected.len(), "{emit}{options}: {found:?} instead of {expected:?}");
+    assert!(second["steps"].as_u64() <= first["steps"].as_u64(), "{emit}{options}: {first} {second}");
+}
+
+/// Returns the numbers of a JSON value, in order.
+fn numbers(value: &Value) -> Vec<f64> {
+    match value {
+        Value::Array(list) => list.iter().flat_map(numbers).collect(),
+        Value::Object(map) => map.values().flat_map(numbers).collect(),
+        other => other.as_f64().into_iter().collect(),
+    }
 }
 
 /// Every program that `grad` differentiates without a history, with the inputs in its header. Programs that overwrite or
@@ -121,7 +151,7 @@ fn a_gradient_program_is_a_program() {
     let folder = Folder::new();
     let (target, inverse) = (folder.path("bessel.rasm"), folder.path("inverse.rasm"));
     let (target, inverse) = (target.to_str().unwrap(), inverse.to_str().unwrap());
-    reviver(&format!("grad programs/besselj.rasm --of out --emit -o {target}")).expect(0);
+    reviver(&format!("grad programs/besselj.rasm --of out --emit -O0 -o {target}")).expect(0);
     reviver(&format!("check {target}")).expect(0);
     reviver(&format!("fmt --check {target}")).expect(0);
     let ran = reviver(&format!("run {target} --check --json")).expect(0).json();

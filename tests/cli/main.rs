@@ -37,6 +37,7 @@ mod memory;
 mod memory_graphs;
 mod mistakes;
 mod notation;
+mod optimization;
 mod output_files;
 mod overwriting;
 mod permissions;

@@ -91,12 +91,13 @@ impl Zeros<'_> {
     fn simplify(&self, statement: &mut Statement) -> Effect {
         match statement {
             Statement::Instruction(instruction) => self.simplify_update(instruction),
-            Statement::Local(local) | Statement::Delocal(local) if !local.sources.is_empty() => {
+            Statement::Local(local) | Statement::Delocal(local) if !local.sources.iter().all(is_zero) => {
                 let value = build::applied(local.function, local.sources.clone());
                 (local.function, local.sources) = match self.value(&value) {
                     Value::Same => return Effect::Same,
                     Value::Zero => {
-                        local.class = Some(self.names.class_of_local(local));
+                        // A `delocal` needn't state the class of its variable.
+                        local.class = Some(self.names.kind(&build::cell(&local.name.text)).class);
                         (Function::Copy, Vec::new())
                     }
                     Value::Changed(value) => (Function::Copy, vec![value]),

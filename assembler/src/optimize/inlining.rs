@@ -6,11 +6,15 @@
 //! .proc double(…)     →    delocal half = a*0.5
 //! ```
 //!
-//! The variables of the procedure's frame become locals, with new names if theirs are visible at the call. Parameters are
-//! replaced by the arguments. An argument that is computed becomes a local.
+//! A variable of the procedure's frame becomes a local, with a new name if its name is visible at the call. Parameters
+//! are replaced by the arguments. An argument that is computed becomes a local.
 //!
-//! A procedure stays if it is called by several statements, by a cell's number or in parallel, if it has a rule or is one,
-//! or if it has labels or uses macros.
+//! A procedure stays in these cases:
+//!
+//! - Its locals would need more steps than the call.
+//! - It is called by several statements, by a cell's number, or in parallel.
+//! - It has a rule, or it is one.
+//! - It has labels, or uses macros.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -34,6 +38,9 @@ use crate::tree::{
     Local, Operands, ParameterNode, ProcedureNode, Statement, StatementNode, Subscript,
 };
 use crate::visit;
+
+/// Upper bound on the locals that replace a frame. A local needs two steps, and a call three.
+const LOCALS: usize = 1;
 
 /// Replaces calls of procedures that are called once. Returns true if the program has changed.
 pub(super) fn run(program: &mut ProgramInPasses) -> bool {
@@ -120,7 +127,7 @@ fn candidates(
     leaves.filter_map(|name| Some((name.clone(), definitions.procedures.get(name)?.clone()))).collect()
 }
 
-/// Returns true if a procedure's body can stand in another procedure.
+/// Returns true if another procedure can contain a procedure's body.
 fn is_plain(procedure: &ProcedureNode) -> bool {
     let mut is_plain = true;
     let mut has_label = |body: &Body| is_plain &= body.iter().all(|node| node.label.is_none());
@@ -179,7 +186,7 @@ impl Inlined<'_> {
             Update::Uncall => invert_body(&procedure.body).ok()?,
             _ => procedure.body.clone(),
         };
-        Some(arguments.around(body))
+        arguments.around(body)
     }
 
     /// Returns true if the procedure uses a global whose name denotes another cell at the call.
@@ -273,7 +280,7 @@ impl Inlined<'_> {
     }
 }
 
-/// Returns the names of the globals that a procedure may change, and of its own cells.
+/// Returns the names of the cells that a procedure may change.
 fn changed_names(procedure: &ProcedureNode) -> HashSet<CompactString> {
     let mut changed = HashSet::new();
     visit::statements(&procedure.body, &mut |statement| {
@@ -327,8 +334,9 @@ fn accepts_number(procedure: &ProcedureNode, parameter: &str) -> bool {
 }
 
 impl Arguments {
-    /// Returns a body with the names of the call, between the declarations of its variables.
-    fn around(&self, body: Body) -> Body {
+    /// Returns a body with the names of the call, between the declarations of its variables. Returns `None` if the
+    /// declarations need more steps than the call.
+    fn around(&self, body: Body) -> Option<Body> {
         let mut opened = self.locals.clone();
         let mut made = Body::new();
         for mut node in body {
@@ -340,10 +348,13 @@ impl Arguments {
                 _ => made.push(node),
             }
         }
+        if opened.len() > LOCALS || opened.iter().any(|local| !local.shape.is_empty()) {
+            return None;
+        }
         let open = opened.iter().map(|local| build::node(Statement::Local(Box::new(local.clone()))));
         let close = opened.iter().rev().map(|local| build::node(Statement::Delocal(Box::new(local.clone()))));
         let close: Body = close.collect();
-        open.chain(made).chain(close).collect()
+        Some(open.chain(made).chain(close).collect())
     }
 
     fn replace(&self, node: &mut StatementNode) {

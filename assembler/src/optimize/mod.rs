@@ -8,8 +8,8 @@
 //! - A removed statement can't trap. So the optimized program may succeed where the original traps.
 //! - Floats are rounded differently if a pass isn't *exact*: `x + a - a` becomes `x`.
 //!
-//! Each pass is in a file of its own. A pass reads the statements of a program, whatever their order, and rewrites those of
-//! the program's own file. Included files that contain only definitions stay as they are.
+//! Each pass has its file. A pass reads the statements of a program, whatever their order, and rewrites those of
+//! the program's own file. Included files that contain only definitions aren't changed.
 //!
 //! | module | purpose |
 //! |---|---|
@@ -104,7 +104,7 @@ impl Pass {
 /// Upper bound on the rounds of passes. Later rounds rarely change anything.
 const ROUNDS: usize = 8;
 
-/// An optimized program.
+/// The result of an optimization: the text of a program.
 #[derive(Debug)]
 pub struct Optimization {
     /// The program's files; the first one is the program itself.

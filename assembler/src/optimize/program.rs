@@ -20,7 +20,7 @@ use super::rewrite::{Rewriter, rewrite};
 pub(super) struct ProgramInPasses {
     /// The statements of the program's own file, and of included files that contain more than definitions.
     body: Body,
-    /// The trees of the other files. They stay as they are.
+    /// The trees of the other files. They aren't changed.
     included: Vec<Body>,
     /// Names that the program doesn't use.
     pub fresh: FreshNames,

@@ -73,7 +73,7 @@ fn rewrite_inner(names: &mut Names, statement: &mut Statement, rewriter: &mut im
     }
 }
 
-/// The lines of a body, in which comments stand above the statements that they describe.
+/// The lines of a body, in which comments precede the statements that they describe.
 struct Paragraphs {
     lines: Body,
     open: Option<Paragraph>,
