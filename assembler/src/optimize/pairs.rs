@@ -20,7 +20,7 @@ use compact_str::CompactString;
 
 use super::effects::{Effects, ProgramEffects};
 use super::program::ProgramInPasses;
-use super::rewrite::Rewriter;
+use super::rewrite::{Rewriter, without};
 use crate::format::print;
 use crate::invert::invert_body;
 use crate::scopes::Names;
@@ -59,10 +59,7 @@ impl Rewriter for Pairs<'_> {
             return body;
         }
         self.changed = true;
-        let mut removed = removed.into_iter().peekable();
-        let is_kept = |n: usize| removed.next_if_eq(&n).is_none();
-        let kept: Vec<bool> = (0..body.len()).map(is_kept).collect();
-        body.into_iter().zip(kept).filter(|(_, is_kept)| *is_kept).map(|(node, _)| node).collect()
+        without(body, &removed)
     }
 }
 

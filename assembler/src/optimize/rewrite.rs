@@ -28,7 +28,7 @@ impl<F: FnMut(&Names, StatementNode, &mut Body)> Rewriter for F {
 pub(super) fn rewrite(names: &mut Names, body: Body, rewriter: &mut impl Rewriter) -> Body {
     let mut made = Paragraphs { lines: Body::with_capacity(body.len()), open: None };
     for mut node in body {
-        if matches!(node.statement, Statement::Empty) && node.label.is_none() {
+        if is_text(&node) {
             made.text(node);
             continue;
         }
@@ -37,6 +37,26 @@ pub(super) fn rewrite(names: &mut Names, body: Body, rewriter: &mut impl Rewrite
     }
     let made = made.finish();
     rewriter.body(names, made)
+}
+
+/// Returns a body without the statements at some indices, in ascending order, and without the comments above them.
+pub(super) fn without(body: Body, removed: &[usize]) -> Body {
+    let mut made = Paragraphs { lines: Body::with_capacity(body.len()), open: None };
+    for (n, node) in body.into_iter().enumerate() {
+        if is_text(&node) {
+            made.text(node);
+        } else if removed.binary_search(&n).is_ok() {
+            made.statements();
+        } else {
+            made.statements().push(node);
+        }
+    }
+    made.finish()
+}
+
+/// Returns true for a comment or a blank line.
+fn is_text(node: &StatementNode) -> bool {
+    matches!(node.statement, Statement::Empty) && node.label.is_none()
 }
 
 /// Rewrites the bodies of a statement, and declares the names that the statement declares.
