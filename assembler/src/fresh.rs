@@ -4,6 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use compact_str::{CompactString, format_compact};
 
+use reviver_isa::names::register_class;
+
 use crate::build;
 use crate::tree::{Expression, ExpressionKind};
 
@@ -82,6 +84,9 @@ fn numbered(
 }
 
 fn unused(used: &mut HashSet<CompactString>, wanted: &str) -> CompactString {
+    // With a number behind it, the name of a register would denote another register.
+    let wanted =
+        &*if register_class(wanted).is_some() { format_compact!("{wanted}_") } else { wanted.into() };
     let mut names = (1u32..).map(|n| if n == 1 { wanted.into() } else { format_compact!("{wanted}{n}") });
     let name = names.find(|name| !used.contains(name)).unwrap_or_default();
     used.insert(name.clone());

@@ -153,6 +153,13 @@ impl Names {
         }
     }
 
+    /// Closes a variable. From here on, its name denotes the cell that the variable has hidden.
+    pub fn unbind(&mut self, name: &str) {
+        if let Some(scope) = self.current.scopes.iter_mut().rev().find(|scope| scope.contains_key(name)) {
+            scope.remove(name);
+        }
+    }
+
     pub fn bind_local(&mut self, local: &Local) {
         let shape = CellShape::Lengths(local.shape.clone());
         self.bind(&local.name.text, Bound::Cells { class: self.class_of_local(local), shape });
@@ -172,6 +179,11 @@ impl Names {
             return None;
         }
         Some(Bound::cell(register_class(name)?, true))
+    }
+
+    /// Returns true if a name denotes a global or a constant outside of procedures.
+    pub fn declares(&self, name: &str) -> bool {
+        self.globals.contains_key(name) || self.constants.contains_key(name) || register_class(name).is_some()
     }
 
     /// Returns true if a name, outside of procedures, denotes reals of the program.
@@ -301,6 +313,10 @@ impl Names {
                 Statement::Local(local) => {
                     self.bind_local(local);
                     each(self, &node.statement);
+                }
+                Statement::Delocal(local) => {
+                    each(self, &node.statement);
+                    self.unbind(&local.name.text);
                 }
                 Statement::For(tree) => {
                     each(self, &node.statement);

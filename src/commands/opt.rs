@@ -18,10 +18,10 @@ pub fn run(options: &OptOptions) -> Fallible {
     };
     let passes: Vec<Pass> = Pass::ALL.into_iter().filter(is_chosen).collect();
     let optimization = optimize_text(&name, bytes, (&passes, &new_name), read::files());
-    let Optimization { sources, text, switches_mode } = optimization;
+    let Optimization { sources, text, obstacle } = optimization;
     let text = text.map_err(|diagnostics| load::faulty(&sources, &diagnostics, "not optimized"))?;
-    if switches_mode {
-        streams::complain("note: the program switches gradient mode itself, so it isn't changed\n");
+    if let Some(obstacle) = obstacle {
+        streams::complain(&format!("note: the program isn't changed, because {obstacle}\n"));
     }
     write::text(&options.written, &text)
 }

@@ -8,7 +8,7 @@ use compact_str::CompactString;
 use super::program::cell_name;
 use crate::definitions::ProgramNames;
 use crate::scopes::Names;
-use crate::tree::{Expression, ExpressionKind, InstructionNode, Operands, Statement};
+use crate::tree::{Expression, ExpressionKind, InstructionNode, Local, Operands, Statement};
 use crate::visit;
 
 /// Returns the targets of an instruction, and its other operands. Returns `None` for calls, conditions and branches.
@@ -42,7 +42,19 @@ pub(super) fn all_mentioned(names: &Names, statement: &Statement, visit: &mut im
     });
     if let Statement::Local(local) | Statement::Delocal(local) = statement {
         visit(names.node(&local.name.text));
+        if reads_hidden_cell(local) {
+            visit(local.name.text.clone());
+        }
     }
+}
+
+/// Returns true if the value of a variable mentions the name of the variable: it denotes the cell that the variable hides.
+pub(super) fn reads_hidden_cell(local: &Local) -> bool {
+    let mut found = false;
+    local.sources.iter().for_each(|source| {
+        visit::in_expression(source, &mut |part| found |= cell_name(part) == Some(&local.name.text));
+    });
+    found
 }
 
 /// Returns true if a statement mentions an adjoint, `x'`.
@@ -88,8 +100,10 @@ impl MacroNames {
         MacroNames { names: names.collect() }
     }
 
-    /// Returns the nodes that a use of a macro may access, without those of its arguments.
+    /// Returns the nodes that a use of a macro may access, without those of its arguments. A name in a macro denotes a
+    /// global, even if a variable hides the global at the use.
     pub fn nodes(&self, names: &Names, name: &str) -> Vec<CompactString> {
-        self.names.get(name).into_iter().flat_map(|found| found.iter()).map(|it| names.node(it)).collect()
+        let found = self.names.get(name).into_iter().flat_map(|found| found.iter());
+        found.flat_map(|it| [names.node(it), it.clone()]).collect()
     }
 }

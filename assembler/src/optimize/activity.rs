@@ -15,7 +15,8 @@ use reviver_isa::function::Function;
 use reviver_isa::module::{Passing, Role};
 use reviver_isa::update::{Action, Store, Update};
 
-use super::accesses::{MacroNames, mentioned, operands};
+use super::accesses::{MacroNames, mentioned, operands, reads_hidden_cell};
+use super::aliases::may_alias;
 use super::program::{ProgramInPasses, cell_name};
 use super::stack_use::StacksUse;
 use crate::build;
@@ -25,6 +26,7 @@ use crate::tree::{
     Body, CallNode, DeclarationNode, Directive, Expression, ExpressionKind, Initial, InstructionNode,
     Operands, ShapeNode, Statement, StatementNode, UnaryOperator,
 };
+use crate::visit;
 
 /// Upper bound on the evaluations of one expression. An expression that is evaluated more often counts as nonzero.
 const EVALUATIONS: u32 = 64;
@@ -33,7 +35,7 @@ const EVALUATIONS: u32 = 64;
 pub(super) fn run(program: &mut ProgramInPasses) -> bool {
     let definitions = program.definitions();
     let stacks = StacksUse::of(program, &definitions);
-    let nonzero = Analysis::of(program, &definitions).solve();
+    let nonzero = Analysis::of(program, &definitions, stacks).solve();
     let mut changed = false;
     program.rewrite(&definitions.names, &mut |names: &Names, mut node: StatementNode, made: &mut Body| {
         let zeros = Zeros { names, nonzero: &nonzero };
@@ -91,7 +93,9 @@ impl Zeros<'_> {
     fn simplify(&self, statement: &mut Statement) -> Effect {
         match statement {
             Statement::Instruction(instruction) => self.simplify_update(instruction),
-            Statement::Local(local) | Statement::Delocal(local) if !local.sources.iter().all(is_zero) => {
+            Statement::Local(local) | Statement::Delocal(local)
+                if !local.sources.iter().all(is_zero) && !reads_hidden_cell(local) =>
+            {
                 let value = build::applied(local.function, local.sources.clone());
                 (local.function, local.sources) = match self.value(&value) {
                     Value::Same => return Effect::Same,
@@ -117,6 +121,7 @@ impl Zeros<'_> {
         match self.value(&value) {
             Value::Same => Effect::Same,
             Value::Zero => Effect::None,
+            Value::Changed(_) if may_alias(self.names, targets, sources) => Effect::Same,
             Value::Changed(value) => {
                 let cells = targets.iter().cloned().chain([value]).collect();
                 (instruction.function, instruction.operands) = (Function::Copy, Operands::Cells(cells));
@@ -276,10 +281,13 @@ struct Analysis<'d> {
     called: HashSet<CompactString>,
     /// True if a cell selects a procedure to call.
     calls_any: bool,
+    stacks: StacksUse,
+    /// True if the program is an inverse, so that its garbage is given.
+    is_inverse: bool,
 }
 
 impl<'d> Analysis<'d> {
-    fn of(program: &ProgramInPasses, definitions: &'d ProgramNames) -> Analysis<'d> {
+    fn of(program: &ProgramInPasses, definitions: &'d ProgramNames, stacks: StacksUse) -> Analysis<'d> {
         let mut analysis = Analysis {
             definitions,
             macros: MacroNames::of(definitions),
@@ -288,10 +296,24 @@ impl<'d> Analysis<'d> {
             nonzero: Vec::new(),
             called: HashSet::new(),
             calls_any: false,
+            stacks,
+            is_inverse: program.is_inverse(),
         };
         program.visit(&definitions.names, &mut |names, statement| analysis.statement(names, statement));
+        for tree in definitions.macros.values() {
+            visit::statements(&tree.body, &mut |statement| analysis.called_in_macro(statement));
+        }
+        let rules: HashSet<&CompactString> = definitions
+            .procedures
+            .values()
+            .filter_map(|tree| tree.rule.as_ref())
+            .map(|rule| &rule.text)
+            .collect();
         for (name, tree) in &definitions.procedures {
-            let is_any = analysis.calls_any || !analysis.called.contains(name) || tree.rule.is_some();
+            let is_any = analysis.calls_any
+                || !analysis.called.contains(name)
+                || tree.rule.is_some()
+                || rules.contains(name);
             let parameters = tree.parameters.iter().filter(|_| is_any);
             parameters.for_each(|it| analysis.set(local_node(name, &it.name.text)));
         }
@@ -356,13 +378,15 @@ impl<'d> Analysis<'d> {
     fn statement(&mut self, names: &Names, statement: &Statement) {
         match statement {
             Statement::Directive(Directive::Globals { role, declarations }) => {
-                let is_given = matches!(role, Role::In | Role::InOut);
+                let is_given =
+                    matches!(role, Role::In | Role::InOut) || self.is_inverse && *role == Role::Garbage;
                 declarations.iter().for_each(|it| self.declaration(names, is_given, it));
             }
             Statement::Directive(Directive::Ancillas(declarations)) => {
                 declarations.iter().for_each(|it| self.declaration(names, false, it));
             }
             Statement::Instruction(instruction) => self.instruction(names, instruction),
+            Statement::Local(local) if reads_hidden_cell(local) => self.set(names.node(&local.name.text)),
             Statement::Local(local) if !local.sources.is_empty() => {
                 let value = self.applied(names, local.function, &local.sources);
                 self.rule_of(names.node(&local.name.text), value);
@@ -410,7 +434,9 @@ impl<'d> Analysis<'d> {
                 let value = self.applied(names, instruction.function, sources);
                 self.rule(names, target, value);
             }
-            (Action::Map, Update::Neg) | (Action::Clear | Action::Erase(_) | Action::Put(_), _) => {}
+            (Action::Map, Update::Neg) | (Action::Clear | Action::Erase(_), _) => {}
+            // Another move would take a value where its procedure runs backward.
+            (Action::Put(Store::Stack), _) if self.stacks.is_unread_push(names, instruction) => {}
             (Action::Exchange | Action::Rotate, _) => {
                 let values: Vec<MayBeNonzero> = targets.iter().map(|cell| self.value(names, cell)).collect();
                 for (cell, value) in targets.iter().zip(values.into_iter().rev()) {
@@ -432,6 +458,18 @@ impl<'d> Analysis<'d> {
                 let own = MayBeNonzero::Cell(self.number(node));
                 self.rule(names, argument, own);
             }
+        }
+    }
+
+    /// Sets the parameters of the procedures that a macro calls, because the arguments depend on the use.
+    fn called_in_macro(&mut self, statement: &Statement) {
+        match statement {
+            Statement::Instruction(InstructionNode { operands: Operands::Call(call), .. }) => {
+                self.set_parameters(call);
+            }
+            Statement::Tasks(tasks) => tasks.calls().for_each(|call| self.set_parameters(call)),
+            Statement::CallVia(_) => self.calls_any = true,
+            _ => {}
         }
     }
 

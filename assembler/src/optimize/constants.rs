@@ -5,7 +5,8 @@ use reviver_isa::arith::Order;
 use reviver_isa::function::Function;
 use reviver_isa::update::{Action, Update};
 
-use super::accesses::target_count;
+use super::accesses::{operands, target_count};
+use super::aliases::may_alias;
 use super::program::ProgramInPasses;
 use crate::build;
 use crate::scopes::Names;
@@ -20,7 +21,7 @@ pub(super) fn fold(program: &mut ProgramInPasses) -> bool {
     let names = program.definitions().names;
     let mut changed = false;
     program.rewrite(&names, &mut |names: &Names, mut node: StatementNode, made: &mut Body| {
-        changed |= replace(&mut node.statement, &mut |expression| folded(names, expression));
+        changed |= replace(names, &mut node.statement, &mut |expression| folded(names, expression));
         match node.statement {
             _ if node.label.is_some() => made.push(node),
             Statement::Instruction(ref instruction) if changes_nothing(instruction) => changed = true,
@@ -38,16 +39,29 @@ pub(super) fn fold(program: &mut ProgramInPasses) -> bool {
 pub(super) fn divide(program: &mut ProgramInPasses) -> bool {
     let names = program.definitions().names;
     let mut changed = false;
-    program.rewrite(&names, &mut |_: &Names, mut node: StatementNode, made: &mut Body| {
-        changed |= replace(&mut node.statement, &mut quotient);
+    program.rewrite(&names, &mut |names: &Names, mut node: StatementNode, made: &mut Body| {
+        // A value that is computed twice, such as that of a `local`, must be computed by the same operations.
+        if matches!(&node.statement, Statement::Instruction(instruction) if adds(instruction)) {
+            changed |= replace(names, &mut node.statement, &mut quotient);
+        }
         made.push(node);
     });
     changed
 }
 
 /// Replaces parts of the expressions that a statement reads. Returns true if the statement has changed.
-fn replace(statement: &mut Statement, each: &mut impl FnMut(&Expression) -> Option<Expression>) -> bool {
+fn replace(
+    names: &Names,
+    statement: &mut Statement,
+    each: &mut impl FnMut(&Expression) -> Option<Expression>,
+) -> bool {
     let mut changed = false;
+    if let Statement::Instruction(instruction) = statement
+        && let Some((targets, sources)) = operands(instruction)
+        && may_alias(names, targets, sources)
+    {
+        return false;
+    }
     match statement {
         Statement::Instruction(InstructionNode {
             operands: Operands::Branch { .. } | Operands::Call(_),
@@ -162,17 +176,23 @@ fn is_real_one(expression: &Expression) -> bool {
     matches!(expression.kind, ExpressionKind::Real(1.0))
 }
 
+fn adds(instruction: &InstructionNode) -> bool {
+    matches!(instruction.update, Update::Add | Update::Sub)
+}
+
 fn is_number(expression: &Expression, wanted: u8) -> bool {
     number(expression) == Some(f64::from(wanted))
 }
 
-/// Returns the number that a literal denotes. Large integers, which `f64` rounds, have none.
+/// Returns the number that a literal denotes, if it is the same in all number systems: a small whole number.
 fn number(expression: &Expression) -> Option<f64> {
-    match expression.kind {
-        ExpressionKind::Int { value, .. } => u32::try_from(value).ok().map(f64::from),
-        ExpressionKind::Real(value) => Some(value),
+    const LARGEST: f64 = 127.0;
+    let number = match expression.kind {
+        ExpressionKind::Int { value, pattern: false } => u8::try_from(value).ok().map(f64::from),
+        ExpressionKind::Real(value) if value.fract() == 0.0 => Some(value),
         _ => None,
-    }
+    };
+    number.filter(|number| number.abs() <= LARGEST)
 }
 
 /// Returns true if an instruction adds 0.

@@ -25,7 +25,8 @@ pub(super) fn run(program: &mut ProgramInPasses) -> bool {
     let definitions = program.definitions();
     let stacks = StacksUse::of(program, &definitions);
     let macros = MacroNames::of(&definitions);
-    let mut liveness = Liveness::default();
+    let is_inverse = program.is_inverse();
+    let mut liveness = Liveness { is_inverse, ..Liveness::default() };
     for (name, tree) in &definitions.procedures {
         // A parameter denotes a cell of the caller.
         liveness.roots.extend(tree.parameters.iter().map(|it| local_node(name, &it.name.text)));
@@ -46,7 +47,7 @@ pub(super) fn run(program: &mut ProgramInPasses) -> bool {
         }
         match &mut node.statement {
             Statement::Directive(Directive::Globals { role, declarations }) => {
-                let is_removable = matches!(role, Role::Garbage | Role::Private);
+                let is_removable = is_removable(*role, is_inverse);
                 let count = declarations.len();
                 declarations.retain(|it| !is_removable || dead.keeps(names, it));
                 changed |= declarations.len() < count;
@@ -100,6 +101,13 @@ struct Liveness {
     roots: Vec<CompactString>,
     /// For each cell, the cells that its statements mention.
     mentions: HashMap<CompactString, HashSet<CompactString>>,
+    /// True if the program is an inverse, so that its garbage is given.
+    is_inverse: bool,
+}
+
+/// Returns true if the user neither gives nor needs the cells of a role.
+fn is_removable(role: Role, is_inverse: bool) -> bool {
+    role == Role::Private || role == Role::Garbage && !is_inverse
 }
 
 impl Liveness {
@@ -112,8 +120,8 @@ impl Liveness {
         match statement {
             // A declaration mentions only constants, apart from its own cells.
             Statement::Directive(Directive::Globals { role, declarations }) => {
-                let is_result = !matches!(role, Role::Garbage | Role::Private);
-                let results = declarations.iter().filter(|_| is_result);
+                let stays = !is_removable(*role, self.is_inverse);
+                let results = declarations.iter().filter(|_| stays);
                 self.roots.extend(results.map(|it| names.node(&it.name.text)));
             }
             Statement::Directive(_) => {}

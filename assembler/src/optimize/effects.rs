@@ -8,7 +8,7 @@ use compact_str::CompactString;
 use reviver_isa::module::Passing;
 use reviver_isa::update::{Action, Store};
 
-use super::accesses::operands;
+use super::accesses::{operands, reads_hidden_cell};
 use super::program::cell_name;
 use crate::definitions::ProgramNames;
 use crate::tree::{
@@ -20,6 +20,12 @@ use crate::visit;
 const STACKS: &str = "the stacks";
 /// The name of the cells that a caller may have passed.
 const OUTER: &str = "cells of the caller";
+
+/// The prefix of globals that a called procedure accesses. A variable of the caller can have the name of the global.
+const CALLEE: &str = "global ";
+
+/// Upper bound on the depth of calls. A procedure that is called more deeply counts as one that may access all cells.
+const DEEPEST: usize = 200;
 
 /// Upper bound on the globals of a procedure. A procedure that accesses more of them counts as one that may access all cells.
 const GLOBALS: usize = 256;
@@ -76,30 +82,53 @@ pub(super) struct ProgramEffects<'d> {
     definitions: &'d ProgramNames,
     /// The effects of procedures on globals and stores. `None` while they are computed.
     procedures: HashMap<CompactString, Option<Rc<Effects>>>,
+    /// The names that each procedure declares.
+    own: HashMap<CompactString, Rc<HashMap<CompactString, bool>>>,
+    /// The number of procedures whose effects are being computed.
+    depth: usize,
+}
+
+fn is_of_callee(name: &str) -> bool {
+    name.starts_with(CALLEE) || name == STACKS
+}
+
+/// Returns the name of a global that a called procedure accesses.
+fn called_global((name, is_written): (&CompactString, &bool)) -> Option<(CompactString, bool)> {
+    name.strip_prefix(CALLEE).map(|name| (name.into(), *is_written))
 }
 
 impl<'d> ProgramEffects<'d> {
     pub fn new(definitions: &'d ProgramNames) -> ProgramEffects<'d> {
-        ProgramEffects { definitions, procedures: HashMap::new() }
+        ProgramEffects { definitions, procedures: HashMap::new(), own: HashMap::new(), depth: 0 }
     }
 
     /// Returns the effects of a statement in a procedure, whose name is empty for main.
     pub fn of(&mut self, owner: &str, statement: &Statement) -> Effects {
         let mut effects = Effects::none();
         self.add(statement, &mut effects);
-        if let Some(procedure) = self.definitions.procedures.get(owner)
-            && !self.of_procedure(procedure).accesses.is_empty()
-        {
-            // A global that the procedure accesses may have been passed to it, too.
-            let own = own_names(procedure);
-            let outer = |name: &CompactString| own.get(name).is_none_or(|is_parameter| *is_parameter);
-            let written =
-                effects.accesses.iter().filter(|(name, _)| outer(name)).map(|(_, written)| *written);
-            if let Some(is_written) = written.reduce(|a, b| a || b) {
-                effects.access(OUTER, is_written);
+        // A global that a called procedure accesses may be visible here under its name.
+        let called: Vec<(CompactString, bool)> = effects.accesses.iter().filter_map(called_global).collect();
+        called.iter().for_each(|(name, is_written)| effects.access(name, *is_written));
+        if let Some(procedure) = self.definitions.procedures.get(owner).cloned() {
+            let all = self.of_procedure(&procedure);
+            if all.accesses_all || !all.accesses.is_empty() {
+                // A global that the procedure accesses may have been passed to it, too.
+                let own = self.own_names(&procedure);
+                let outer = |name: &CompactString| own.get(name).is_none_or(|is_parameter| *is_parameter);
+                let written =
+                    effects.accesses.iter().filter(|(name, _)| outer(name)).map(|(_, written)| *written);
+                if let Some(is_written) = written.reduce(|a, b| a || b) {
+                    effects.access(OUTER, is_written);
+                }
             }
         }
         effects
+    }
+
+    fn own_names(&mut self, procedure: &ProcedureNode) -> Rc<HashMap<CompactString, bool>> {
+        let found =
+            self.own.entry(procedure.name.text.clone()).or_insert_with(|| Rc::new(own_names(procedure)));
+        found.clone()
     }
 
     /// Returns the effects of a body in a procedure.
@@ -120,6 +149,9 @@ impl<'d> ProgramEffects<'d> {
             Statement::Empty | Statement::Directive(_) | Statement::Procedure(_) | Statement::Macro(_) => {}
             Statement::Instruction(instruction) => self.add_instruction(instruction, effects),
             Statement::Local(local) | Statement::Delocal(local) => {
+                if reads_hidden_cell(local) {
+                    effects.include(&Effects::all());
+                }
                 effects.access(&local.name.text, true);
                 local.sources.iter().chain(&local.shape).for_each(|source| effects.read(source));
             }
@@ -187,11 +219,23 @@ impl<'d> ProgramEffects<'d> {
             Some(None) => return Rc::new(Effects::all()),
             None => {}
         }
+        if self.depth >= DEEPEST {
+            return Rc::new(Effects::all());
+        }
         self.procedures.insert(name.clone(), None);
+        self.depth += 1;
         let mut effects = Effects::none();
         self.add_body(&procedure.body, &mut effects);
-        let own = own_names(procedure);
-        effects.accesses.retain(|name, _| !own.contains_key(name));
+        self.depth -= 1;
+        let own = self.own_names(procedure);
+        let accesses = std::mem::take(&mut effects.accesses);
+        for (name, is_written) in accesses {
+            match own.contains_key(&name) {
+                true => {}
+                false if is_of_callee(&name) => effects.access(&name, is_written),
+                false => effects.access(&format!("{CALLEE}{name}"), is_written),
+            }
+        }
         if effects.accesses.len() > GLOBALS {
             effects = Effects::all();
         }

@@ -49,12 +49,13 @@ pub(super) fn run(program: &mut ProgramInPasses) -> bool {
     if candidates.is_empty() {
         return false;
     }
+    let declared = declarations(program, &definitions);
     let mut fresh = std::mem::take(&mut program.fresh);
     let mut inlined = HashSet::new();
     program.rewrite(&definitions.names, &mut |names: &Names, node: StatementNode, made: &mut Body| {
         let body = call_of(&node.statement).filter(|_| node.label.is_none()).and_then(|(update, call)| {
             let procedure = candidates.get(&call.procedure.text)?;
-            let body = Inlined { names, fresh: &mut fresh, definitions: &definitions }
+            let body = Inlined { names, fresh: &mut fresh, definitions: &definitions, declared: &declared }
                 .body(procedure, update, call)?;
             inlined.insert(call.procedure.text.clone());
             Some(body)
@@ -89,11 +90,15 @@ fn candidates(
 ) -> HashMap<CompactString, Rc<ProcedureNode>> {
     let mut calls: HashMap<&str, usize> = HashMap::new();
     let mut kept: HashSet<&str> = HashSet::new();
-    let mut numbered = false;
+    let mut is_fixed = false;
     let all = std::iter::once(program.body()).chain(program.included());
     for body in all {
         visit::statements(body, &mut |statement| match statement {
-            Statement::CallVia(_) => numbered = true,
+            // The number of a procedure is its place among all. A region of tasks contains only calls.
+            Statement::CallVia(_) => is_fixed = true,
+            Statement::Instruction(InstructionNode { update: Update::Fork | Update::Join, .. }) => {
+                is_fixed = true
+            }
             Statement::Tasks(tasks) => kept.extend(tasks.calls().map(|call| call.procedure.text.as_str())),
             Statement::Procedure(tree) => {
                 kept.extend(tree.rule.iter().flat_map(|rule| [rule.text.as_str(), tree.name.text.as_str()]));
@@ -104,7 +109,7 @@ fn candidates(
             }
         });
     }
-    if numbered {
+    if is_fixed {
         return HashMap::new();
     }
     let is_candidate = |name: &str| calls.get(name) == Some(&1) && !kept.contains(name);
@@ -146,7 +151,9 @@ fn is_plain(procedure: &ProcedureNode) -> bool {
             && !matches!(
                 statement,
                 Statement::Instruction(InstructionNode { operands: Operands::Branch { .. }, .. })
-            );
+            )
+            // A `show` prints the name of its operand.
+            && !matches!(statement, Statement::Instruction(InstructionNode { update: Update::Show, .. }));
     });
     is_plain && directives == own
 }
@@ -157,6 +164,8 @@ struct Inlined<'i> {
     names: &'i Names,
     fresh: &'i mut FreshNames,
     definitions: &'i ProgramNames,
+    /// For each name, the number of procedures that declare it, with main.
+    declared: &'i HashMap<CompactString, usize>,
 }
 
 /// The arguments of a call.
@@ -177,7 +186,8 @@ impl Inlined<'_> {
         }
         let mut arguments = self.arguments(procedure, call)?;
         for (name, _) in own.iter().filter(|(_, is_parameter)| !**is_parameter) {
-            if self.names.find(name).is_some() || arguments.replacements.contains_key(name) {
+            let is_only = self.declared.get(name) == Some(&1) && !self.names.declares(name);
+            if !is_only {
                 let renamed = self.fresh.fresh(name);
                 arguments.replacements.insert(name.clone(), build::cell(&renamed));
             }
@@ -202,16 +212,13 @@ impl Inlined<'_> {
     }
 
     fn arguments(&mut self, procedure: &ProcedureNode, call: &CallNode) -> Option<Arguments> {
-        let mut arguments = Arguments::default();
-        let mut written = changed_names(procedure);
-        for (parameter, argument) in procedure.parameters.iter().zip(&call.arguments) {
-            if parameter.passing == Passing::InOut {
-                written.extend(cell_name(argument).cloned());
-            }
+        if may_be_refused(procedure, call) {
+            return None;
         }
+        let mut arguments = Arguments::default();
         for (parameter, argument) in procedure.parameters.iter().zip(&call.arguments) {
             let name = &parameter.name.text;
-            let value = if self.is_cell(parameter, argument, &written)
+            let value = if self.is_cell(parameter, argument)
                 || self.is_number(parameter, argument) && accepts_number(procedure, &parameter.name.text)
             {
                 argument.clone()
@@ -233,24 +240,15 @@ impl Inlined<'_> {
         Some(arguments)
     }
 
-    /// Returns true if an argument is a cell or a whole array that can replace a parameter. `written` are the names of the
-    /// cells that the body changes.
-    fn is_cell(
-        &self,
-        parameter: &ParameterNode,
-        argument: &Expression,
-        written: &HashSet<CompactString>,
-    ) -> bool {
+    /// Returns true if an argument is a cell or a whole array that can replace a parameter. An element has constant
+    /// indices, because the procedure may change other ones.
+    fn is_cell(&self, parameter: &ParameterNode, argument: &Expression) -> bool {
         match &argument.kind {
             ExpressionKind::Name { name, adjoint: false } => self.rank(name) == Some(parameter.rank),
             ExpressionKind::Element(element) if !element.adjoint => {
-                element.subscripts.iter().all(|subscript| match subscript {
-                    Subscript::At(Expression { kind: ExpressionKind::Int { .. }, .. }) => true,
-                    Subscript::At(Expression { kind: ExpressionKind::Name { name, .. }, .. }) => {
-                        !written.contains(&**name)
-                    }
-                    _ => false,
-                })
+                let is_literal = |index: &Expression| matches!(index.kind, ExpressionKind::Int { .. });
+                let is_constant = |it: &Subscript| matches!(it, Subscript::At(index) if is_literal(index));
+                element.subscripts.iter().all(is_constant)
             }
             _ => false,
         }
@@ -280,16 +278,58 @@ impl Inlined<'_> {
     }
 }
 
-/// Returns the names of the cells that a procedure may change.
-fn changed_names(procedure: &ProcedureNode) -> HashSet<CompactString> {
-    let mut changed = HashSet::new();
-    visit::statements(&procedure.body, &mut |statement| {
-        visit::expressions(statement, &mut |part| changed.extend(cell_name(part).cloned()));
-    });
-    for parameter in procedure.parameters.iter().filter(|it| it.passing == Passing::In) {
-        changed.remove(&parameter.name.text);
+/// Returns true if the assembler may refuse a statement of the body with the arguments in it, although the statement is
+/// never executed with them: because a name occurs twice, or because a constant index is outside of an array.
+fn may_be_refused(procedure: &ProcedureNode, call: &CallNode) -> bool {
+    let mut names = HashSet::new();
+    let mut is_repeated = false;
+    for argument in &call.arguments {
+        let mut own = HashSet::new();
+        visit::in_expression(argument, &mut |part| own.extend(cell_name(part).cloned()));
+        is_repeated |= own.into_iter().any(|name| !names.insert(name));
     }
-    changed
+    let is_array = |name: &CompactString| {
+        procedure.parameters.iter().any(|it| it.name.text == *name && it.rank != Rank::Scalar)
+    };
+    let has_cell = |index: &Expression| {
+        let mut found = false;
+        visit::in_expression(index, &mut |part| found |= cell_name(part).is_some());
+        found
+    };
+    let is_parameter = |name: &CompactString| procedure.parameters.iter().any(|it| it.name.text == *name);
+    let mut is_refused = is_repeated;
+    visit::statements(&procedure.body, &mut |statement| {
+        visit::expressions(statement, &mut |part| {
+            is_refused |= cell_name(part).is_some_and(|name| names.contains(name) && !is_parameter(name));
+            if let ExpressionKind::Element(element) = &part.kind {
+                let indices = element.subscripts.iter();
+                let is_variable = |it: &Subscript| matches!(it, Subscript::At(index) if has_cell(index));
+                is_refused |= is_array(&element.name) && !indices.clone().all(is_variable);
+            }
+        });
+    });
+    is_refused
+}
+
+/// Returns for each name the number of procedures that declare it, with main.
+fn declarations(program: &ProgramInPasses, definitions: &ProgramNames) -> HashMap<CompactString, usize> {
+    let mut declared: HashMap<CompactString, usize> = HashMap::new();
+    for tree in definitions.procedures.values() {
+        own_names(tree).into_keys().for_each(|name| *declared.entry(name).or_default() += 1);
+    }
+    let mut of_main = HashSet::new();
+    for node in program.body().iter().filter(|node| !matches!(node.statement, Statement::Procedure(_))) {
+        visit::statements(std::slice::from_ref(node), &mut |statement| match statement {
+            Statement::Directive(Directive::Ancillas(declarations)) => {
+                of_main.extend(declarations.iter().map(|it| it.name.text.clone()));
+            }
+            Statement::Local(local) => drop(of_main.insert(local.name.text.clone())),
+            Statement::For(tree) => drop(of_main.insert(tree.counter.text.clone())),
+            _ => {}
+        });
+    }
+    of_main.into_iter().for_each(|name| *declared.entry(name).or_default() += 1);
+    declared
 }
 
 /// Returns true if a number can replace a parameter: if the parameter is added, or is an operand of `+`, `-` or `*` with a

@@ -18,10 +18,12 @@
 //! | `constants` | folds `1*x`, `x + 0`, and conditions with constant sides; divides instead of multiplying by an inverse |
 //! | `pairs` | removes a statement and its inverse if no statement between them is affected |
 //! | `dead` | removes statements that change only cells that nothing reads |
+//! | `effects`, `stack_use`, `aliases` | what statements access; whether a stack is read; operands that may be the same cell |
 //! | `program`, `rewrite`, `accesses` | the program, the traversal for rewriting, the cells that a statement accesses |
 
 mod accesses;
 mod activity;
+mod aliases;
 mod constants;
 mod dead;
 mod effects;
@@ -42,7 +44,7 @@ use crate::include::load;
 use crate::invert::file::{redirect, staying};
 use crate::parser::parse;
 use crate::source::{FileId, Sources};
-use crate::tree::Statement;
+use crate::tree::{Directive, Statement, StatementNode};
 
 /// A rewriting of a program that preserves its results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -102,7 +104,7 @@ impl Pass {
 }
 
 /// Upper bound on the rounds of passes. Later rounds rarely change anything.
-const ROUNDS: usize = 8;
+const ROUNDS: usize = 32;
 
 /// The result of an optimization: the text of a program.
 #[derive(Debug)]
@@ -111,8 +113,8 @@ pub struct Optimization {
     pub sources: Sources,
     /// The text of the optimized program, or the errors.
     pub text: Result<String, Vec<Diagnostic>>,
-    /// True if the program switches gradient mode in its text. Such a program isn't changed.
-    pub switches_mode: bool,
+    /// The reason for which the program isn't changed, if there is one.
+    pub obstacle: Option<&'static str>,
 }
 
 /// Returns a program with the same results that needs fewer steps. `name` is the name of the program's file; `files` finds
@@ -128,18 +130,19 @@ pub fn optimize_text(
     let mut errors = assembly.diagnostics;
     errors.retain(|it| it.severity == Severity::Error);
     if !errors.is_empty() {
-        return Optimization { sources: assembly.sources, text: Err(errors), switches_mode: false };
+        return Optimization { sources: assembly.sources, text: Err(errors), obstacle: None };
     }
     let mut loaded = load(name, bytes, files);
     let mut diagnostics = std::mem::take(&mut loaded.diagnostics);
     if !diagnostics.is_empty() {
         in_order(&mut diagnostics);
-        return Optimization { sources: loaded.sources, text: Err(diagnostics), switches_mode: false };
+        return Optimization { sources: loaded.sources, text: Err(diagnostics), obstacle: None };
     }
     let stay = staying(&loaded);
     let mut program = ProgramInPasses::new(&mut loaded, &stay);
-    let switches_mode = program.switches_mode();
-    let passes: HashSet<Pass> = if switches_mode { HashSet::new() } else { passes.iter().copied().collect() };
+    let obstacle = program.obstacle();
+    let passes: HashSet<Pass> =
+        if obstacle.is_some() { HashSet::new() } else { passes.iter().copied().collect() };
     for _ in 0..ROUNDS {
         let run = Pass::ALL.into_iter().filter(|pass| passes.contains(pass));
         // Every pass runs, also after a pass that has changed the program.
@@ -149,13 +152,21 @@ pub fn optimize_text(
         }
     }
     let mut body = program.into_body();
-    if body.iter().all(|node| matches!(node.statement, Statement::Empty)) {
-        // Every program needs a statement or a declaration.
+    if !body.iter().any(is_content) {
+        // Every program needs a statement or a cell.
         (body, _) = parse(&loaded.sources, FileId(0));
     }
     redirect(&mut body, &loaded, new_name, files);
     let text = checked(print_with(&loaded.sources, &body), new_name, files);
-    Optimization { sources: loaded.sources, text, switches_mode }
+    Optimization { sources: loaded.sources, text, obstacle }
+}
+
+/// Returns true for a statement, and for a declaration of cells.
+fn is_content(node: &StatementNode) -> bool {
+    !matches!(
+        node.statement,
+        Statement::Empty | Statement::Directive(_) | Statement::Procedure(_) | Statement::Macro(_)
+    ) || matches!(node.statement, Statement::Directive(Directive::Globals { .. } | Directive::Ancillas(_)))
 }
 
 /// Returns the text of an optimized program if it assembles.

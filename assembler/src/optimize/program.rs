@@ -8,7 +8,7 @@ use reviver_isa::update::Action;
 use crate::definitions::ProgramNames;
 use crate::fresh::FreshNames;
 use crate::include::Loaded;
-use crate::invert::program::is_record;
+use crate::invert::program::{is_mark, is_record};
 use crate::scopes::Names;
 use crate::source::FileId;
 use crate::tree::{Body, Expression, ExpressionKind, Statement};
@@ -34,12 +34,20 @@ impl ProgramInPasses {
         let mut body = loaded.splice(stay);
         // The records of a disassembly refer to instructions by their numbers.
         body.retain(|node| !is_record(node));
+        for node in &mut body {
+            node.statement.bodies_mut().into_iter().for_each(|body| body.retain(|node| !is_record(node)));
+        }
         let included = loaded.trees().filter(|(file, _)| stay.contains(file)).map(|(_, tree)| tree.clone());
         ProgramInPasses { body, included: included.collect(), fresh }
     }
 
     pub fn into_body(self) -> Body {
         self.body
+    }
+
+    /// Returns true if the program is marked as the inverse of another one.
+    pub fn is_inverse(&self) -> bool {
+        self.body.iter().any(is_mark)
     }
 
     pub fn body(&self) -> &Body {
@@ -68,8 +76,25 @@ impl ProgramInPasses {
         self.body = rewrite(&mut names.clone(), body, rewriter);
     }
 
+    /// Returns the reason for which the program can't be optimized, if there is one.
+    pub fn obstacle(&self) -> Option<&'static str> {
+        if self.switches_mode() {
+            return Some("it switches gradient mode itself");
+        }
+        self.has_labels().then_some("it has labels")
+    }
+
+    /// Returns true if a statement has a label. Jumps order the statements in other ways than the text does.
+    fn has_labels(&self) -> bool {
+        let mut found = self.body.iter().any(|node| node.label.is_some());
+        visit::statements(&self.body, &mut |statement| {
+            found |= statement.bodies().iter().any(|body| body.iter().any(|node| node.label.is_some()));
+        });
+        found
+    }
+
     /// Returns true if a statement switches gradient mode, or reads it.
-    pub fn switches_mode(&self) -> bool {
+    fn switches_mode(&self) -> bool {
         let mut found = false;
         for body in std::iter::once(&self.body).chain(&self.included) {
             visit::statements(body, &mut |statement| {

@@ -33,7 +33,12 @@ pub(super) fn rewrite(names: &mut Names, body: Body, rewriter: &mut impl Rewrite
             continue;
         }
         rewrite_inner(names, &mut node.statement, rewriter);
+        let closed = match &node.statement {
+            Statement::Delocal(local) => Some(local.name.text.clone()),
+            _ => None,
+        };
         rewriter.statement(names, node, made.statements());
+        closed.iter().for_each(|name| names.unbind(name));
     }
     let made = made.finish();
     rewriter.body(names, made)

@@ -1,13 +1,16 @@
 //! The use of the stacks by a program.
 
+use std::collections::HashSet;
+
+use compact_str::CompactString;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Role;
-use reviver_isa::update::{Action, Store};
+use reviver_isa::update::{Action, Store, Update};
 
 use super::program::ProgramInPasses;
 use crate::definitions::ProgramNames;
 use crate::scopes::Names;
-use crate::tree::{Directive, InstructionNode, Operands, ShapeNode, Statement};
+use crate::tree::{CallNode, Directive, InstructionNode, Operands, ShapeNode, Statement, StatementNode};
 use crate::visit;
 
 /// The use of one stack.
@@ -41,25 +44,27 @@ impl StacksUse {
         program.visit(&definitions.names, &mut |names, statement| match statement {
             Statement::Instruction(instruction) => {
                 if let Some(class) = class_on_stack(names, instruction) {
-                    found.class_mut(class).count(instruction);
+                    let stack = found.class_mut(class);
+                    stack.is_used = true;
+                    stack.is_read |= takes(instruction);
                 }
             }
             Statement::Directive(Directive::Globals { role, declarations }) => {
                 for declaration in declarations.iter().filter(|it| matches!(it.shape, ShapeNode::Stack)) {
                     let class = declaration.class.unwrap_or(Class::Int);
-                    found.class_mut(class).is_garbage = *role == Role::Garbage;
+                    found.class_mut(class).is_garbage = *role == Role::Garbage && !program.is_inverse();
                 }
             }
             _ => {}
         });
-        // The class of a macro's operand depends on the use.
+        if moves_backward(program, definitions) {
+            (found.ints.is_read, found.reals.is_read) = (true, true);
+        }
+        // The class of a macro's operand depends on the use, and so does its direction.
         for tree in definitions.macros.values() {
             visit::statements(&tree.body, &mut |statement| {
-                if let Statement::Instruction(instruction) = statement
-                    && is_move(instruction)
-                {
-                    found.ints.count(instruction);
-                    found.reals.count(instruction);
+                if matches!(statement, Statement::Instruction(instruction) if is_move(instruction)) {
+                    (found.ints, found.reals) = (found.ints.read(), found.reals.read());
                 }
             });
         }
@@ -82,9 +87,80 @@ impl StacksUse {
 }
 
 impl StackUse {
-    fn count(&mut self, instruction: &InstructionNode) {
-        self.is_used = true;
-        self.is_read |= instruction.update.action() == Action::Take(Store::Stack);
+    fn read(self) -> StackUse {
+        StackUse { is_used: true, is_read: true, ..self }
+    }
+}
+
+fn takes(instruction: &InstructionNode) -> bool {
+    instruction.update.action() == Action::Take(Store::Stack)
+}
+
+/// Returns true if a move on a stack may be executed backward, so that a `push` takes a value: in the first body of a
+/// `compute` block, or in a procedure that such a body calls or that is uncalled.
+fn moves_backward(program: &ProgramInPasses, definitions: &ProgramNames) -> bool {
+    let mut search = BackwardMoves { definitions, seen: HashSet::new(), pending: Vec::new(), found: false };
+    for body in std::iter::once(program.body()).chain(program.included()) {
+        search.body(body, false);
+    }
+    for tree in definitions.macros.values() {
+        search.body(&tree.body, true);
+    }
+    while let Some(name) = search.pending.pop() {
+        if let Some(tree) = definitions.procedures.get(&name).cloned() {
+            search.body(&tree.body, true);
+        }
+    }
+    search.found
+}
+
+struct BackwardMoves<'d> {
+    definitions: &'d ProgramNames,
+    seen: HashSet<CompactString>,
+    /// Procedures that may run backward, and weren't searched yet.
+    pending: Vec<CompactString>,
+    found: bool,
+}
+
+impl BackwardMoves<'_> {
+    /// Searches a body, which is executed backward if `backward` is true.
+    fn body(&mut self, body: &[StatementNode], backward: bool) {
+        for node in body {
+            match &node.statement {
+                Statement::Instruction(instruction) => {
+                    self.found |= backward && is_move(instruction);
+                    if let Operands::Call(call) = &instruction.operands {
+                        self.call(call, backward || instruction.update == Update::Uncall);
+                    }
+                }
+                Statement::Tasks(tasks) => {
+                    tasks
+                        .calls()
+                        .for_each(|call| self.call(call, backward || tasks.undo || tasks.rounds().is_some()));
+                }
+                Statement::CallVia(_) => {
+                    let all = self.definitions.procedures.keys().cloned();
+                    all.collect::<Vec<_>>().into_iter().for_each(|name| self.mark(name));
+                }
+                Statement::Compute(tree) => {
+                    self.body(&tree.body, true);
+                    self.body(&tree.apply, backward);
+                }
+                other => other.bodies().into_iter().for_each(|inner| self.body(inner, backward)),
+            }
+        }
+    }
+
+    fn call(&mut self, call: &CallNode, backward: bool) {
+        if backward {
+            self.mark(call.procedure.text.clone());
+        }
+    }
+
+    fn mark(&mut self, name: CompactString) {
+        if self.seen.insert(name.clone()) {
+            self.pending.push(name);
+        }
     }
 }
 
