@@ -208,3 +208,161 @@ fn programs_that_switch_gradient_mode_stay() {
 fn a_program_without_effects_keeps_its_declarations() {
     assert_eq!(after("dead", ".var x\nadd x, 1\nsub x, 1\n"), [".var x", "add x, 1", "sub x, 1"]);
 }
+
+/// Programs in which an analysis that is too coarse would see fewer accesses than there are.
+const HIDDEN_ACCESSES: &[(&str, &str)] = &[
+    (
+        "a macro calls a procedure",
+        ".inout x default 3\n.out y\n.var z\n.macro m(c)\ncall p(y, c)\n.endm\ncall p(y, z)\nm x\n\
+         .proc p(inout y, in a)\nadd y, a\n.end\n",
+    ),
+    (
+        "an uncalled procedure takes what it writes",
+        ".inout x default 3\n.out c\n.var b\nlocal a = x\nwrite a\ndelocal a\nuncall p(b)\nadd c, b\ncall p(b)\n\
+         .proc p(inout z)\nwrite z\n.end\n",
+    ),
+    (
+        "an uncalled procedure takes what it pushes",
+        ".inout x default 3\n.garbage s[]\n.out b\nlocal a = x\npush a\ndelocal a\nuncall p(b)\n\
+         .proc p(inout z)\npush z\n.end\n",
+    ),
+    (
+        "a macro is undone",
+        ".inout x default 3\n.garbage s[]\n.out y\n.macro m(c)\npush c\n.endm\nlocal a = x\npush a\ndelocal a\nundo m y\n",
+    ),
+    (
+        "a push is undone by uncompute",
+        ".inout x default 3\n.garbage s[]\n.out y\ncompute\nlocal t = x\npush t\napply\nadd y, x\nuncompute\n",
+    ),
+    (
+        "a local hides a global",
+        ".inout x default 3\n.garbage g\n.out t\ncall p()\ncall p()\nadd t, g\n.proc p()\nlocal g = x\ndelocal g = x\n\
+         add g, 1\n.end\n",
+    ),
+    (
+        "a parameter has the name of a global",
+        ".inout x default 3\n.out g, y\nadd y, g\ncall p(x)\nsub y, g\ncall p(x)\ncall q()\n.proc p(inout g)\ncall q()\n\
+         .end\n.proc q()\nadd g, 1\n.end\n",
+    ),
+    (
+        "a global is passed to a procedure that changes it",
+        ".inout g default 3\n.out y\ncall p(g)\ncall p(y)\n.proc p(inout a)\nlocal t\nadd t, a\nadd g, 1\nsub g, 1\n\
+         sub t, a\ndelocal t\nadd y, 0\n.end\n",
+    ),
+    (
+        "a callee changes the index of an argument",
+        ".inout i default 0\n.out A[4]\ncall p(A[i])\ncall q()\n.proc p(inout x)\nadd x, 1\ncall q()\nadd x, 2\n\
+         uncall q()\n.end\n.proc q()\nadd i, 1\n.end\n",
+    ),
+    (
+        "a comparison depends on the width of integers",
+        ".word 8\n.inout x default 3\nif 0xff > 0\nadd x,1\nelse\nadd x,2\nfi 0xff > 0\n",
+    ),
+    (
+        "a comparison depends on the precision",
+        ".real f32\n.inout x default 3\nif 0.1 == 0.1000000001\nadd x, 1\nelse\nadd x, 2\nfi 0.1 == 0.1000000001\n",
+    ),
+    (
+        "a value is computed twice",
+        ".real fixed\n.inout a: real default 1000, b: real default 7\n.out y: real\nlocal inv = 1.0/b\nlocal t = a*inv\n\
+         add y, t\ndelocal t = a*(1.0/b)\ndelocal inv = 1.0/b\n",
+    ),
+    (
+        "a zero term hides a use of the target",
+        ".inout w default 0\n.out u = 4\n.var y\ncall p(u)\ncall p(u)\n.proc p(inout z)\nsub u, w*y + w*z\n.end\n",
+    ),
+    (
+        "tasks are calls",
+        ".inout a, b\nfork\ncall p(a)\ncall q(b)\njoin\n.proc p(inout x)\nadd x, 1\n.end\n.proc q(inout x)\nadd x, 2\n.end\n",
+    ),
+    (
+        "an index is outside of the array in a branch that isn't taken",
+        ".inout A[2] = {1,2}\n.out y\ncall p(A, y)\n.proc p(in v[], inout y)\nif len(v) > 4\nadd y, v[4]\nfi len(v) > 4\n.end\n",
+    ),
+    (
+        "a target is a source in a loop that doesn't run",
+        ".inout n default 0, y default 5\ncall p(y)\n.proc p(in x)\nfor i in 0..n\nsub y, x\nrof\n.end\n",
+    ),
+    (
+        "a local has the name of a constant",
+        ".const K = 2\n.out y\ncall p(y)\nadd y, K\n.proc p(inout y)\nlocal K = 1\nadd y, K\ndelocal K = 1\n.end\n",
+    ),
+    (
+        "a local has the name of a register",
+        ".out y\nadd r1, 1\ncall p(y)\nsub r1, 1\n.proc p(inout y)\nlocal r1 = 1\nadd y, r1\ndelocal r1 = 1\n.end\n",
+    ),
+    (
+        "an ancilla is declared after the call",
+        ".out y\ncall r(y)\ncall r(y)\n.proc r(inout y)\ncall p(y)\n.ancilla t\nadd t, 1\nadd y, t\nsub t, 1\n.end\n\
+         .proc p(inout y)\nlocal t = 1\nadd y, t\ndelocal t = 1\n.end\n",
+    ),
+    (
+        "a macro names a global that a local hides",
+        ".inout x default 3\n.out y\n.garbage t\n.macro m(c)\nadd t, c\n.endm\ncall p(y)\ncall p(y)\nadd y, t\n\
+         .proc p(inout y)\nlocal t\nm x\nadd y, t\ndelocal t\n.end\n",
+    ),
+    (
+        "a local variable is exchanged",
+        ".inout x: real default 1\n.out z: real\nlocal y: real = 0\nswap y, x\nadd z, y*y\nswap y, x\ndelocal y = 0\n",
+    ),
+    ("a procedure shows its parameter", ".inout x default 3\ncall p(x)\n.proc p(inout a)\nshow a\n.end\n"),
+];
+
+#[test]
+fn hidden_accesses_are_found() {
+    let folder = Folder::new();
+    let target = folder.path("optimized.rasm");
+    let target = target.to_str().unwrap();
+    let result = |file: &str| {
+        let ran = reviver(&format!("run {file} --json")).expect(0).json();
+        [ran["outputs"].clone(), ran["tape"].clone(), ran["shown"].clone()]
+    };
+    for (case, text) in HIDDEN_ACCESSES {
+        let file = folder.file("program.rasm", text);
+        let expected = result(&file);
+        for level in ["-O1", "-O2"] {
+            reviver(&format!("opt {file} {level} -o {target} --force")).expect(0);
+            assert_eq!(result(target), expected, "{case} {level}: {}", std::fs::read_to_string(target).unwrap());
+            reviver(&format!("run {target} --check")).expect(0);
+        }
+    }
+}
+
+/// The parameters of a rule are given by the reverse sweep, not by calls.
+#[test]
+fn a_rule_that_is_also_called_keeps_its_parameters() {
+    let text = ".inout x: real default 2\n.out y: real, w: real\n.var z: real\ncall q(w, z)\ncall p(y, x)\n\
+        .proc p(inout y: real, in x: real) rule q\nadd y, x*x*x\n.end\n\
+        .proc q(inout y: real, in x: real)\nadd x', y'*3*x*x\n.end\n";
+    let folder = Folder::new();
+    let file = folder.file("rule.rasm", text);
+    let optimized = folder.file("optimized.rasm", &reviver(&format!("opt {file}")).expect(0).stdout);
+    for file in [file, optimized] {
+        let gradient = reviver(&format!("grad {file} --of y --json")).expect(0).json();
+        assert_eq!(gradient["grad"]["x"], 12.0, "{file}");
+    }
+}
+
+/// The garbage of an inverse is given by the user.
+#[test]
+fn an_inverse_keeps_its_garbage() {
+    let text = after("dead", ".inverse\n.out x\n.garbage g\nswap x, g\n");
+    assert_eq!(text, [".inverse", ".out x", ".garbage g", "swap x, g"]);
+}
+
+/// Procedures that call each other in a long chain, and many statements in a procedure.
+#[test]
+fn large_programs_are_optimized() {
+    let folder = Folder::new();
+    let mut chain = ".out y\ncall p0(y)\ncall p0(y)\n".to_owned();
+    for n in 0..20_000 {
+        chain += &format!(".proc p{n}(inout y)\nadd y, 1\ncall p{}(y)\nadd y, {n}\n.end\n", n + 1);
+    }
+    chain += ".proc p20000(inout y)\nadd y, 1\n.end\n";
+    let file = folder.file("chain.rasm", &chain);
+    reviver(&format!("opt {file}")).expect(0);
+    let lines: String = (0..20_000).map(|n| format!("add y, x\nadd g, {n}\n")).collect();
+    let long = format!(".inout x\n.out g, z\ncall p(z, x)\ncall p(z, x)\n.proc p(inout y, in x)\n{lines}.end\n");
+    let file = folder.file("long.rasm", &long);
+    reviver(&format!("opt {file}")).expect(0);
+}
