@@ -322,7 +322,12 @@ fn hidden_accesses_are_found() {
         let expected = result(&file);
         for level in ["-O1", "-O2"] {
             reviver(&format!("opt {file} {level} -o {target} --force")).expect(0);
-            assert_eq!(result(target), expected, "{case} {level}: {}", std::fs::read_to_string(target).unwrap());
+            assert_eq!(
+                result(target),
+                expected,
+                "{case} {level}: {}",
+                std::fs::read_to_string(target).unwrap()
+            );
             reviver(&format!("run {target} --check")).expect(0);
         }
     }
@@ -362,7 +367,8 @@ fn large_programs_are_optimized() {
     let file = folder.file("chain.rasm", &chain);
     reviver(&format!("opt {file}")).expect(0);
     let lines: String = (0..20_000).map(|n| format!("add y, x\nadd g, {n}\n")).collect();
-    let long = format!(".inout x\n.out g, z\ncall p(z, x)\ncall p(z, x)\n.proc p(inout y, in x)\n{lines}.end\n");
+    let long =
+        format!(".inout x\n.out g, z\ncall p(z, x)\ncall p(z, x)\n.proc p(inout y, in x)\n{lines}.end\n");
     let file = folder.file("long.rasm", &long);
     reviver(&format!("opt {file}")).expect(0);
 }

@@ -248,14 +248,20 @@ impl<'d> ProgramEffects<'d> {
 /// Returns the names that a procedure declares. The value is true for a parameter.
 pub(super) fn own_names(procedure: &ProcedureNode) -> HashMap<CompactString, bool> {
     let mut own = HashMap::new();
-    visit::statements(&procedure.body, &mut |statement| match statement {
-        Statement::Directive(Directive::Ancillas(declarations)) => {
-            own.extend(declarations.iter().map(|it| (it.name.text.clone(), false)));
-        }
-        Statement::Local(local) => drop(own.insert(local.name.text.clone(), false)),
-        Statement::For(tree) => drop(own.insert(tree.counter.text.clone(), false)),
-        _ => {}
-    });
+    visit_declared(&procedure.body, &mut |name| drop(own.insert(name.clone(), false)));
     own.extend(procedure.parameters.iter().map(|it| (it.name.text.clone(), true)));
     own
+}
+
+/// Visits the names of the variables that a body declares.
+pub(super) fn visit_declared(body: &[StatementNode], visit: &mut impl FnMut(&CompactString)) {
+    visit::statements(body, &mut |statement| match statement {
+        Statement::Directive(Directive::Ancillas(declarations)) => {
+            declarations.iter().for_each(|it| visit(&it.name.text));
+        }
+        Statement::Local(local) => visit(&local.name.text),
+        Statement::For(tree) => visit(&tree.counter.text),
+        Statement::Tasks(tasks) => tasks.rounds().iter().for_each(|tree| visit(&tree.counter.text)),
+        _ => {}
+    });
 }

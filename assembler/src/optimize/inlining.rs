@@ -26,7 +26,7 @@ use reviver_isa::module::{Passing, Rank};
 use reviver_isa::update::Update;
 
 use super::accesses::names_adjoint;
-use super::effects::own_names;
+use super::effects::{own_names, visit_declared};
 use super::program::{ProgramInPasses, cell_name};
 use crate::build;
 use crate::definitions::ProgramNames;
@@ -319,14 +319,7 @@ fn declarations(program: &ProgramInPasses, definitions: &ProgramNames) -> HashMa
     }
     let mut of_main = HashSet::new();
     for node in program.body().iter().filter(|node| !matches!(node.statement, Statement::Procedure(_))) {
-        visit::statements(std::slice::from_ref(node), &mut |statement| match statement {
-            Statement::Directive(Directive::Ancillas(declarations)) => {
-                of_main.extend(declarations.iter().map(|it| it.name.text.clone()));
-            }
-            Statement::Local(local) => drop(of_main.insert(local.name.text.clone())),
-            Statement::For(tree) => drop(of_main.insert(tree.counter.text.clone())),
-            _ => {}
-        });
+        visit_declared(std::slice::from_ref(node), &mut |name| drop(of_main.insert(name.clone())));
     }
     of_main.into_iter().for_each(|name| *declared.entry(name).or_default() += 1);
     declared
