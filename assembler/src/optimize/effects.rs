@@ -248,7 +248,7 @@ impl<'d> ProgramEffects<'d> {
 /// Returns the names that a procedure declares. The value is true for a parameter.
 pub(super) fn own_names(procedure: &ProcedureNode) -> HashMap<CompactString, bool> {
     let mut own = HashMap::new();
-    visit_declared(&procedure.body, &mut |name| drop(own.insert(name.clone(), false)));
+    visit_declared(&procedure.body, &mut |name| own.extend([(name.clone(), false)]));
     own.extend(procedure.parameters.iter().map(|it| (it.name.text.clone(), true)));
     own
 }

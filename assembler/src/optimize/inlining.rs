@@ -319,7 +319,7 @@ fn declarations(program: &ProgramInPasses, definitions: &ProgramNames) -> HashMa
     }
     let mut of_main = HashSet::new();
     for node in program.body().iter().filter(|node| !matches!(node.statement, Statement::Procedure(_))) {
-        visit_declared(std::slice::from_ref(node), &mut |name| drop(of_main.insert(name.clone())));
+        visit_declared(std::slice::from_ref(node), &mut |name| of_main.extend([name.clone()]));
     }
     of_main.into_iter().for_each(|name| *declared.entry(name).or_default() += 1);
     declared
