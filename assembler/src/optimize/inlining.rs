@@ -181,13 +181,13 @@ impl Inlined<'_> {
     /// Returns the statements that replace a call. Returns `None` if the call must stay.
     fn body(&mut self, procedure: &ProcedureNode, update: Update, call: &CallNode) -> Option<Body> {
         let own = own_names(procedure);
-        if self.hides_global(procedure, &own) {
+        let mut variables = own.iter().filter(|(_, is_parameter)| !**is_parameter).map(|(name, _)| name);
+        if self.hides_global(procedure, &own) || variables.any(|name| self.names.declares(name)) {
             return None;
         }
         let mut arguments = self.arguments(procedure, call)?;
         for (name, _) in own.iter().filter(|(_, is_parameter)| !**is_parameter) {
-            let is_only = self.declared.get(name) == Some(&1) && !self.names.declares(name);
-            if !is_only {
+            if self.declared.get(name) != Some(&1) {
                 let renamed = self.fresh.fresh(name);
                 arguments.replacements.insert(name.clone(), build::cell(&renamed));
             }
