@@ -1,4 +1,4 @@
-//! Names that a program doesn't use yet: those of adjoints, and of the helper cells of an adjoint program.
+//! Names that a program doesn't use yet: those of adjoints or tangents, and of the helper cells of a derived program.
 
 use std::collections::{HashMap, HashSet};
 
@@ -23,19 +23,19 @@ pub(crate) struct FreshNames {
 }
 
 impl FreshNames {
-    /// Reads the words of texts, and chooses the suffix of adjoints: `_bar`, or `_bar2` and so on if a word ends with
-    /// it.
-    pub fn of<'t>(texts: impl Iterator<Item = &'t str>) -> FreshNames {
+    /// Reads the words of texts, and chooses the suffix of adjoints or tangents: `wanted`, such as `_bar`, or `_bar2` and
+    /// so on if a word ends with it.
+    pub fn of<'t>(texts: impl Iterator<Item = &'t str>, wanted: &str) -> FreshNames {
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
         let words = texts.flat_map(|text| text.split(move |c| !is_part(c)));
         let used: HashSet<CompactString> = words.filter(|word| !word.is_empty()).map(Into::into).collect();
         let is_free = |suffix: &str| !used.iter().any(|word| word.ends_with(suffix));
-        let suffixes = (1u32..).map(|n| if n == 1 { "_bar".into() } else { format_compact!("_bar{n}") });
+        let suffixes = (1u32..).map(|n| if n == 1 { wanted.into() } else { format_compact!("{wanted}{n}") });
         let suffix = suffixes.into_iter().find(|suffix| is_free(suffix)).unwrap_or_default();
         FreshNames { used, suffix, ..FreshNames::default() }
     }
 
-    /// Returns the name of the adjoint of a name.
+    /// Returns the name of the adjoint or the tangent of a name.
     pub fn adjoint(&self, name: &str) -> CompactString {
         let name = self.shared.get(name).map_or(name, CompactString::as_str);
         format_compact!("{name}{}", self.suffix)
@@ -93,7 +93,7 @@ fn unused(used: &mut HashSet<CompactString>, wanted: &str) -> CompactString {
     name
 }
 
-/// Returns the adjoint of a cell or an array.
+/// Returns the adjoint or the tangent of a cell or an array.
 pub(crate) fn adjoint_of(fresh: &FreshNames, cell: &Expression) -> Expression {
     match &cell.kind {
         ExpressionKind::Name { name, .. } => build::cell(&fresh.adjoint(name)),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use reviver_assembler::adjoint::{AdjointProgram, AdjointRequest, CellSeed, DroppedAdjoints, adjoint_text};
+use reviver_assembler::adjoint::{DerivedProgram, AdjointRequest, CellSeed, DroppedAdjoints, adjoint_text};
 use reviver_assembler::optimize::{Pass, optimize_text};
 use reviver_isa::module::Shape;
 use reviver_vm::differentiate::{Subject, Variable, early_uncomputes};
@@ -28,7 +28,7 @@ pub fn run(options: &GradOptions) -> Fallible {
     let output = options.output.as_deref();
     let made_name = output.map_or_else(|| name.clone(), read::name);
     let adjoint = |request: &AdjointRequest| {
-        let AdjointProgram { sources, text, .. } =
+        let DerivedProgram { sources, text, .. } =
             adjoint_text(&name, bytes.clone(), (request, &made_name), read::files());
         text.map_err(|diagnostics| load::faulty(&sources, &diagnostics, "no adjoint program"))
     };

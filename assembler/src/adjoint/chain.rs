@@ -1,8 +1,11 @@
-//! The chain rule: the statements that pass a cotangent on to the cells of an expression.
+//! The chain rule in reverse mode: the statements that pass a cotangent on to the cells of an expression. The submodule
+//! `forward` has the chain rule in forward mode.
 //!
 //! An expression has *parts*: function applications, which the machine computes into temporaries. The *weight* of a part
 //! is the derivative of the loss by the part's value. The parts are visited in the order in which the machine
 //! uncomputes its temporaries, so that sums of derivatives have the machine's bits.
+
+mod forward;
 
 use std::collections::HashMap;
 
@@ -12,6 +15,7 @@ use reviver_isa::instruction::Class;
 use reviver_isa::step::{AnyFunction, Operation};
 use reviver_isa::update::Update;
 
+pub(super) use self::forward::Tangent;
 use super::terms::{Partial, Terms};
 use crate::build;
 use crate::format::spelled;

@@ -1,11 +1,11 @@
-//! The state of the construction of an adjoint program. Other modules add methods that create statements.
+//! The state of the construction of a derived program. Other modules add methods that create statements.
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use compact_str::CompactString;
+use compact_str::{CompactString, format_compact};
 
-use super::request::AdjointRequest;
+use super::request::Mode;
 use super::stacks::DropPlace;
 use super::variants::{MacroVariant, Variant};
 use crate::diagnostic::Diagnostic;
@@ -14,10 +14,10 @@ use crate::scopes::Names;
 use crate::source::{Sources, Span};
 use crate::tree::{Body, Expression, Macro, ProcedureNode};
 
-/// The state of the construction of an adjoint program.
-pub(super) struct Emitter<'r> {
+/// The state of the construction of an adjoint program or a tangent program.
+pub(super) struct Emitter {
     pub sources: Sources,
-    pub request: &'r AdjointRequest,
+    pub mode: Mode,
     pub names: Names,
     pub fresh: FreshNames,
     pub procedures: HashMap<CompactString, Rc<ProcedureNode>>,
@@ -43,13 +43,21 @@ pub(super) struct Emitter<'r> {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-impl Emitter<'_> {
-    /// Returns the new name of a label, because labels of the primal part are used already.
+impl Emitter {
+    /// Returns the new name of a label, because labels of the primal part are used already. A tangent program has no
+    /// other primal part, so the labels of main keep their names.
     pub fn label_name(&mut self, label: &CompactString) -> CompactString {
+        if self.mode == Mode::Tangent && self.names.owner().is_empty() {
+            return label.clone();
+        }
         if let Some(name) = self.labels.get(label) {
             return name.clone();
         }
-        let name = self.fresh.fresh(&format!("{label}_back"));
+        let wanted = match self.mode {
+            Mode::Adjoint => format_compact!("{label}_back"),
+            Mode::Tangent => self.fresh.adjoint(label),
+        };
+        let name = self.fresh.fresh(&wanted);
         self.labels.insert(label.clone(), name.clone());
         name
     }

@@ -1,6 +1,8 @@
 //! The statements of a program in gradient mode, as plain statements. Each statement is followed (or preceded) by the
 //! updates of adjoints that the machine would make in gradient mode. This module receives statements in the order in
 //! which they are executed, and inverts nothing.
+//!
+//! In tangent mode, the same functions visit the statements, and [`super::tangent`] writes those that change reals.
 
 use reviver_isa::codes::ProblemCode;
 use reviver_isa::function::Function;
@@ -9,6 +11,7 @@ use reviver_isa::update::{Action, Store, Update};
 
 use super::chain::Chain;
 use super::emitter::Emitter;
+use super::request::Mode;
 use crate::build;
 use crate::diagnostic::Diagnostic;
 use crate::fresh::adjoint_of;
@@ -16,11 +19,11 @@ use crate::invert::invert_body;
 use crate::scopes::{Bound, CellShape};
 use crate::source::Span;
 use crate::tree::{
-    Body, CallNode, Compute, Directive, Expression, For, If, InstructionNode, Local, Loop, Name, Operands,
-    Statement, StatementNode, Subscript,
+    Body, CallNode, Comment, Compute, Directive, Expression, For, If, InstructionNode, Local, Loop, Name,
+    Operands, Statement, StatementNode, Subscript,
 };
 
-impl Emitter<'_> {
+impl Emitter {
     /// Returns the statements of a block in gradient mode.
     pub(super) fn block(&mut self, body: &[StatementNode]) -> Body {
         self.names.enter();
@@ -52,23 +55,33 @@ impl Emitter<'_> {
 
     fn statement(&mut self, node: &StatementNode, made: &mut Body) {
         match &node.statement {
-            Statement::Empty => {}
+            Statement::Empty if self.mode == Mode::Adjoint => {}
+            Statement::Empty => made.push(StatementNode { label: None, ..node.clone() }),
             Statement::Directive(directive) => self.directive(node, directive, made),
             Statement::Instruction(instruction) => self.instruction(node, instruction, made),
             Statement::If(tree) => {
                 let tree = self.branching(tree);
-                made.push(build::node(Statement::If(Box::new(tree))));
+                made.push(self.like(node, Statement::If(Box::new(tree))));
             }
             Statement::Loop(tree) => {
                 let tree = self.repetition(tree);
-                made.push(build::node(Statement::Loop(Box::new(tree))));
+                made.push(self.like(node, Statement::Loop(Box::new(tree))));
             }
             Statement::For(tree) => {
                 let tree = self.counted(tree);
-                made.push(build::node(Statement::For(Box::new(tree))));
+                made.push(self.like(node, Statement::For(Box::new(tree))));
             }
-            Statement::Compute(tree) => self.compute(tree, made),
-            Statement::Local(local) => self.open(local, made),
+            Statement::Compute(tree) => match self.mode {
+                Mode::Adjoint => self.compute(tree, made),
+                Mode::Tangent => self.compute_block(node, tree, made),
+            },
+            Statement::Local(local) => match self.mode {
+                Mode::Adjoint => self.open(local, made),
+                Mode::Tangent => self.open_with_tangent(self.own(node), local, made),
+            },
+            Statement::Delocal(local) if self.mode == Mode::Tangent => {
+                self.close_with_tangent(self.own(node), local, made);
+            }
             Statement::Delocal(local) => self.close(node, local, made),
             // The adjoints of arguments that tasks share would be changed by several tasks, so the tasks run in order.
             Statement::Tasks(tasks) => made.extend(self.statements(&tasks.in_order())),
@@ -77,7 +90,7 @@ impl Emitter<'_> {
             }
             Statement::CallVia(call) => self.refuse(
                 call.cell.span,
-                "the adjoint of `callvia` can't be written as a program",
+                &format!("the {} of `callvia` can't be written as a program", self.mode.noun()),
                 "the called procedure isn't known",
                 "write an `if` with a `call` of each procedure",
             ),
@@ -87,7 +100,7 @@ impl Emitter<'_> {
 
     fn directive(&mut self, node: &StatementNode, directive: &Directive, made: &mut Body) {
         let Directive::Ancillas(declarations) = directive else {
-            made.push(build::node(node.statement.clone()));
+            made.push(self.own(node));
             return;
         };
         self.names.bind_ancillas(declarations);
@@ -95,7 +108,8 @@ impl Emitter<'_> {
         let reals = declarations.iter().filter(|declaration| declaration.class == Some(Class::Real));
         let adjoints: Vec<_> = reals.map(|declaration| self.adjoint_declaration(declaration)).collect();
         self.frame.extend(adjoints.iter().map(|it| (it.name.text.clone(), it.shape.lengths().to_vec())));
-        made.push(build::node(Statement::Directive(Directive::Ancillas(own.chain(adjoints).collect()))));
+        let all = own.chain(adjoints).collect();
+        made.push(self.like(node, Statement::Directive(Directive::Ancillas(all))));
     }
 
     fn instruction(&mut self, node: &StatementNode, instruction: &InstructionNode, made: &mut Body) {
@@ -106,17 +120,20 @@ impl Emitter<'_> {
                 let partner = Box::new(Name { text: self.label_name(&partner.text), span: partner.span });
                 let operands = Operands::Branch { partner, condition: condition.clone() };
                 let renamed = InstructionNode { operands, ..instruction.clone() };
-                return made.push(build::node(Statement::Instruction(renamed)));
+                return made.push(self.like(node, Statement::Instruction(renamed)));
             }
-            Operands::Condition(_) => return made.push(build::node(node.statement.clone())),
+            Operands::Condition(_) => return made.push(self.own(node)),
         };
-        let own = build::node(node.statement.clone());
+        let own = self.own(node);
         let is_real = cells.first().is_some_and(|target| self.names.is_real_cell(target));
         match (instruction.update.action(), cells.split_first()) {
-            (Action::Show, _) => {}
+            (Action::Show, _) if self.mode == Mode::Adjoint => {}
             (Action::Switch(_), _) => self.refuse_mode(instruction.mnemonic),
             (_, None) => made.push(own),
             _ if !is_real => made.push(own),
+            (_, Some(operands)) if self.mode == Mode::Tangent => {
+                self.tangent_instruction(node, instruction, operands, made);
+            }
             (Action::Accumulate, Some((target, sources))) => {
                 let chain = Chain::new(&self.names, instruction.function, sources);
                 // The shares of the sources have the opposite sign of the update of the target.
@@ -146,6 +163,22 @@ impl Emitter<'_> {
             // The inverter has refused statements that lose bits; the other actions change no cells.
             _ => made.push(own),
         }
+    }
+
+    /// Returns a statement without its label. In tangent mode the comment stays, because the statement stays in its
+    /// place.
+    fn own(&self, node: &StatementNode) -> StatementNode {
+        self.like(node, node.statement.clone())
+    }
+
+    /// Returns a statement that replaces another one.
+    fn like(&self, node: &StatementNode, statement: Statement) -> StatementNode {
+        StatementNode { comment: self.comment(&node.comment), ..build::node(statement) }
+    }
+
+    /// Returns the comment of a statement in tangent mode. In gradient mode, comments quote the statements.
+    fn comment(&self, comment: &Option<Comment>) -> Option<Comment> {
+        comment.clone().filter(|_| self.mode == Mode::Tangent)
     }
 
     /// Appends a statement and the statements of its adjoint, under a comment that quotes the statement.
@@ -192,6 +225,15 @@ impl Emitter<'_> {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let line = self.sources.line(node.span.file, node.span.start);
         build::comment(&format!(" {line}: {text}"))
+    }
+
+    /// Returns the comment above the statements that replace a call or the use of a macro. In tangent mode, it is the
+    /// comment of the statement itself.
+    pub(super) fn quote_above(&self, node: &StatementNode) -> Option<StatementNode> {
+        match self.mode {
+            Mode::Adjoint => Some(self.quote(node)),
+            Mode::Tangent => node.comment.as_deref().map(build::comment),
+        }
     }
 
     /// Appends a move between a cell and a store in gradient mode. The adjoint of a real is pushed after it
@@ -281,8 +323,8 @@ impl Emitter<'_> {
         If {
             then: self.block(&tree.then),
             otherwise: tree.otherwise.as_ref().map(|body| self.block(body)),
-            else_comment: None,
-            end_comment: None,
+            else_comment: self.comment(&tree.else_comment),
+            end_comment: self.comment(&tree.end_comment),
             ..tree.clone()
         }
     }
@@ -291,8 +333,8 @@ impl Emitter<'_> {
         Loop {
             first: self.block(&tree.first),
             again: tree.again.as_ref().map(|body| self.block(body)),
-            loop_comment: None,
-            end_comment: None,
+            loop_comment: self.comment(&tree.loop_comment),
+            end_comment: self.comment(&tree.end_comment),
             ..tree.clone()
         }
     }
@@ -302,7 +344,7 @@ impl Emitter<'_> {
         self.names.bind(&tree.counter.text, Bound::cell(Class::Int, true));
         let body = self.block(&tree.body);
         self.names.leave();
-        For { body, end_comment: None, ..tree.clone() }
+        For { body, end_comment: self.comment(&tree.end_comment), ..tree.clone() }
     }
 
     /// Appends a `compute` block. If its first body drops adjoints in gradient mode, then the inverse of the body in
@@ -328,6 +370,17 @@ impl Emitter<'_> {
             }
         }
         self.names.leave();
+    }
+
+    /// Appends a `compute` block in tangent mode.
+    fn compute_block(&mut self, node: &StatementNode, tree: &Compute, made: &mut Body) {
+        // The locals of the first body stay open up to the end of the block.
+        self.names.enter();
+        let body = self.statements(&tree.body);
+        let apply = self.block(&tree.apply);
+        self.names.leave();
+        let tree = Compute { body, apply, ..tree.clone() };
+        made.push(self.like(node, Statement::Compute(Box::new(tree))));
     }
 
     /// Opens a local, and a local for its adjoint.
@@ -423,9 +476,9 @@ impl Emitter<'_> {
     /// Appends the call of a procedure's adjoint procedure.
     fn call(&mut self, node: &StatementNode, (update, call): (Update, &CallNode), made: &mut Body) {
         let Some(called) = self.called(update, call) else {
-            return made.push(build::node(node.statement.clone()));
+            return made.push(self.own(node));
         };
-        made.push(self.quote(node));
+        made.extend(self.quote_above(node));
         made.extend(called);
     }
 

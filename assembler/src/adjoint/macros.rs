@@ -1,5 +1,5 @@
-//! Adjoint macros: a macro whose body is that of another macro in gradient mode. A use with other kinds of arguments
-//! needs another variant.
+//! Adjoint macros and tangent macros: a macro whose body is that of another macro in gradient mode or tangent mode. A use
+//! with other kinds of arguments needs another variant.
 
 use compact_str::CompactString;
 use reviver_isa::function::Function;
@@ -8,6 +8,7 @@ use reviver_isa::update::Update;
 
 use super::chain::Chain;
 use super::emitter::Emitter;
+use super::request::Mode;
 use super::variants::{MacroArgument, MacroVariant};
 use crate::build;
 use crate::fresh::adjoint_of;
@@ -15,8 +16,8 @@ use crate::invert::invert_body;
 use crate::scopes::Bound;
 use crate::tree::{Body, Expression, Local, Macro, Name, Statement, StatementNode};
 
-impl Emitter<'_> {
-    /// Appends the use of a macro in gradient mode.
+impl Emitter {
+    /// Appends the use of a macro in gradient mode or tangent mode.
     pub(super) fn macro_use(
         &mut self,
         node: &StatementNode,
@@ -46,17 +47,19 @@ impl Emitter<'_> {
                 });
             }
         }
-        let variant = MacroVariant { name: name.text.clone(), undo, arguments: kinds };
+        // In tangent mode, the inverse of a macro is the inverse of its only variant.
+        let (turned, undo) = if self.mode == Mode::Tangent { (false, undo) } else { (undo, false) };
+        let variant = MacroVariant { name: name.text.clone(), undo: turned, arguments: kinds };
         let name = self.macro_variant(variant);
-        made.push(self.quote(node));
+        made.extend(self.quote_above(node));
         made.extend(before);
         let name = Box::new(build::name(&name));
-        made.push(build::node(Statement::MacroUse { name, arguments: passed.into(), undo: false }));
+        made.push(build::node(Statement::MacroUse { name, arguments: passed.into(), undo }));
         made.extend(after.into_iter().rev().flatten());
     }
 
     /// Computes the value of an argument into a local before the statement, and passes the local's adjoint on to the
-    /// cells of the expression after the statement. Returns the local and its adjoint.
+    /// cells of the expression after the statement. Returns the local and its adjoint; in tangent mode its tangent.
     pub(super) fn argument(
         &mut self,
         n: usize,
@@ -64,6 +67,9 @@ impl Emitter<'_> {
         before: &mut Body,
         after: &mut Vec<Body>,
     ) -> (Expression, Expression) {
+        if self.mode == Mode::Tangent {
+            return self.argument_with_tangent(n, value, before, after);
+        }
         let name = self.fresh.argument(n);
         let adjoint = self.fresh.adjoint(&name);
         let own = Local { class: Some(Class::Real), ..build::local(&name, Vec::new(), Some(value.clone())) };
@@ -124,9 +130,10 @@ impl Emitter<'_> {
                 parameters.push(build::name(&self.fresh.adjoint(&parameter.text)));
             }
         }
-        let about = match variant.undo {
-            true => format!(" The inverse of `{}` in gradient mode.", variant.name),
-            false => format!(" `{}` in gradient mode.", variant.name),
+        let about = match (self.mode, variant.undo) {
+            (Mode::Tangent, _) => format!(" `{}` with tangents.", variant.name),
+            (_, true) => format!(" The inverse of `{}` in gradient mode.", variant.name),
+            (_, false) => format!(" `{}` in gradient mode.", variant.name),
         };
         let end = build::NOWHERE;
         let tree = Macro { name: build::name(name), parameters, body, end_comment: None, end };

@@ -40,7 +40,7 @@ pub(super) struct CollectedAdjoint {
     pub passed: Expression,
 }
 
-impl Emitter<'_> {
+impl Emitter {
     /// Returns a local for the adjoint of argument `n`. Returns `None` for a part of an array parameter, whose length is
     /// known only at run time.
     pub(super) fn collected(&mut self, n: usize, argument: &Expression) -> Option<CollectedAdjoint> {

@@ -3,6 +3,9 @@
 //!
 //! A variant is written once, when a statement needs it. It depends on the direction, and on the arguments: two `in`
 //! parameters that get the same cell share the adjoint of this cell.
+//!
+//! The tangent procedure of `p` has a tangent parameter after each real parameter. It is the only variant: an `uncall` of
+//! `p` is an `uncall` of the tangent procedure, and tangents of `in` parameters are only read.
 
 use std::rc::Rc;
 
@@ -13,6 +16,7 @@ use reviver_isa::update::Update;
 
 use super::emitter::Emitter;
 use super::overlap::may_overlap;
+use super::request::Mode;
 use super::variants::{AdjointPassing, Variant};
 use crate::build;
 use crate::format::spelled;
@@ -23,16 +27,20 @@ use crate::tree::{
     Body, CallNode, DeclarationNode, Expression, ParameterNode, ProcedureNode, ShapeNode, Statement,
 };
 
-impl Emitter<'_> {
+impl Emitter {
     /// Returns the statements that execute a call in gradient mode. Returns `None` if the procedure has no real
     /// parameter and touches no real of the program, so that the call itself suffices.
     pub(super) fn called(&mut self, update: Update, call: &CallNode) -> Option<Body> {
-        let is_forward = update == Update::Call;
+        let is_forward = update == Update::Call || self.mode == Mode::Tangent;
         let procedure = Rc::clone(self.procedures.get(&call.procedure.text)?);
         if !self.has_reals(&call.procedure.text) {
             return None;
         }
         if let Some(rule) = &procedure.rule {
+            if self.mode == Mode::Tangent {
+                self.refuse_rule(call);
+                return Some(Body::new());
+            }
             return Some(self.by_rule(update, call, &procedure, &rule.text));
         }
         let mut passed = PassedArguments::default();
@@ -41,7 +49,8 @@ impl Emitter<'_> {
         }
         let variant = Variant { name: call.procedure.text.clone(), is_forward, adjoints: passed.adjoints };
         let name = self.variant(variant);
-        let call = build::call(Update::Call, &name, passed.arguments);
+        let update = if self.mode == Mode::Tangent { update } else { Update::Call };
+        let call = build::call(update, &name, passed.arguments);
         let mut made = passed.before;
         made.push(call);
         made.extend(passed.after.into_iter().rev().flatten());
@@ -53,6 +62,12 @@ impl Emitter<'_> {
         if parameter.class != Some(Class::Real) {
             passed.arguments.push(argument.clone());
             passed.adjoints.push(AdjointPassing::None);
+            passed.cells.push(None);
+            return;
+        }
+        if self.names.is_real_cell(argument) && self.mode == Mode::Tangent {
+            passed.arguments.extend([argument.clone(), adjoint_of(&self.fresh, argument)]);
+            passed.adjoints.push(AdjointPassing::Own);
             passed.cells.push(None);
             return;
         }
@@ -124,13 +139,25 @@ impl Emitter<'_> {
         made
     }
 
+    /// Reports the call of a procedure with a rule. A rule computes adjoints, not tangents.
+    fn refuse_rule(&mut self, call: &CallNode) {
+        let name = &call.procedure.text;
+        self.refuse(
+            call.procedure.span,
+            &format!("the tangents of `{name}` can't be written as a program: its derivative is given by a rule"),
+            "a rule computes adjoints",
+            "use `grad --emit` or `jacobian --times`, which apply the rule; or remove `rule`, so that the procedure itself is \
+             differentiated",
+        );
+    }
+
     /// Returns the name of a variant, which is written later.
     fn variant(&mut self, variant: Variant) -> CompactString {
         if let Some(name) = self.variants.get(&variant) {
             return name.clone();
         }
         let adjoint = self.fresh.adjoint(&variant.name);
-        let wanted = if variant.is_forward { format_compact!("{adjoint}_forward") } else { adjoint };
+        let wanted = if variant.is_forward && self.mode == Mode::Adjoint { format_compact!("{adjoint}_forward") } else { adjoint };
         let name = self.fresh.fresh(&wanted);
         self.variants.insert(variant.clone(), name.clone());
         self.pending.push((variant, name.clone()));
@@ -185,10 +212,13 @@ impl Emitter<'_> {
         };
         self.begin(&procedure.parameters, variant);
         let mut statements = self.statements(&body);
-        self.drop_frame(&mut statements);
-        let about = match variant.is_forward {
-            true => format!(" `{}` in gradient mode, forward.", variant.name),
-            false => format!(" `{}` in gradient mode, backward.", variant.name),
+        if self.mode == Mode::Adjoint {
+            self.drop_frame(&mut statements);
+        }
+        let about = match (self.mode, variant.is_forward) {
+            (Mode::Tangent, _) => format!(" `{}` with tangents.", variant.name),
+            (_, true) => format!(" `{}` in gradient mode, forward.", variant.name),
+            (_, false) => format!(" `{}` in gradient mode, backward.", variant.name),
         };
         self.procedure(&about, name, (&procedure.parameters, variant), statements)
     }
@@ -236,7 +266,9 @@ impl Emitter<'_> {
             all.push(parameter.clone());
             if *passing == AdjointPassing::Own {
                 let name = build::name(&self.fresh.adjoint(&parameter.name.text));
-                all.push(ParameterNode { passing: Passing::InOut, name, ..parameter.clone() });
+                // Adjoints of parameters that are only read change, and their tangents don't.
+                let passing = if self.mode == Mode::Tangent { parameter.passing } else { Passing::InOut };
+                all.push(ParameterNode { passing, name, ..parameter.clone() });
             }
         }
         let tree = ProcedureNode {

@@ -1,5 +1,5 @@
-//! The parts of an adjoint program: its header, its declarations, the primal part, the seed, the reverse part, and the
-//! adjoint procedures.
+//! The construction of derived programs, and the parts of an adjoint program: its header, its declarations, the primal
+//! part, the seed, the reverse part, and the adjoint procedures.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,9 +10,9 @@ use reviver_isa::module::Role;
 use reviver_isa::update::Update;
 
 use super::emitter::Emitter;
-use super::request::{AdjointRequest, CellSeed};
+use super::request::{AdjointRequest, CellSeed, Derived, DroppedAdjoints};
 use super::stacks::{self, DropPlace, UsedStores};
-use super::varied::{Definitions, varied};
+use super::varied::{Definitions, INPUT_TAPE, varied};
 use crate::build;
 use crate::definitions::ProgramNames;
 use crate::diagnostic::{Diagnostic, in_order};
@@ -31,16 +31,17 @@ use crate::visit;
 /// The tolerance of float programs that set none.
 const TOLERANCE: f64 = 1e-9;
 
-/// Returns the adjoint program of a loaded program, with the suffix of the names of adjoints.
-pub(super) fn adjoint_program(
+/// Returns the adjoint program or the tangent program of a loaded program, with the suffix of the names of adjoints or
+/// tangents. `new_name` is the name of the file for the new program.
+pub(super) fn derived_program(
     loaded: &mut Loaded,
-    request: &AdjointRequest,
-    adjoint_name: &str,
+    derived: Derived<'_>,
+    new_name: &str,
     files: &dyn Files,
 ) -> Result<(Body, String), Vec<Diagnostic>> {
     let mut stay = crate::invert::file::staying(loaded);
     let texts = loaded.sources.files().map(|file| loaded.sources.file_text(file));
-    let mut fresh = FreshNames::of(texts);
+    let mut fresh = FreshNames::of(texts, derived.mode().suffix());
     let ProgramNames { mut names, procedures, macros } =
         ProgramNames::of(loaded.trees().map(|(_, tree)| tree));
     let included = included(loaded);
@@ -53,13 +54,22 @@ pub(super) fn adjoint_program(
     let bodies: Vec<Body> = texts.into_iter().map(|(_, tree)| tree).collect();
     let stores = UsedStores::of(&names, &bodies);
     let definitions = Definitions { procedures: &procedures, macros: &macros };
-    let varied = varied(&names, &bodies, definitions, inputs(&bodies));
+    let (inputs, dropped) = match derived {
+        Derived::Gradient(request) => {
+            // The values of the input tape are inputs, too.
+            (inputs(&bodies).chain([INPUT_TAPE.into()]).collect(), request.dropped)
+        }
+        Derived::Tangents(request) => {
+            (request.inputs.iter().map(Into::into).collect(), DroppedAdjoints::default())
+        }
+    };
+    let varied = varied(&names, &bodies, definitions, inputs);
     names.set_varied(varied);
     let body = loaded.splice(&stay);
     let zero = stores.stack.then(|| fresh.fresh("zero"));
     let mut emitter = Emitter {
         sources: std::mem::take(&mut loaded.sources),
-        request,
+        mode: derived.mode(),
         names,
         fresh,
         procedures,
@@ -73,12 +83,15 @@ pub(super) fn adjoint_program(
         frame: Vec::new(),
         labels: HashMap::new(),
         included,
-        drops: DropPlace::of(request.dropped, stores),
+        drops: DropPlace::of(dropped, stores),
         in_macro: false,
         has_dropped: false,
         diagnostics: Vec::new(),
     };
-    let mut made = emitter.program(&body, zero.as_deref());
+    let mut made = match derived {
+        Derived::Gradient(request) => emitter.gradient_program(&body, request, zero.as_deref()),
+        Derived::Tangents(request) => emitter.tangent_program(&body, request),
+    };
     let suffix = emitter.fresh.adjoint("").into_string();
     let Emitter { sources, mut diagnostics, .. } = emitter;
     loaded.sources = sources;
@@ -86,59 +99,63 @@ pub(super) fn adjoint_program(
         in_order(&mut diagnostics);
         return Err(diagnostics);
     }
-    crate::invert::file::redirect(&mut made, loaded, adjoint_name, files);
+    crate::invert::file::redirect(&mut made, loaded, new_name, files);
     Ok((made, suffix))
 }
 
-impl Emitter<'_> {
+impl Emitter {
     /// Returns the adjoint program. `zero` is the name for a private 0, if the program has reals on the stack.
-    fn program(&mut self, body: &Body, zero: Option<&str>) -> Body {
+    fn gradient_program(&mut self, body: &Body, request: &AdjointRequest, zero: Option<&str>) -> Body {
         self.refuse_adjoints(body);
         let (header, body) = inverse::split_header(body);
         let mut text = body.to_vec();
         if let Some(zero) = zero {
             stacks::pair(&self.names, &mut text, zero);
         }
-        let mut made = self.header(header);
+        let mut made = self.header(header, &self.gradient_lines(request));
         self.primal_part(&text, &mut made);
         let mut primal = executed(body);
         let turned = [(&mut made, executed(&text)), (&mut primal, executed(body))];
         for (statements, text) in turned {
-            if let Some((last, rest)) = flattened(&text, self.request.early_uncomputes) {
+            if let Some((last, rest)) = flattened(&text, request.early_uncomputes) {
                 splice(statements, last, rest);
             }
         }
         while made.last().is_some_and(StatementNode::is_blank) {
             made.pop();
         }
-        self.seed(&mut made);
+        self.seed(request, &mut made);
         self.reverse(&primal, &mut made);
         let variants = self.write_variants();
         made.extend(variants);
-        self.helper_cells(body, zero, &mut made);
+        let helpers = self.adjoint_cells(body, zero, &made);
+        insert_helpers(helpers, &mut made);
         made
     }
 
-    /// Returns the comments at the beginning: the origin of the program, and those of the original.
-    fn header(&self, original: &[StatementNode]) -> Body {
+    /// Returns the name of the original without its folder, for the comment at the beginning.
+    pub(super) fn origin(&self) -> String {
         let name = self.sources.name(FileId(0));
         let name = name.rsplit(['/', std::path::MAIN_SEPARATOR]).next().unwrap_or(name);
-        let name: String = name.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
-        let origin = format!("Made from {name} by `reviver grad --emit`.");
+        name.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+    }
+
+    /// Returns the lines that describe a gradient program.
+    fn gradient_lines(&self, request: &AdjointRequest) -> [String; 2] {
         let x = self.fresh.adjoint("x");
-        let lines = match self.request.seeds.as_slice() {
-            [one] => [
-                format!(
-                    " The gradient of `{}`, by a reverse sweep. {origin}",
-                    spelled(&cell(&one.name, one))
-                ),
-                format!(" The result `{x}` is the derivative by the input `x`; `reviver run` computes it."),
-            ],
-            _ => [
-                format!(" The gradient of a weighted sum, by a reverse sweep. {origin}"),
-                format!(" The result `{x}` is the derivative by the input `x`; `reviver run` computes it."),
-            ],
+        let subject = match request.seeds.as_slice() {
+            [one] => format!("`{}`", spelled(&cell(&one.name, one))),
+            _ => "a weighted sum".to_owned(),
         };
+        let origin = self.origin();
+        [
+            format!(" The gradient of {subject}, by a reverse sweep. Made from {origin} by `reviver grad --emit`."),
+            format!(" The result `{x}` is the derivative by the input `x`; `reviver run` computes it."),
+        ]
+    }
+
+    /// Returns the comments at the beginning: the lines that describe the program, and the comments of the original.
+    pub(super) fn header(&self, original: &[StatementNode], lines: &[String]) -> Body {
         let mut header: Body = lines.iter().map(|line| build::heading(line)).collect();
         let original = inverse::header_of_inverse(original);
         if !original.is_empty() {
@@ -171,16 +188,10 @@ impl Emitter<'_> {
         }
     }
 
-    /// Inserts the tolerance, the private 0 and the dropped adjoints before the program's declarations.
-    fn helper_cells(&mut self, body: &[StatementNode], zero: Option<&str>, made: &mut Body) {
-        let mut helpers = Body::new();
-        helpers.extend(tolerance(body));
-        let registers = self.real_registers(made);
-        if !registers.is_empty() {
-            let adjoint = |name| declaration(&self.fresh.adjoint(name), ShapeNode::Lengths(Vec::new()));
-            let adjoints = registers.iter().map(|name| adjoint(name)).collect();
-            helpers.push(globals(Role::Garbage, adjoints, " the adjoints of registers"));
-        }
+    /// Returns the declarations of the tolerance, of the adjoints of registers, of the private 0 and of the dropped
+    /// adjoints.
+    fn adjoint_cells(&mut self, body: &[StatementNode], zero: Option<&str>, made: &Body) -> Body {
+        let mut helpers = self.common_cells(body, (made, Role::Garbage));
         if let Some(zero) = zero {
             let declaration = declaration(zero, ShapeNode::Lengths(Vec::new()));
             helpers.push(globals(
@@ -204,13 +215,19 @@ impl Emitter<'_> {
                 DropPlace::Output | DropPlace::Erased => {}
             }
         }
-        let is_first = |node: &StatementNode| match &node.statement {
-            Statement::Directive(directive) => matches!(directive, Directive::Globals { .. }),
-            Statement::Empty => node.label.is_some(),
-            _ => true,
-        };
-        let place = made.iter().position(is_first).unwrap_or(0);
-        made.splice(place..place, helpers);
+        helpers
+    }
+
+    /// Returns the declarations of the tolerance, and of the adjoints or tangents of registers, which get this role.
+    pub(super) fn common_cells(&self, body: &[StatementNode], (made, role): (&Body, Role)) -> Body {
+        let mut helpers: Body = tolerance(body).into_iter().collect();
+        let registers = self.real_registers(made);
+        if !registers.is_empty() {
+            let adjoint = |name| declaration(&self.fresh.adjoint(name), ShapeNode::Lengths(Vec::new()));
+            let adjoints = registers.iter().map(|name| adjoint(name)).collect();
+            helpers.push(globals(role, adjoints, &format!(" the {}s of registers", self.mode.noun())));
+        }
+        helpers
     }
 
     /// Returns the registers of reals that statements name.
@@ -233,7 +250,7 @@ impl Emitter<'_> {
     }
 
     /// Reports names of adjoints outside of rules, and switches of gradient mode.
-    fn refuse_adjoints(&mut self, body: &Body) {
+    pub(super) fn refuse_adjoints(&mut self, body: &Body) {
         let rules: Vec<_> = self.procedures.values().filter_map(|it| it.rule.clone()).collect();
         let is_rule = |name: &str| rules.iter().any(|rule| rule.text == name);
         let mut places = Vec::new();
@@ -262,13 +279,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Appends the declarations of globals and of their adjoints.
-    fn globals(
-        &mut self,
-        (node, role): (&StatementNode, Role),
-        declarations: &[DeclarationNode],
-        made: &mut Body,
-    ) {
+    /// Reports a stack whose reals are inputs.
+    pub(super) fn refuse_given_stack(&mut self, role: Role, declarations: &[DeclarationNode]) {
         let is_given_stack = |it: &&DeclarationNode| {
             role.is_given() && it.class == Some(Class::Real) && matches!(it.shape, ShapeNode::Stack)
         };
@@ -280,6 +292,16 @@ impl Emitter<'_> {
                 "declare an array instead of the stack",
             );
         }
+    }
+
+    /// Appends the declarations of globals and of their adjoints.
+    fn globals(
+        &mut self,
+        (node, role): (&StatementNode, Role),
+        declarations: &[DeclarationNode],
+        made: &mut Body,
+    ) {
+        self.refuse_given_stack(role, declarations);
         let primal = if role.is_given() { Role::InOut } else { Role::Private };
         let mut own = declarations.to_vec();
         if !role.is_given() {
@@ -287,15 +309,19 @@ impl Emitter<'_> {
         }
         let statement = Statement::Directive(Directive::Globals { role: primal, declarations: own });
         made.push(StatementNode { comment: node.comment.clone(), ..build::node(statement) });
-        let adjoints: Vec<DeclarationNode> = declarations
-            .iter()
-            .filter(|it| it.class == Some(Class::Real) && matches!(it.shape, ShapeNode::Lengths(_)))
-            .map(|declaration| self.adjoint_declaration(declaration))
-            .collect();
+        let adjoints = self.adjoint_declarations(declarations);
         if !adjoints.is_empty() {
             let role = if role.is_given() { Role::Out } else { Role::Garbage };
             made.push(globals(role, adjoints, ""));
         }
+    }
+
+    /// Returns the declarations of the adjoints or tangents of the reals among declared cells. Stacks have none.
+    pub(super) fn adjoint_declarations(&self, declarations: &[DeclarationNode]) -> Vec<DeclarationNode> {
+        let is_real = |it: &&DeclarationNode| {
+            it.class == Some(Class::Real) && matches!(it.shape, ShapeNode::Lengths(_))
+        };
+        declarations.iter().filter(is_real).map(|it| self.adjoint_declaration(it)).collect()
     }
 
     /// Appends the adjoints of private cells, such as variables of main's frame. They are garbage, and exist during the
@@ -309,9 +335,9 @@ impl Emitter<'_> {
     }
 
     /// Appends the seed, and a copy of the value of a single cell.
-    fn seed(&mut self, made: &mut Body) {
+    fn seed(&mut self, request: &AdjointRequest, made: &mut Body) {
         made.extend([build::blank(), build::heading(" The value and the seed.")]);
-        let seeds = &self.request.seeds;
+        let seeds = &request.seeds;
         let mut statements = Body::new();
         if let [one] = seeds.as_slice() {
             let name = self.fresh.fresh(&format!("{}_value", one.name));
@@ -383,8 +409,19 @@ fn declaration(name: &str, shape: ShapeNode) -> DeclarationNode {
     DeclarationNode { name, shape, class, initial: None, is_shared: false, default: None }
 }
 
+/// Inserts lines before the program's declarations.
+pub(super) fn insert_helpers(helpers: Body, made: &mut Body) {
+    let is_first = |node: &StatementNode| match &node.statement {
+        Statement::Directive(directive) => matches!(directive, Directive::Globals { .. }),
+        Statement::Empty => node.label.is_some(),
+        _ => true,
+    };
+    let place = made.iter().position(is_first).unwrap_or(0);
+    made.splice(place..place, helpers);
+}
+
 /// Returns a line that declares globals.
-fn globals(role: Role, declarations: Vec<DeclarationNode>, comment: &str) -> StatementNode {
+pub(super) fn globals(role: Role, declarations: Vec<DeclarationNode>, comment: &str) -> StatementNode {
     let comment = (!comment.is_empty()).then(|| comment.into());
     StatementNode { comment, ..build::node(Statement::Directive(Directive::Globals { role, declarations })) }
 }
@@ -423,7 +460,7 @@ fn cell(name: &str, seed: &CellSeed) -> Expression {
 }
 
 /// Returns the names of the real inputs.
-fn inputs(bodies: &[Body]) -> Vec<CompactString> {
+fn inputs(bodies: &[Body]) -> impl Iterator<Item = CompactString> {
     let mut found = Vec::new();
     for body in bodies {
         let is_inverse = body.iter().any(inverse::is_mark);
@@ -436,7 +473,7 @@ fn inputs(bodies: &[Body]) -> Vec<CompactString> {
             }
         }
     }
-    found
+    found.into_iter()
 }
 
 /// Returns the statements of each included file, and of the files that it includes, by the place of the include.

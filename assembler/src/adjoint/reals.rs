@@ -11,7 +11,7 @@ use crate::tree::{
 };
 use crate::visit;
 
-impl Emitter<'_> {
+impl Emitter {
     /// Returns true if a procedure, or a procedure that it calls, has or names reals.
     pub(super) fn has_reals(&self, procedure: &CompactString) -> bool {
         self.reaches_reals(procedure, &mut HashSet::new())

@@ -5,7 +5,7 @@ use crate::fresh::adjoint_of;
 use crate::tree::{Body, Expression, ExpressionKind};
 use crate::visit;
 
-impl Emitter<'_> {
+impl Emitter {
     /// Replaces names of adjoints in a body by the names of their cells.
     pub(super) fn name_adjoints(&self, body: &mut Body) {
         for node in body {

@@ -1,4 +1,4 @@
-//! Requests for gradients as programs. This module is independent of syntax trees.
+//! Requests for gradients and tangents as programs. This module is independent of syntax trees.
 
 /// A request for the gradient of a program as a program.
 #[derive(Clone, Debug, Default)]
@@ -32,4 +32,54 @@ pub enum DroppedAdjoints {
     Pushed,
     /// It is erased, which takes no memory.
     Erased,
+}
+
+/// A request for the tangents of a program's results as a program.
+#[derive(Clone, Debug, Default)]
+pub struct TangentRequest {
+    /// The names of the real inputs that change along the direction: scalars or whole arrays.
+    pub inputs: Vec<String>,
+}
+
+/// The derived program that is requested.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Derived<'r> {
+    Gradient(&'r AdjointRequest),
+    Tangents(&'r TangentRequest),
+}
+
+impl Derived<'_> {
+    pub fn mode(self) -> Mode {
+        match self {
+            Derived::Gradient(_) => Mode::Adjoint,
+            Derived::Tangents(_) => Mode::Tangent,
+        }
+    }
+}
+
+/// The derivative that accompanies each real.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Reverse mode.
+    Adjoint,
+    /// Forward mode.
+    Tangent,
+}
+
+impl Mode {
+    /// Returns the first choice for the suffix of the derivatives' names.
+    pub fn suffix(self) -> &'static str {
+        match self {
+            Mode::Adjoint => "_bar",
+            Mode::Tangent => "_dot",
+        }
+    }
+
+    /// Returns the noun for the derivative in messages.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Mode::Adjoint => "adjoint",
+            Mode::Tangent => "tangent",
+        }
+    }
 }

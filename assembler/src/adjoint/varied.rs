@@ -26,7 +26,8 @@ pub(super) struct Definitions<'d> {
     pub macros: &'d HashMap<CompactString, Rc<Macro>>,
 }
 
-/// Returns the varied variables of a program. `inputs` are the globals that it depends on.
+/// Returns the varied variables of a program. `inputs` are the globals that it depends on, and the input tape if it
+/// depends on the tape.
 pub(super) fn varied(
     names: &Names,
     bodies: &[Body],
@@ -40,8 +41,6 @@ pub(super) fn varied(
     }
     let mut varied: HashSet<Node> = inputs.iter().cloned().collect();
     let mut pending = inputs;
-    // The values of the input tape are inputs, too.
-    pending.push(INPUT_TAPE.into());
     while let Some(node) = pending.pop() {
         for to in graph.edges.get(&node).into_iter().flatten() {
             if varied.insert(to.clone()) {
@@ -53,8 +52,8 @@ pub(super) fn varied(
 }
 
 /// The nodes of stores; no variable has such a name.
+pub(super) const INPUT_TAPE: &str = "input tape";
 const STACK: &str = "stack of reals";
-const INPUT_TAPE: &str = "input tape";
 const OUTPUT_TAPE: &str = "output tape";
 
 /// Which variables depend on which others.

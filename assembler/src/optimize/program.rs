@@ -30,7 +30,7 @@ impl ProgramInPasses {
     /// Takes the trees of a loaded program. The includes of the files in `stay` are preserved.
     pub fn new(loaded: &mut Loaded, stay: &HashSet<FileId>) -> ProgramInPasses {
         let texts = loaded.sources.files().map(|file| loaded.sources.file_text(file));
-        let fresh = FreshNames::of(texts);
+        let fresh = FreshNames::of(texts, "_bar");
         let mut body = loaded.splice(stay);
         // The records of a disassembly refer to instructions by their numbers.
         body.retain(|node| !is_record(node));

@@ -1,6 +1,6 @@
 //! Law of gradients as programs: the program that `grad --emit` writes computes the bits of the gradient.
 
-use reviver_assembler::adjoint::{AdjointProgram, AdjointRequest, CellSeed, DroppedAdjoints, adjoint_text};
+use reviver_assembler::adjoint::{DerivedProgram, AdjointRequest, CellSeed, DroppedAdjoints, adjoint_text};
 use reviver_assembler::files::FilesInMemory;
 use reviver_assembler::render::render;
 use reviver_isa::codes::ProblemCode;
@@ -69,7 +69,7 @@ fn emitted_gradient(
     };
     let bytes = subject.text.clone().into_bytes();
     let files = FilesInMemory::new();
-    let AdjointProgram { sources, text, suffix } =
+    let DerivedProgram { sources, text, suffix } =
         adjoint_text("subject.rasm", bytes, (&request, "subject.rasm"), &files);
     let text = match text {
         Ok(text) => text,
