@@ -117,6 +117,7 @@ fn run(command: &Invocation) -> Fallible {
         Invocation::Repl(options) => commands::repl::run(options),
         Invocation::Grad(options) => commands::grad::run(options),
         Invocation::Jacobian(options) => commands::jacobian::run(options),
+        Invocation::Jvp(options) => commands::jvp::run(options),
         Invocation::Hessian(options) => commands::hessian::run(options),
         Invocation::Taylor(options) => commands::taylor::run(options),
         Invocation::Batch(options) => commands::batch::run(options),

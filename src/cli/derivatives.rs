@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args};
 use reviver_vm::differentiate::matrices::MAX_ORDER;
 
-use super::{Force, Start, StrategyOptions};
+use super::{Force, Start, StrategyOptions, Written};
 
 /// Options that all derivatives share.
 #[derive(Debug, Args)]
@@ -145,4 +145,33 @@ pub struct TaylorOptions {
     pub strict: bool,
     #[command(flatten)]
     pub start: Start,
+}
+
+/// Write a program that computes derivatives along a direction.
+///
+/// The written program is plain assembly. It computes the results `y` of the original, and their derivatives `y_dot`
+/// along a direction, in one forward run. Its inputs are those of the original and the components of the direction.
+/// `jacobian FILE --times x=1` computes the same derivatives without writing a program.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  reviver jvp programs/besselj.rasm --wrt z --emit | reviver run -
+  reviver jvp programs/norm.rasm --wrt v --emit -o norm_jvp.rasm
+  reviver run norm_jvp.rasm --set v_dot=1,0,0,0")]
+pub struct JvpOptions {
+    /// A `.rasm` text or a `.rbc` image; `-` reads standard input
+    pub file: PathBuf,
+    /// Set the real inputs that change along the direction: scalars or whole arrays. The written program has an input
+    /// `x_dot` for each input `x`, the component of the direction. That of a scalar is 1 by default
+    #[arg(long, value_name = "NAME,…", required = true)]
+    pub wrt: Vec<String>,
+    /// Write the program. Without this option, `jvp` explains how to compute derivatives by `jacobian`
+    #[arg(long)]
+    pub emit: bool,
+    /// Set the level of optimization. 0 computes all derivatives. 1 leaves out those that are always 0 or that nothing
+    /// reads; all bits of the results stay. 2 shortens the program further, as `opt` does, so that reals may be rounded
+    /// differently
+    #[arg(short = 'O', value_name = "LEVEL", value_parser = clap::value_parser!(u8).range(0..=2), default_value = "1")]
+    pub level: u8,
+    #[command(flatten)]
+    pub written: Written,
 }

@@ -14,7 +14,7 @@ pub const GROUPS: [CommandGroup; 5] = [
         title: "Run and inspect",
         commands: &["run", "debug", "repl", "check", "test", "bench", "plot", "graph", "circuit", "tradeoff"],
     },
-    CommandGroup { title: "Derivatives", commands: &["grad", "jacobian", "hessian", "taylor"] },
+    CommandGroup { title: "Derivatives", commands: &["grad", "jacobian", "jvp", "hessian", "taylor"] },
     CommandGroup { title: "Many inputs", commands: &["batch", "devices"] },
     CommandGroup {
         title: "Build and convert",
@@ -72,7 +72,7 @@ mod tests {
     ];
 
     /// Pairs of a command and the page of the documentation about it.
-    const PAGES: [(&str, &str); 23] = [
+    const PAGES: [(&str, &str); 25] = [
         ("run", "levels.md"),
         ("debug", "debugger.md"),
         ("repl", "scripts.md"),
@@ -84,6 +84,7 @@ mod tests {
         ("tradeoff", "bennett.md"),
         ("grad", "derivatives.md"),
         ("jacobian", "derivatives.md"),
+        ("jvp", "derivatives.md"),
         ("hessian", "derivatives.md"),
         ("taylor", "derivatives.md"),
         ("batch", "batch.md"),

@@ -35,7 +35,7 @@ pub use course::{
     CourseSolutions, CourseStart,
 };
 pub use debugger::{DebugOptions, Debugged, ReplOptions};
-pub use derivatives::{GradOptions, HessianOptions, JacobianOptions, TaylorOptions};
+pub use derivatives::{GradOptions, HessianOptions, JacobianOptions, JvpOptions, TaylorOptions};
 pub use pictures::{CircuitOptions, Drawn, GraphOptions, GraphPart, PlotOptions};
 pub use start::{Constants, Given, LevelOption, OtherNumbers, Start};
 pub use strategy::StrategyOptions;
@@ -72,6 +72,7 @@ pub enum Invocation {
     Repl(ReplOptions),
     Grad(GradOptions),
     Jacobian(JacobianOptions),
+    Jvp(JvpOptions),
     Hessian(HessianOptions),
     Taylor(TaylorOptions),
     Batch(BatchArguments),
@@ -116,6 +117,7 @@ impl Invocation {
             Invocation::Explain(options) => options.json,
             Invocation::Debug(_)
             | Invocation::Repl(_)
+            | Invocation::Jvp(_)
             | Invocation::Plot(_)
             | Invocation::Graph(_)
             | Invocation::Circuit(_)

@@ -1,8 +1,10 @@
-//! `reviver grad --emit`: writes the gradient of a program as a program.
+//! `reviver grad --emit`: writes the gradient of a program as a program. Also the parts that it shares with `jvp`: the
+//! original program, and the output.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use reviver_assembler::adjoint::{DerivedProgram, AdjointRequest, CellSeed, DroppedAdjoints, adjoint_text};
+use reviver_assembler::adjoint::{AdjointRequest, CellSeed, DerivedProgram, DroppedAdjoints, adjoint_text};
 use reviver_assembler::optimize::{Pass, optimize_text};
 use reviver_isa::module::Shape;
 use reviver_vm::differentiate::{Subject, Variable, early_uncomputes};
@@ -15,38 +17,74 @@ use crate::{load, read, write};
 
 pub fn run(options: &GradOptions) -> Fallible {
     let file = &options.differentiated.start.given.file;
-    let mut bytes = read::source(file)?;
-    let module = load::module_of(file, bytes.clone(), &Constants::default())?;
-    if read::is_image(file, &bytes) {
-        bytes = load::text_of(file, &module)?.into_bytes();
-    }
-    let program = load::program(file, module)?;
-    let start = Machine::at_begin(program.clone()).map_err(|error| load::no_memory(file, &error))?;
-    let subject = Subject::new(program, start.into_state(), false, u64::MAX);
-    let name = read::name(file);
-    // The name of the output determines the paths in `.include` lines.
-    let output = options.output.as_deref();
-    let made_name = output.map_or_else(|| name.clone(), read::name);
+    let original = Original::read(file, options.output.as_deref(), "no adjoint program")?;
     let adjoint = |request: &AdjointRequest| {
-        let DerivedProgram { sources, text, .. } =
-            adjoint_text(&name, bytes.clone(), (request, &made_name), read::files());
-        text.map_err(|diagnostics| load::faulty(&sources, &diagnostics, "no adjoint program"))
+        let Original { name, bytes, new_name, .. } = &original;
+        original.text(adjoint_text(name, bytes.clone(), (request, new_name), read::files()))
     };
     // A program that names adjoints has no subject. The construction of the adjoint program reports the places.
-    let subject =
-        subject.or_else(|error| adjoint(&AdjointRequest::default()).and(Err(Failure::usage(error))))?;
+    let subject = original.subject()?.or_else(|error| adjoint(&AdjointRequest::default()).and(Err(error)))?;
     let objective = match &options.loss {
         Some(loss) => Objective::loss(&subject, loss)?,
         None => Objective::seeded(&subject, &options.seed)?,
     };
     let request = request(options, &subject, &objective);
-    let text = adjoint(&request)?;
-    let passes = Pass::of_level(options.level);
-    let optimization = optimize_text(&made_name, text.into_bytes(), (passes, &made_name), read::files());
-    let text = optimization
-        .text
-        .map_err(|errors| load::faulty(&optimization.sources, &errors, "no adjoint program"))?;
-    write::text_to(output.unwrap_or(Path::new("-")), options.force.force, &text)
+    original.write(adjoint(&request)?, options.level, options.force.force)
+}
+
+/// A program whose derivative is written as a program.
+pub struct Original {
+    program: Arc<Program>,
+    file: PathBuf,
+    output: Option<PathBuf>,
+    /// The outcome in messages if the program can't be derived.
+    outcome: &'static str,
+    /// The name for messages.
+    pub name: String,
+    pub bytes: Vec<u8>,
+    /// The name of the output, which determines the paths in `.include` lines.
+    pub new_name: String,
+}
+
+impl Original {
+    /// Reads the program. An image is disassembled.
+    pub fn read(file: &Path, output: Option<&Path>, outcome: &'static str) -> Fallible<Original> {
+        let mut bytes = read::source(file)?;
+        let module = load::module_of(file, bytes.clone(), &Constants::default())?;
+        if read::is_image(file, &bytes) {
+            bytes = load::text_of(file, &module)?.into_bytes();
+        }
+        let program = load::program(file, module)?;
+        let name = read::name(file);
+        let new_name = output.map_or_else(|| name.clone(), read::name);
+        let (file, output) = (file.to_owned(), output.map(Path::to_owned));
+        Ok(Original { program, file, output, outcome, name, bytes, new_name })
+    }
+
+    /// Returns the program at its start as the subject of differentiation. The inner error is that of a program that
+    /// can't be differentiated.
+    pub fn subject(&self) -> Fallible<Result<Subject, Failure>> {
+        let start = Machine::at_begin(self.program.clone());
+        let start = start.map_err(|error| load::no_memory(&self.file, &error))?;
+        let subject = Subject::new(self.program.clone(), start.into_state(), false, u64::MAX);
+        Ok(subject.map_err(Failure::usage))
+    }
+
+    /// Returns the text of a derived program.
+    pub fn text(&self, derived: DerivedProgram) -> Fallible<String> {
+        let DerivedProgram { sources, text, .. } = derived;
+        text.map_err(|diagnostics| load::faulty(&sources, &diagnostics, self.outcome))
+    }
+
+    /// Optimizes a derived program, and writes it to the output.
+    pub fn write(&self, text: String, level: u8, force: bool) -> Fallible {
+        let passes = Pass::of_level(level);
+        let names = (passes, self.new_name.as_str());
+        let optimization = optimize_text(&self.new_name, text.into_bytes(), names, read::files());
+        let text =
+            optimization.text.map_err(|errors| load::faulty(&optimization.sources, &errors, self.outcome))?;
+        write::text_to(self.output.as_deref().unwrap_or(Path::new("-")), force, &text)
+    }
 }
 
 /// Returns the request for the objective of the options.

@@ -22,6 +22,7 @@ pub mod hessian;
 pub mod invert;
 pub mod isa;
 pub mod jacobian;
+pub mod jvp;
 pub mod opt;
 pub mod plan;
 pub mod plot;

@@ -21,13 +21,13 @@ fn reverse_part(text: &str) -> Vec<String> {
         .collect()
 }
 
-fn outputs(ran: &Ran) -> Value {
+pub fn outputs(ran: &Ran) -> Value {
     ran.json()["outputs"].clone()
 }
 
 /// The inputs of a header line such as `;! grad y x=2 -> …`, as options. `None` unless a plain `grad` computes the
 /// gradient.
-fn options(line: &str, text: &str) -> Option<(String, String)> {
+pub fn options(line: &str, text: &str) -> Option<(String, String)> {
     let (given, expected) = line.strip_prefix(";! grad ")?.split_once("->")?;
     let fails = ["trap", "error", "mended", "reported"];
     if expected.split_whitespace().any(|word| fails.contains(&word)) {

@@ -31,6 +31,7 @@ mod hooks;
 mod images;
 mod inverse_programs;
 mod json_errors;
+mod jvp;
 mod levels;
 mod limits;
 mod memory;

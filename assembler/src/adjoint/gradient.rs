@@ -209,7 +209,14 @@ impl Emitter {
                 place,
                 &format!("the derivative of `{}` can't be written as an expression", function.name()),
                 "differentiated here",
-                "compute the value in a procedure with a `rule` that computes the derivative",
+                match self.mode {
+                    Mode::Adjoint => {
+                        "compute the value in a procedure with a `rule` that computes the derivative"
+                    }
+                    Mode::Tangent => {
+                        "use `jacobian --times`, which computes the derivative with dual numbers"
+                    }
+                },
             );
             Body::new()
         })
@@ -486,7 +493,10 @@ impl Emitter {
         self.refuse(
             place,
             "the program switches gradient mode itself",
-            "the adjoint of this statement would be an adjoint of adjoints",
+            match self.mode {
+                Mode::Adjoint => "the adjoint of this statement would be an adjoint of adjoints",
+                Mode::Tangent => "the tangent of this statement would be a tangent of adjoints",
+            },
             "write the program without gradient mode, for example by `reviver grad --emit`, and differentiate that",
         );
     }

@@ -157,7 +157,11 @@ impl Emitter {
             return name.clone();
         }
         let adjoint = self.fresh.adjoint(&variant.name);
-        let wanted = if variant.is_forward && self.mode == Mode::Adjoint { format_compact!("{adjoint}_forward") } else { adjoint };
+        let wanted = if variant.is_forward && self.mode == Mode::Adjoint {
+            format_compact!("{adjoint}_forward")
+        } else {
+            adjoint
+        };
         let name = self.fresh.fresh(&wanted);
         self.variants.insert(variant.clone(), name.clone());
         self.pending.push((variant, name.clone()));

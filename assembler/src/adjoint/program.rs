@@ -149,7 +149,9 @@ impl Emitter {
         };
         let origin = self.origin();
         [
-            format!(" The gradient of {subject}, by a reverse sweep. Made from {origin} by `reviver grad --emit`."),
+            format!(
+                " The gradient of {subject}, by a reverse sweep. Made from {origin} by `reviver grad --emit`."
+            ),
             format!(" The result `{x}` is the derivative by the input `x`; `reviver run` computes it."),
         ]
     }
@@ -191,7 +193,8 @@ impl Emitter {
     /// Returns the declarations of the tolerance, of the adjoints of registers, of the private 0 and of the dropped
     /// adjoints.
     fn adjoint_cells(&mut self, body: &[StatementNode], zero: Option<&str>, made: &Body) -> Body {
-        let mut helpers = self.common_cells(body, (made, Role::Garbage));
+        let mut helpers: Body = tolerance(body).into_iter().collect();
+        helpers.extend(self.register_cells(made, Role::Garbage));
         if let Some(zero) = zero {
             let declaration = declaration(zero, ShapeNode::Lengths(Vec::new()));
             helpers.push(globals(
@@ -218,16 +221,13 @@ impl Emitter {
         helpers
     }
 
-    /// Returns the declarations of the tolerance, and of the adjoints or tangents of registers, which get this role.
-    pub(super) fn common_cells(&self, body: &[StatementNode], (made, role): (&Body, Role)) -> Body {
-        let mut helpers: Body = tolerance(body).into_iter().collect();
+    /// Returns the declaration of the adjoints or tangents of registers, which get this role.
+    pub(super) fn register_cells(&self, made: &Body, role: Role) -> Option<StatementNode> {
         let registers = self.real_registers(made);
-        if !registers.is_empty() {
-            let adjoint = |name| declaration(&self.fresh.adjoint(name), ShapeNode::Lengths(Vec::new()));
-            let adjoints = registers.iter().map(|name| adjoint(name)).collect();
-            helpers.push(globals(role, adjoints, &format!(" the {}s of registers", self.mode.noun())));
-        }
-        helpers
+        let adjoint = |name| declaration(&self.fresh.adjoint(name), ShapeNode::Lengths(Vec::new()));
+        let comment = format!(" the {}s of registers", self.mode.noun());
+        let adjoints: Vec<_> = registers.iter().map(|name| adjoint(name)).collect();
+        (!adjoints.is_empty()).then(|| globals(role, adjoints, &comment))
     }
 
     /// Returns the registers of reals that statements name.
@@ -410,7 +410,7 @@ fn declaration(name: &str, shape: ShapeNode) -> DeclarationNode {
 }
 
 /// Inserts lines before the program's declarations.
-pub(super) fn insert_helpers(helpers: Body, made: &mut Body) {
+pub(super) fn insert_helpers(helpers: impl IntoIterator<Item = StatementNode>, made: &mut Body) {
     let is_first = |node: &StatementNode| match &node.statement {
         Statement::Directive(directive) => matches!(directive, Directive::Globals { .. }),
         Statement::Empty => node.label.is_some(),

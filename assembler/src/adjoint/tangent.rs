@@ -161,9 +161,8 @@ impl Emitter {
     /// Returns the statements that open the tangent of a local with a value's tangent.
     fn opened(&mut self, local: &Local, tangent: Option<Tangent>) -> Body {
         let dot = self.fresh.adjoint(&local.name.text);
-        let opened = |value| {
-            build::node(Statement::Local(Box::new(build::local(&dot, local.shape.clone(), value))))
-        };
+        let opened =
+            |value| build::node(Statement::Local(Box::new(build::local(&dot, local.shape.clone(), value))));
         match tangent {
             None => vec![opened(None)],
             Some(tangent) => match tangent.expression() {
@@ -180,9 +179,8 @@ impl Emitter {
     /// Returns the statements that undo those of [`Emitter::opened`].
     fn closed(&mut self, local: &Local, tangent: Option<Tangent>) -> Body {
         let dot = self.fresh.adjoint(&local.name.text);
-        let closed = |value| {
-            build::node(Statement::Delocal(Box::new(build::local(&dot, local.shape.clone(), value))))
-        };
+        let closed =
+            |value| build::node(Statement::Delocal(Box::new(build::local(&dot, local.shape.clone(), value))));
         match tangent {
             None => vec![closed(None)],
             Some(tangent) => match tangent.expression() {

@@ -52,8 +52,8 @@ impl Emitter {
         let variants = self.write_variants();
         made.extend(variants);
         remove_unused(&mut made);
-        let helpers = self.common_cells(body, (&made, Role::Private));
-        insert_helpers(helpers, &mut made);
+        let registers = self.register_cells(&made, Role::Private);
+        insert_helpers(registers, &mut made);
         made
     }
 
@@ -62,8 +62,12 @@ impl Emitter {
         let [x, y] = ["x", "y"].map(|name| self.fresh.adjoint(name));
         let origin = self.origin();
         [
-            format!(" The derivatives along a direction, by a forward run. Made from {origin} by `reviver jvp --emit`."),
-            format!(" The input `{x}` is the direction's component for `x`, and the result `{y}` is the derivative of `y`."),
+            format!(
+                " The derivatives along a direction, by a forward run. Made from {origin} by `reviver jvp --emit`."
+            ),
+            format!(
+                " The input `{x}` is the direction's component for `x`, and the result `{y}` is the derivative of `y`."
+            ),
         ]
     }
 
@@ -89,7 +93,8 @@ impl Emitter {
         made: &mut Body,
     ) {
         self.refuse_given_stack(role, declarations);
-        let is_moved = |it: &DeclarationNode| request.inputs.iter().any(|input| input == it.name.text.as_str());
+        let is_moved =
+            |it: &DeclarationNode| request.inputs.iter().any(|input| input == it.name.text.as_str());
         let (moved, fixed): (Vec<_>, Vec<_>) = declarations.iter().cloned().partition(is_moved);
         let mut components = self.adjoint_declarations(&moved);
         for component in &mut components {

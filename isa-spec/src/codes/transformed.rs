@@ -147,13 +147,15 @@ pub(super) static NO_ROOM_FOR_STATES: CodeAccount = CodeAccount {
 };
 
 pub(super) static NO_ADJOINT_PROGRAM: CodeAccount = CodeAccount {
-    title: "the gradient of this statement can't be written as a program",
+    title: "the derivative of this statement can't be written as a program",
     meaning: "`grad --emit` writes the gradient as plain assembly. It can't write the gradients of statements that \
               name adjoints or switch gradient mode, that move reals to tapes, that call the procedure that a cell \
-              chooses, or that apply a function whose derivative the language can't express.",
+              chooses, or that apply a function whose derivative the language can't express. `jvp --emit` writes \
+              derivatives along a direction. It can write moves to tapes, but not calls of a procedure with a `rule`, \
+              because a rule computes only adjoints.",
     cure: "Write the program without gradient mode, keep reals in arrays, and give a procedure a `rule` that \
-           computes its derivative. `grad` without `--emit` differentiates all these programs except those that \
-           switch gradient mode.",
+           computes its derivative. `grad` without `--emit` and `jacobian --times` differentiate all these programs \
+           except those that switch gradient mode.",
     evidence: programs(
         trial(
             "grad FILE --of y --emit",

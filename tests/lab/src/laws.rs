@@ -13,6 +13,7 @@ mod oracle;
 mod second_order;
 mod series;
 mod strategies;
+pub mod tangents;
 pub(crate) mod text;
 mod unchecked;
 
@@ -52,6 +53,7 @@ pub const ALL: &[Law] = &[
     Law { name: "a gradient by some inputs equals that by all", check: activity::confined },
     Law { name: "findings of the static analysis are correct", check: certain::findings_are_correct },
     Law { name: "a gradient as a program is the gradient", check: emission::emitted_gradients },
+    Law { name: "tangents as a program are those of dual numbers", check: tangents::emitted_tangents },
     Law { name: "optimization preserves results", check: optimization::results_stay },
     Law { name: "the oracle agrees", check: oracle::agrees },
     Law { name: "the inverse program undoes the program", check: text::inverse_undoes },

@@ -1,6 +1,6 @@
 //! Law of gradients as programs: the program that `grad --emit` writes computes the bits of the gradient.
 
-use reviver_assembler::adjoint::{DerivedProgram, AdjointRequest, CellSeed, DroppedAdjoints, adjoint_text};
+use reviver_assembler::adjoint::{AdjointRequest, CellSeed, DerivedProgram, DroppedAdjoints, adjoint_text};
 use reviver_assembler::files::FilesInMemory;
 use reviver_assembler::render::render;
 use reviver_isa::codes::ProblemCode;

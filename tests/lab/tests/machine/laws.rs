@@ -57,6 +57,7 @@ laws! {
     confined_gradients: "a gradient by some inputs equals that by all"
     certain_findings: "findings of the static analysis are correct"
     emission: "a gradient as a program is the gradient"
+    tangents: "tangents as a program are those of dual numbers"
     optimization: "optimization preserves results"
     oracle_agrees: "the oracle agrees"
     inverse_undoes: "the inverse program undoes the program"
@@ -88,6 +89,13 @@ fn the_corpus_covers_everything() {
 fn many_gradients_are_compared_as_programs() {
     let compared: usize = (0..200).map(|seed| laws::emission::compared(&subject(seed)).unwrap()).sum();
     assert!(compared >= 40, "only {compared} gradients of 200 programs were compared");
+}
+
+/// The same for derivatives along directions.
+#[test]
+fn many_tangents_are_compared_as_programs() {
+    let compared: usize = (0..200).map(|seed| laws::tangents::compared(&subject(seed)).unwrap()).sum();
+    assert!(compared >= 40, "only {compared} tangents of 200 programs were compared");
 }
 
 /// Each pass of the optimizer changes enough programs for its law to mean something.
