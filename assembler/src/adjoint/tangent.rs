@@ -48,8 +48,14 @@ impl Emitter {
             }
             Action::Map | Action::Clear | Action::Erase(_) => made.extend([own, same(update)]),
             Action::Rotate => self.tangent_rotation(own, instruction, (target, sources), made),
-            // Tapes of inputs hold no tangents, so the cell's tangent is 0 there.
-            Action::Put(Store::Input) => made.extend([own, same(Update::Vacate)]),
+            // The input tape holds no tangents.
+            Action::Put(Store::Input) if self.names.receives(target) => self.refuse(
+                node.span,
+                "the tangent of a real that moves back to the input tape can't be written as a program",
+                "moves a real that may depend on the direction",
+                "keep the real in an array",
+            ),
+            Action::Put(Store::Input) => made.push(own),
             Action::Take(Store::Input) => made.extend([same(Update::Vacate), own]),
             Action::Put(_) => made.extend([own, same(update)]),
             Action::Take(_) => made.extend([same(update), own]),

@@ -1,6 +1,6 @@
 //! The parts of a tangent program: its declarations, its statements, and its tangent procedures and macros.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use compact_str::CompactString;
 use reviver_isa::module::Role;
@@ -50,11 +50,41 @@ impl Emitter {
             made.pop();
         }
         let variants = self.write_variants();
-        made.extend(variants);
-        remove_unused(&mut made);
+        let mut made = self.placed(made, variants);
         let registers = self.register_cells(&made, Role::Private);
         insert_helpers(registers, &mut made);
         made
+    }
+
+    /// Adds the variants of procedures and macros to a program. The variants of a definition that no statement uses any
+    /// more replace the definition, under its comment; the others are added at the end.
+    fn placed(&self, made: Body, variants: Body) -> Body {
+        let used = used(&made, &variants);
+        let mut variants_of: HashMap<&CompactString, Vec<&CompactString>> = HashMap::new();
+        let procedures = self.variants.iter().map(|(variant, name)| (&variant.name, name));
+        let macros = self.macro_variants.iter().map(|(variant, name)| (&variant.name, name));
+        for (original, name) in procedures.chain(macros) {
+            variants_of.entry(original).or_default().push(name);
+        }
+        let mut rest = variants;
+        let mut all = Body::with_capacity(made.len());
+        for node in made {
+            let original = defined(&node).filter(|name| !used.contains(*name));
+            let Some(names) = original.and_then(|name| variants_of.get(name)) else {
+                all.push(node);
+                continue;
+            };
+            let is_variant = |node: &StatementNode| defined(node).is_some_and(|name| names.contains(&name));
+            let mut is_first = true;
+            while let Some(place) = rest.iter().position(is_variant) {
+                // A variant follows an empty line and a heading. The comment of the definition replaces the first heading.
+                let lines: Body = rest.drain(place.saturating_sub(2)..=place).collect();
+                all.extend(lines.into_iter().skip(if is_first { 2 } else { 0 }));
+                is_first = false;
+            }
+        }
+        all.extend(rest);
+        all
     }
 
     /// Returns the lines that describe a tangent program.
@@ -114,25 +144,23 @@ impl Emitter {
     }
 }
 
-/// Removes the procedures and macros that no statement uses, because their variants replace them.
-fn remove_unused(body: &mut Body) {
-    let mut used: HashSet<CompactString> = HashSet::new();
+/// Returns the names of the procedures and macros that the statements of main and the variants use, and those that these
+/// procedures and macros use.
+fn used(made: &Body, variants: &Body) -> HashSet<CompactString> {
+    let mut used = HashSet::new();
+    visit::statements(variants, &mut |statement| used.extend(names_of_used(statement)));
     loop {
         let before = used.len();
-        let mut found = HashSet::new();
-        for node in body.iter() {
+        for node in made {
             if defined(node).is_none_or(|name| used.contains(name)) {
-                visit::statements(std::slice::from_ref(node), &mut |statement| {
-                    found.extend(names_of_used(statement));
-                });
+                let node = std::slice::from_ref(node);
+                visit::statements(node, &mut |statement| used.extend(names_of_used(statement)));
             }
         }
-        used.extend(found);
         if used.len() == before {
-            break;
+            return used;
         }
     }
-    body.retain(|node| defined(node).is_none_or(|name| used.contains(name)));
 }
 
 /// Returns the name of the procedure or macro that a statement defines.
