@@ -161,15 +161,14 @@ pub struct JvpOptions {
     /// A `.rasm` text or a `.rbc` image; `-` reads standard input
     pub file: PathBuf,
     /// Set the real inputs that change along the direction: scalars or whole arrays. The written program has an input
-    /// `x_dot` for each input `x`, the component of the direction. That of a scalar is 1 by default
+    /// `x_dot` for each input `x`: the components of the direction, which are 1 by default
     #[arg(long, value_name = "NAME,…", required = true)]
     pub wrt: Vec<String>,
     /// Write the program. Without this option, `jvp` explains how to compute derivatives by `jacobian`
     #[arg(long)]
     pub emit: bool,
-    /// Set the level of optimization. 0 computes all derivatives. 1 leaves out those that are always 0 or that nothing
-    /// reads; all bits of the results stay. 2 shortens the program further, as `opt` does, so that reals may be rounded
-    /// differently
+    /// Set the level of optimization. Level 0 computes all derivatives. Level 1 leaves out those that are always 0 or that
+    /// nothing reads. Level 2 shortens the program further, as `opt` does, so that reals may be rounded differently
     #[arg(short = 'O', value_name = "LEVEL", value_parser = clap::value_parser!(u8).range(0..=2), default_value = "1")]
     pub level: u8,
     #[command(flatten)]

@@ -59,7 +59,7 @@ fn sessions_of_the_page_of_stacks_are_current() {
 #[cfg(unix)]
 #[test]
 fn sessions_of_the_page_of_derivatives_are_current() {
-    are_true("docs/derivatives.md", &read("docs/derivatives.md"), 4);
+    are_true("docs/derivatives.md", &read("docs/derivatives.md"), 5);
 }
 
 #[cfg(unix)]

@@ -301,14 +301,14 @@ fn definitions_that_are_not_used_are_replaced() {
     assert!(text.contains("in `dirt`.\n.proc imul_dot(") && !text.contains(".proc imul("), "{text}");
 }
 
-/// An array has no natural direction, so the user must set one.
+/// Each component of the direction is 1 by default, and can be set.
 #[test]
-fn the_direction_of_an_array_is_required() {
+fn the_direction_is_an_input() {
     let folder = Folder::new();
     let target = folder.at("tangent.rasm");
     reviver(&format!("jvp programs/norm.rasm --wrt v --emit -o {target}")).expect(0);
-    let ran = reviver(&format!("run {target}")).expect(2);
-    assert!(ran.stderr.contains("v_dot"), "{ran:?}");
+    let ran = outputs(&reviver(&format!("run {target} --json")).expect(0));
+    assert!((ran["length_dot"].as_f64().unwrap() - 1.8).abs() < 1e-14, "{ran}");
     let ran = outputs(&reviver(&format!("run {target} --json --set v_dot=0,1,0,0")).expect(0));
     assert_eq!(ran["length_dot"], 0.4);
 }

@@ -5,7 +5,7 @@
 //! is the derivative of the loss by the part's value. The parts are visited in the order in which the machine
 //! uncomputes its temporaries, so that sums of derivatives have the machine's bits.
 
-mod forward;
+pub(super) mod forward;
 
 use std::collections::HashMap;
 
@@ -15,7 +15,6 @@ use reviver_isa::instruction::Class;
 use reviver_isa::step::{AnyFunction, Operation};
 use reviver_isa::update::Update;
 
-pub(super) use self::forward::Tangent;
 use super::terms::{Partial, Terms};
 use crate::build;
 use crate::format::spelled;

@@ -60,9 +60,9 @@ impl Derived<'_> {
 /// The derivative that accompanies each real.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// Reverse mode.
+    /// The adjoint of reverse mode.
     Adjoint,
-    /// Forward mode.
+    /// The tangent of forward mode.
     Tangent,
 }
 

@@ -8,7 +8,8 @@ use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
 use reviver_isa::update::{Action, Store, Update};
 
-use super::chain::{Chain, Tangent};
+use super::chain::Chain;
+use super::chain::forward::Tangent;
 use super::emitter::Emitter;
 use crate::build;
 use crate::fresh::adjoint_of;

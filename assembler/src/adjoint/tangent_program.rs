@@ -59,13 +59,14 @@ impl Emitter {
     /// Adds the variants of procedures and macros to a program. The variants of a definition that no statement uses any
     /// more replace the definition, under its comment; the others are added at the end.
     fn placed(&self, made: Body, variants: Body) -> Body {
-        let used = used(&made, &variants);
         let mut variants_of: HashMap<&CompactString, Vec<&CompactString>> = HashMap::new();
         let procedures = self.variants.iter().map(|(variant, name)| (&variant.name, name));
         let macros = self.macro_variants.iter().map(|(variant, name)| (&variant.name, name));
         for (original, name) in procedures.chain(macros) {
             variants_of.entry(original).or_default().push(name);
         }
+        let has_variants = |name: &CompactString| variants_of.contains_key(name);
+        let used = used(&made, &variants, has_variants);
         let mut rest = variants;
         let mut all = Body::with_capacity(made.len());
         for node in made {
@@ -115,7 +116,7 @@ impl Emitter {
     }
 
     /// Appends the declarations of the tangents of globals. The tangent of an input that changes along the direction is
-    /// an input, which is 1 by default if it is a scalar. Other inputs begin with the tangent 0.
+    /// an input, whose components are 1 by default. Other inputs begin with the tangent 0.
     fn tangents(
         &mut self,
         request: &TangentRequest,
@@ -128,8 +129,7 @@ impl Emitter {
         let (moved, fixed): (Vec<_>, Vec<_>) = declarations.iter().cloned().partition(is_moved);
         let mut components = self.adjoint_declarations(&moved);
         for component in &mut components {
-            let is_scalar = component.shape.lengths().is_empty();
-            component.default = is_scalar.then(|| Initial::Every(build::int(1)));
+            component.default = Some(Initial::Every(build::int(1)));
         }
         let zero_role = match role {
             Role::In => Role::Private,
@@ -144,15 +144,19 @@ impl Emitter {
     }
 }
 
-/// Returns the names of the procedures and macros that the statements of main and the variants use, and those that these
-/// procedures and macros use.
-fn used(made: &Body, variants: &Body) -> HashSet<CompactString> {
+/// Returns the names of the procedures and macros that the statements of main, the variants, and the definitions without
+/// variants use, and those that these procedures and macros use.
+fn used(
+    made: &Body,
+    variants: &Body,
+    has_variants: impl Fn(&CompactString) -> bool,
+) -> HashSet<CompactString> {
     let mut used = HashSet::new();
     visit::statements(variants, &mut |statement| used.extend(names_of_used(statement)));
     loop {
         let before = used.len();
         for node in made {
-            if defined(node).is_none_or(|name| used.contains(name)) {
+            if defined(node).is_none_or(|name| used.contains(name) || !has_variants(name)) {
                 let node = std::slice::from_ref(node);
                 visit::statements(node, &mut |statement| used.extend(names_of_used(statement)));
             }
