@@ -311,7 +311,7 @@ fn options_of_a_run_are_refused() {
 fn gradient_programs_of_tanh_keep_its_digits() {
     let folder = Folder::new();
     let program = folder.file("program.rasm", ".inout x: real default 20\n.out y: real\nadd y, tanh(x)\n");
-    let target = folder.file("gradient.rasm", &emitted(&program, "--of y"));
+    let target = folder.file("gradient.rasm", emitted(&program, "--of y"));
     for x in ["20", "-15", "0.3", "300", "-400", "1e300"] {
         let expected = reviver(&format!("grad {program} --of y --json --set x={x}")).expect(0).json();
         let found = outputs(&reviver(&format!("run {target} --json --set x={x}")).expect(0));

@@ -176,7 +176,7 @@ fn the_gradient_of_besselj_makes_at_most_390_primal_steps() {
     let folder = Folder::new();
     std::fs::create_dir(folder.path("lib")).unwrap();
     std::fs::copy("programs/lib/arithmetic.rasm", folder.path("lib/arithmetic.rasm")).unwrap();
-    let file = folder.file("primal.rasm", &primal.join("\n"));
+    let file = folder.file("primal.rasm", primal.join("\n"));
     let steps = reviver(&format!("run {file} --json")).expect(0).json()["steps"].as_u64().unwrap();
     assert!((300..=390).contains(&steps), "{steps} steps");
 }

@@ -190,9 +190,7 @@ fn changes_only_targets(names: &Names, instruction: &InstructionNode, stacks: &S
 /// Returns true for a block without statements that always ends.
 fn is_empty_block(statement: &Statement) -> bool {
     match statement {
-        Statement::If(tree) => {
-            is_empty(&tree.then) && tree.otherwise.as_ref().is_none_or(|body| is_empty(body))
-        }
+        Statement::If(tree) => is_empty(&tree.then) && tree.otherwise.as_ref().is_none_or(is_empty),
         Statement::For(tree) => is_empty(&tree.body),
         _ => false,
     }

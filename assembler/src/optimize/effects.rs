@@ -82,7 +82,7 @@ pub(super) struct ProgramEffects<'d> {
     definitions: &'d ProgramNames,
     /// The effects of procedures on globals and stores. `None` while they are computed.
     procedures: HashMap<CompactString, Option<Rc<Effects>>>,
-    /// The names that each procedure declares.
+    /// The names of each procedure that denote no global.
     own: HashMap<CompactString, Rc<HashMap<CompactString, bool>>>,
     /// The number of procedures whose effects are being computed.
     depth: usize,
@@ -125,9 +125,15 @@ impl<'d> ProgramEffects<'d> {
         effects
     }
 
+    /// Returns the names that denote no global in a procedure. Before a `local`, and after its `delocal`, the name of
+    /// the variable denotes the global that the variable hides.
     fn own_names(&mut self, procedure: &ProcedureNode) -> Rc<HashMap<CompactString, bool>> {
-        let found =
-            self.own.entry(procedure.name.text.clone()).or_insert_with(|| Rc::new(own_names(procedure)));
+        let globals = &self.definitions.names;
+        let found = self.own.entry(procedure.name.text.clone()).or_insert_with(|| {
+            let mut own = own_names(procedure);
+            own.retain(|name, is_parameter| *is_parameter || !globals.declares(name));
+            Rc::new(own)
+        });
         found.clone()
     }
 

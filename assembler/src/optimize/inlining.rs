@@ -1,17 +1,19 @@
 //! Inlining: the call of a procedure that is called once is replaced by the procedure's body.
 //!
 //! ```text
-//! call double(x)           local half = a*0.5
-//!                          add   x, half
-//! .proc double(…)     →    delocal half = a*0.5
+//! call double(x)           local half: real
+//! …                        add   half, x*0.5
+//! .proc double(…)     →    …
+//! .ancilla half: real      delocal half: real
 //! ```
 //!
 //! A variable of the procedure's frame becomes a local, with a new name if its name is visible at the call. Parameters
-//! are replaced by the arguments. An argument that is computed becomes a local.
+//! are replaced by the arguments.
 //!
 //! A procedure stays in these cases:
 //!
 //! - Its locals would need more steps than the call.
+//! - An argument is computed. A local with a value needs more steps than the call.
 //! - It is called by several statements, by a cell's number, or in parallel.
 //! - It has a rule, or it is one.
 //! - It has labels, or uses macros.
@@ -39,7 +41,7 @@ use crate::tree::{
 };
 use crate::visit;
 
-/// Upper bound on the locals that replace a frame. A local needs two steps, and a call three.
+/// Upper bound on the locals that replace a frame. A local without a value needs two steps, and so does a call.
 const LOCALS: usize = 1;
 
 /// Replaces calls of procedures that are called once. Returns true if the program has changed.
@@ -168,13 +170,10 @@ struct Inlined<'i> {
     declared: &'i HashMap<CompactString, usize>,
 }
 
-/// The arguments of a call.
+/// The expression or the name that replaces each name of the procedure.
 #[derive(Default)]
 struct Arguments {
-    /// The expression or the name that replaces each name of the procedure.
     replacements: HashMap<CompactString, Expression>,
-    /// The locals that are open while the body runs.
-    locals: Vec<Local>,
 }
 
 impl Inlined<'_> {
@@ -218,24 +217,12 @@ impl Inlined<'_> {
         let mut arguments = Arguments::default();
         for (parameter, argument) in procedure.parameters.iter().zip(&call.arguments) {
             let name = &parameter.name.text;
-            let value = if self.is_cell(parameter, argument)
-                || self.is_number(parameter, argument) && accepts_number(procedure, &parameter.name.text)
-            {
-                argument.clone()
-            } else if parameter.passing == Passing::In && parameter.rank == Rank::Scalar {
-                let local = self.fresh.fresh(name);
-                arguments.locals.push(Local {
-                    name: build::name(&local),
-                    shape: Vec::new(),
-                    class: Some(parameter.class.unwrap_or(Class::Int)),
-                    function: Function::Copy,
-                    sources: vec![argument.clone()],
-                });
-                build::cell(&local)
-            } else {
+            let can_replace = self.is_cell(parameter, argument)
+                || self.is_number(parameter, argument) && accepts_number(procedure, name);
+            if !can_replace {
                 return None;
-            };
-            arguments.replacements.insert(name.clone(), value);
+            }
+            arguments.replacements.insert(name.clone(), argument.clone());
         }
         Some(arguments)
     }
@@ -370,7 +357,7 @@ impl Arguments {
     /// Returns a body with the names of the call, between the declarations of its variables. Returns `None` if the
     /// declarations need more steps than the call.
     fn around(&self, body: Body) -> Option<Body> {
-        let mut opened = self.locals.clone();
+        let mut opened = Vec::new();
         let mut made = Body::new();
         for mut node in body {
             self.replace(&mut node);

@@ -123,7 +123,7 @@ impl Paragraphs {
         }
         let start = self.open.take().map_or(self.lines.len(), |open| open.start);
         self.lines.push(node);
-        self.open = is_comment.then(|| Paragraph { start, end: self.lines.len(), has_statements: false });
+        self.open = is_comment.then_some(Paragraph { start, end: self.lines.len(), has_statements: false });
     }
 
     /// Returns the lines, to which the statements that replace a statement are appended.

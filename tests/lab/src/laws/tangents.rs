@@ -63,7 +63,7 @@ pub fn compared(subject: &Subject) -> Result<usize, String> {
         .map_err(|error| format!("the tangent program doesn't assemble:\n{error}\n{text}"))?;
     let mut run = TangentRun::new(&emitted, &differentiated, suffix)?;
     run.set(&request.inputs, &direction)?;
-    run.to_end().map_err(|error| format!("the tangent program: {error}\n{text}"))?;
+    run.finish().map_err(|error| format!("the tangent program: {error}\n{text}"))?;
     run.compare(&results.names, &expected).map_err(|error| format!("the tangent program: {error}\n{text}"))
 }
 
@@ -133,7 +133,7 @@ impl TangentRun {
         Ok(variables.iter().filter_map(cell).collect())
     }
 
-    fn to_end(&mut self) -> Result<(), String> {
+    fn finish(&mut self) -> Result<(), String> {
         for _ in 0..100 * LONGEST {
             let end = travel(&mut self.machine, Travel::Forward, 1);
             let reals = self.machine.state().reals.iter();
@@ -164,7 +164,8 @@ impl TangentRun {
                     return Err(format!("`{result}` has another value: {}", self.number(value)));
                 }
                 let product = expected.product.get(n).copied().unwrap_or(f64::NAN);
-                if !((tangent - product).abs() <= self.tolerance()) {
+                let is_close = (tangent - product).abs() <= self.tolerance();
+                if !is_close {
                     return Err(format!("`{result}{}` is {tangent}, expected {product}", self.suffix));
                 }
                 n += 1;
