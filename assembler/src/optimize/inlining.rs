@@ -211,7 +211,7 @@ impl Inlined<'_> {
     }
 
     fn arguments(&mut self, procedure: &ProcedureNode, call: &CallNode) -> Option<Arguments> {
-        if may_be_refused(procedure, call) {
+        if Refusals::new(self.names, procedure, call).may_occur(procedure) {
             return None;
         }
         let mut arguments = Arguments::default();
@@ -265,37 +265,113 @@ impl Inlined<'_> {
     }
 }
 
-/// Returns true if the assembler may refuse a statement of the body with the arguments in it, although the statement is
-/// never executed with them: because a name occurs twice, or because a constant index is outside of an array.
-fn may_be_refused(procedure: &ProcedureNode, call: &CallNode) -> bool {
-    let mut names = HashSet::new();
-    let mut is_repeated = false;
-    for argument in &call.arguments {
-        let mut own = HashSet::new();
-        visit::in_expression(argument, &mut |part| own.extend(cell_name(part).cloned()));
-        is_repeated |= own.into_iter().any(|name| !names.insert(name));
+/// Finds statements that the assembler may refuse with the arguments in them, although they are never executed so.
+struct Refusals<'r> {
+    /// The names that are visible at the call.
+    names: &'r Names,
+    /// The parameters with their arguments.
+    arguments: HashMap<&'r CompactString, (&'r ParameterNode, &'r Expression)>,
+}
+
+impl Refusals<'_> {
+    fn new<'r>(names: &'r Names, procedure: &'r ProcedureNode, call: &'r CallNode) -> Refusals<'r> {
+        let parameters = procedure.parameters.iter().zip(&call.arguments);
+        let arguments = parameters.map(|(it, argument)| (&it.name.text, (it, argument))).collect();
+        Refusals { names, arguments }
     }
-    let is_array = |name: &CompactString| {
-        procedure.parameters.iter().any(|it| it.name.text == *name && it.rank != Rank::Scalar)
-    };
-    let has_cell = |index: &Expression| {
+
+    /// Returns true if a name may occur twice in a statement, or if a constant index may be outside of an array.
+    fn may_occur(&self, procedure: &ProcedureNode) -> bool {
+        self.passes_twice()
+            || procedure.body.iter().any(|node| {
+                let mentioned = mentioned_in(node);
+                self.reads_passed_global(&mentioned)
+                    || self.repeats_name(&mentioned)
+                    || self.may_leave_array(node)
+            })
+    }
+
+    /// Returns true if two arguments mention the same cells.
+    fn passes_twice(&self) -> bool {
+        let mut names = HashSet::new();
+        self.arguments.values().any(|(_, argument)| {
+            let own = mentioned_by(argument);
+            own.into_iter().any(|name| !names.insert(name))
+        })
+    }
+
+    /// Returns true if a statement mentions a global that an `in` argument mentions, too.
+    fn reads_passed_global(&self, mentioned: &HashSet<&CompactString>) -> bool {
+        let inputs = self.arguments.values().filter(|(it, _)| it.passing == Passing::In);
+        inputs.flat_map(|(_, argument)| mentioned_by(argument)).any(|name| self.is_outer(mentioned, name))
+    }
+
+    /// Returns true if a statement mentions a parameter and a global that has been passed as this parameter.
+    fn repeats_name(&self, mentioned: &HashSet<&CompactString>) -> bool {
+        let found = mentioned.iter().filter_map(|name| self.arguments.get(*name));
+        found.flat_map(|(_, argument)| mentioned_by(argument)).any(|name| self.is_outer(mentioned, name))
+    }
+
+    /// Returns true if a name occurs in a statement and denotes a global there.
+    fn is_outer(&self, mentioned: &HashSet<&CompactString>, name: &CompactString) -> bool {
+        mentioned.contains(name) && !self.arguments.contains_key(name)
+    }
+
+    /// Returns true if a statement may have an element of a parameter that is outside of the argument.
+    fn may_leave_array(&self, node: &StatementNode) -> bool {
         let mut found = false;
-        visit::in_expression(index, &mut |part| found |= cell_name(part).is_some());
-        found
-    };
-    let is_parameter = |name: &CompactString| procedure.parameters.iter().any(|it| it.name.text == *name);
-    let mut is_refused = is_repeated;
-    visit::statements(&procedure.body, &mut |statement| {
-        visit::expressions(statement, &mut |part| {
-            is_refused |= cell_name(part).is_some_and(|name| names.contains(name) && !is_parameter(name));
-            if let ExpressionKind::Element(element) = &part.kind {
-                let indices = element.subscripts.iter();
-                let is_variable = |it: &Subscript| matches!(it, Subscript::At(index) if has_cell(index));
-                is_refused |= is_array(&element.name) && !indices.clone().all(is_variable);
-            }
+        visit::statements(std::slice::from_ref(node), &mut |statement| {
+            visit::expressions(statement, &mut |part| {
+                if let ExpressionKind::Element(element) = &part.kind
+                    && let Some((_, argument)) = self.arguments.get(&*element.name)
+                {
+                    let lengths = self.lengths(argument);
+                    let subscripts = element.subscripts.iter().enumerate();
+                    found |= subscripts.into_iter().any(|(n, it)| !is_inside(it, lengths.get(n).copied()));
+                }
+            });
         });
+        found
+    }
+
+    /// Returns the lengths of an array, `None` for those that aren't literals.
+    fn lengths(&self, argument: &Expression) -> Vec<Option<u64>> {
+        let found = cell_name(argument).and_then(|name| self.names.find(name));
+        let Some(Bound::Cells { shape: CellShape::Lengths(lengths), .. }) = found else { return Vec::new() };
+        lengths.iter().map(literal).collect()
+    }
+}
+
+/// Returns true if a subscript depends on a cell, or is a literal that is smaller than the length.
+fn is_inside(subscript: &Subscript, length: Option<Option<u64>>) -> bool {
+    let Subscript::At(index) = subscript else { return false };
+    match (literal(index), length.flatten()) {
+        (Some(index), Some(length)) => index < length,
+        _ => !mentioned_by(index).is_empty(),
+    }
+}
+
+fn literal(expression: &Expression) -> Option<u64> {
+    match expression.kind {
+        ExpressionKind::Int { value, .. } => Some(value),
+        _ => None,
+    }
+}
+
+/// Returns the names that a statement mentions, with those of nested statements.
+fn mentioned_in(node: &StatementNode) -> HashSet<&CompactString> {
+    let mut found = HashSet::new();
+    visit::statements(std::slice::from_ref(node), &mut |statement| {
+        visit::expressions(statement, &mut |part| found.extend(cell_name(part)));
     });
-    is_refused
+    found
+}
+
+/// Returns the names that an expression mentions.
+fn mentioned_by(expression: &Expression) -> HashSet<&CompactString> {
+    let mut found = HashSet::new();
+    visit::in_expression(expression, &mut |part| found.extend(cell_name(part)));
+    found
 }
 
 /// Returns for each name the number of procedures that declare it, with main.

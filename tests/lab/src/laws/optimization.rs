@@ -8,9 +8,13 @@ use reviver_assembler::optimize::{Optimization, Pass, optimize_text};
 use reviver_assembler::parser::parse;
 use reviver_assembler::render::render;
 use reviver_assembler::source::Sources;
-use reviver_assembler::tree::{InstructionNode, Operands, ProcedureNode, Statement, StatementNode};
+use reviver_assembler::tree::{
+    CallNode, InstructionNode, Name, Operands, ProcedureNode, Statement, StatementNode,
+};
+use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Role};
+use reviver_isa::update::Update;
 use reviver_vm::{Machine, Travel};
 
 use super::motion;
@@ -35,7 +39,8 @@ pub fn compared(subject: &Subject) -> Result<Option<Pass>, String> {
     let single = Pass::ALL[(hash % Pass::ALL.len() as u64) as usize];
     if single == Pass::Inlining {
         let text = with_own_procedures(&subject.text);
-        let mut copied = Subject::on(subject.engine, &text)?;
+        // A block can't become a procedure if it uses variables of main.
+        let Ok(mut copied) = Subject::on(subject.engine, &text) else { return Ok(None) };
         copied.tape.clone_from(&subject.tape);
         return compared_with(&copied, single);
     }
@@ -63,7 +68,8 @@ fn compared_with(subject: &Subject, single: Pass) -> Result<Option<Pass>, String
     Ok(effective)
 }
 
-/// Returns a program in which each call in main calls a copy of the procedure, so that the copy is called once.
+/// Returns a program in which each call in main calls a copy of the procedure, so that the copy is called once. Blocks of
+/// main become procedures.
 fn with_own_procedures(text: &str) -> String {
     let mut sources = Sources::new();
     let file = sources.add("subject.rasm", text);
@@ -77,10 +83,38 @@ fn with_own_procedures(text: &str) -> String {
     for node in &mut body {
         if !matches!(node.statement, Statement::Procedure(_) | Statement::Macro(_)) {
             copy_called(node, &procedures, &mut copies);
+            move_block(node, &mut copies);
         }
     }
     body.extend(copies);
     print_with(&sources, &body)
+}
+
+/// Replaces a block by the call of a procedure, and adds the procedure to `made`.
+fn move_block(node: &mut StatementNode, made: &mut Vec<StatementNode>) {
+    if node.label.is_some() || !matches!(node.statement, Statement::If(_) | Statement::For(_)) {
+        return;
+    }
+    let span = node.span;
+    let procedure = Name { text: format!("block_{}", made.len()).into(), span };
+    let call = CallNode { procedure: procedure.clone(), arguments: Vec::new(), span };
+    let instruction = InstructionNode {
+        update: Update::Call,
+        function: Function::Copy,
+        mnemonic: span,
+        operands: Operands::Call(Box::new(call)),
+    };
+    let block = std::mem::replace(&mut node.statement, Statement::Instruction(instruction));
+    let tree = ProcedureNode {
+        name: procedure,
+        parameters: Vec::new(),
+        rule: None,
+        body: vec![StatementNode { label: None, statement: block, comment: None, span }],
+        end_comment: None,
+        end: span,
+    };
+    let statement = Statement::Procedure(Box::new(tree));
+    made.push(StatementNode { label: None, statement, comment: None, span });
 }
 
 fn copy_called(
