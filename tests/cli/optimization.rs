@@ -129,9 +129,11 @@ fn procedures_that_are_called_once_are_inlined() {
     );
     // A name that is visible at the call denotes another cell there.
     check(
-        text("call p(x, y)", "local t = b\nadd a, t\ndelocal t = b"),
-        &["local t2 = y", "add x, t2", "delocal t2 = y"],
+        text("local u = 1\ncall p(x, y)\ndelocal u = 1", "local u = b\nadd a, u\ndelocal u = b"),
+        &["local u = 1", "local u2 = y", "add x, u2", "delocal u2 = y", "delocal u = 1"],
     );
+    let hides = text("call p(x, y)", "local t = b\nadd a, t\ndelocal t = b");
+    assert!(hides.contains(&".proc p(inout a, in b)".to_owned()), "{hides:?}");
     let stays = text("call p(x, y)\ncall p(y, t)", "add a, b");
     assert!(stays.contains(&".proc p(inout a, in b)".to_owned()), "{stays:?}");
 }

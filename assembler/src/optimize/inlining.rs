@@ -1,19 +1,17 @@
 //! Inlining: the call of a procedure that is called once is replaced by the procedure's body.
 //!
 //! ```text
-//! call double(x)           local half: real
-//! …                        add   half, x*0.5
-//! .proc double(…)     →    …
-//! .ancilla half: real      delocal half: real
+//! call double(x)           local half = a*0.5
+//!                          add   x, half
+//! .proc double(…)     →    delocal half = a*0.5
 //! ```
 //!
 //! A variable of the procedure's frame becomes a local, with a new name if its name is visible at the call. Parameters
-//! are replaced by the arguments.
+//! are replaced by the arguments. An argument that is computed becomes a local, as in a call.
 //!
 //! A procedure stays in these cases:
 //!
 //! - Its locals would need more steps than the call.
-//! - An argument is computed. A local with a value needs more steps than the call.
 //! - It is called by several statements, by a cell's number, or in parallel.
 //! - It has a rule, or it is one.
 //! - It has labels, or uses macros.
@@ -41,7 +39,8 @@ use crate::tree::{
 };
 use crate::visit;
 
-/// Upper bound on the locals that replace a frame. A local without a value needs two steps, and so does a call.
+/// Upper bound on the variables of a frame that become locals. A local without a value needs two steps, and so does a
+/// call.
 const LOCALS: usize = 1;
 
 /// Replaces calls of procedures that are called once. Returns true if the program has changed.
@@ -170,10 +169,13 @@ struct Inlined<'i> {
     declared: &'i HashMap<CompactString, usize>,
 }
 
-/// The expression or the name that replaces each name of the procedure.
+/// The arguments of a call.
 #[derive(Default)]
 struct Arguments {
+    /// The expression or the name that replaces each name of the procedure.
     replacements: HashMap<CompactString, Expression>,
+    /// The computed arguments, as locals that are open while the body runs.
+    locals: Vec<Local>,
 }
 
 impl Inlined<'_> {
@@ -217,12 +219,24 @@ impl Inlined<'_> {
         let mut arguments = Arguments::default();
         for (parameter, argument) in procedure.parameters.iter().zip(&call.arguments) {
             let name = &parameter.name.text;
-            let can_replace = self.is_cell(parameter, argument)
-                || self.is_number(parameter, argument) && accepts_number(procedure, name);
-            if !can_replace {
+            let value = if self.is_cell(parameter, argument)
+                || self.is_number(parameter, argument) && accepts_number(procedure, name)
+            {
+                argument.clone()
+            } else if parameter.passing == Passing::In && self.names.is_computed(argument) {
+                let local = self.fresh.fresh(name);
+                arguments.locals.push(Local {
+                    name: build::name(&local),
+                    shape: Vec::new(),
+                    class: Some(parameter.class.unwrap_or(Class::Int)),
+                    function: Function::Copy,
+                    sources: vec![argument.clone()],
+                });
+                build::cell(&local)
+            } else {
                 return None;
-            }
-            arguments.replacements.insert(name.clone(), argument.clone());
+            };
+            arguments.replacements.insert(name.clone(), value);
         }
         Some(arguments)
     }
@@ -433,22 +447,24 @@ impl Arguments {
     /// Returns a body with the names of the call, between the declarations of its variables. Returns `None` if the
     /// declarations need more steps than the call.
     fn around(&self, body: Body) -> Option<Body> {
-        let mut opened = Vec::new();
+        let mut frame = Vec::new();
         let mut made = Body::new();
         for mut node in body {
             self.replace(&mut node);
             match node.statement {
                 Statement::Directive(Directive::Ancillas(declarations)) => {
-                    opened.extend(declarations.into_iter().map(local_of));
+                    frame.extend(declarations.into_iter().map(local_of));
                 }
                 _ => made.push(node),
             }
         }
-        if opened.len() > LOCALS || opened.iter().any(|local| !local.shape.is_empty()) {
+        if frame.len() > LOCALS || frame.iter().any(|local| !local.shape.is_empty()) {
             return None;
         }
-        let open = opened.iter().map(|local| build::node(Statement::Local(Box::new(local.clone()))));
-        let close = opened.iter().rev().map(|local| build::node(Statement::Delocal(Box::new(local.clone()))));
+        let opened: Vec<&Local> = self.locals.iter().chain(&frame).collect();
+        let open = opened.iter().map(|local| build::node(Statement::Local(Box::new((*local).clone()))));
+        let close =
+            opened.iter().rev().map(|local| build::node(Statement::Delocal(Box::new((*local).clone()))));
         let close: Body = close.collect();
         Some(open.chain(made).chain(close).collect())
     }
