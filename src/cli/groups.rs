@@ -210,7 +210,7 @@ command line; `UPDATE_COMMANDS=1 cargo test --bin reviver page` writes it again.
     /// Returns the visible options of a command.
     fn options(command: &Command) -> impl Iterator<Item = &Arg> {
         command.get_arguments().filter(|argument| {
-            argument.get_long().is_some_and(|name| name != "help") && !argument.is_hide_set()
+            !argument.is_positional() && argument.get_id() != "help" && !argument.is_hide_set()
         })
     }
 
