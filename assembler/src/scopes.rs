@@ -186,6 +186,11 @@ impl Names {
         self.globals.contains_key(name) || self.constants.contains_key(name) || register_class(name).is_some()
     }
 
+    /// Returns true if a name denotes a constant, unless a variable hides the constant.
+    pub fn is_constant_name(&self, name: &str) -> bool {
+        self.constants.contains_key(name) || name == "pi"
+    }
+
     /// Returns true if a name, outside of procedures, denotes reals of the program.
     pub fn is_global_real(&self, name: &str) -> bool {
         match self.globals.get(name) {

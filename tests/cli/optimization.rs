@@ -374,3 +374,27 @@ fn large_programs_are_optimized() {
     let file = folder.file("long.rasm", &long);
     reviver(&format!("opt {file}")).expect(0);
 }
+
+/// A procedure stays if its body, which isn't executed, would have a constant index or a constant expression with an error.
+#[test]
+fn inlining_makes_no_constant_errors() {
+    let folder = Folder::new();
+    for (call, parameters, statement) in [
+        ("A, n", "inout a[], in n", "add a[K], 1"),
+        ("A, n", "inout a[], in n", "add a[7], 1"),
+        ("A, n", "inout a[], in n", "add a[K - 1], 1"),
+        ("m, n, 3", "inout m, in n, in b", "add A[b + K], 1"),
+        ("m, n, 0", "inout m, in n, in b", "add m, 7 / (b * K)"),
+        ("x, n, 0.0", "inout x: real, in n, in b: real", "add x, sqrt(b - pi)"),
+        ("x, n, 0.0", "inout x: real, in n, in b: real", "add x, 1 / (b * RATE)"),
+    ] {
+        let text = format!(
+            ".const K = 5\n.const RATE = 0.5\n.inout A[3], m, n, x: real\ncall p({call})\n\
+             .proc p({parameters})\nif n > 3\n{statement}\nfi n > 3\n.end\n"
+        );
+        let file = folder.file("program.rasm", text);
+        let optimized = reviver(&format!("opt {file} --pass inlining")).expect(0).stdout;
+        assert!(optimized.contains(".proc p("), "{statement}: {optimized}");
+        reviver(&format!("run {}", folder.file("optimized.rasm", optimized))).expect(0);
+    }
+}
