@@ -318,3 +318,38 @@ fn gradient_programs_of_tanh_keep_its_digits() {
         assert_eq!(found["x_bar"], expected["grad"]["x"], "at {x}");
     }
 }
+
+/// The statements of a procedure, without comments.
+fn procedure(text: &str, name: &str) -> Vec<String> {
+    let body = text.split(&format!("\n.proc {name}(")).nth(1).unwrap().split("\n.end").next().unwrap();
+    body.lines().map(|line| line.trim().to_owned()).filter(|line| !line.starts_with(';')).collect()
+}
+
+/// A training program contains the gradient that `grad --emit` writes, and is differentiated by its rate.
+#[test]
+fn a_training_program_is_differentiated_by_its_rate() {
+    const PROGRAM: &str = "programs/training_rate.rasm";
+    let text = std::fs::read_to_string(PROGRAM).unwrap();
+    let model = format!(
+        ".inout a: real, b: real, x: real, t: real\n.out loss: real\ncall add_error(a, b, x, t, loss)\n         .proc add_error({}\n.end\n",
+        procedure(&text, "add_error").join("\n")
+    );
+    let folder = Folder::new();
+    let emitted = emitted(&folder.file("model.rasm", model), "--of loss");
+    assert_eq!(procedure(&text, "add_error_bar"), procedure(&emitted, "add_error_bar"));
+
+    let loss = |rate: f64| {
+        outputs(&reviver(&format!("run {PROGRAM} --json --set rate={rate}")).expect(0))["loss"]
+            .as_f64()
+            .unwrap()
+    };
+    for rate in [0.02, 0.05, 0.1, 0.2, 0.3] {
+        let ran = reviver(&format!("grad {PROGRAM} --of loss --wrt rate --json --set rate={rate}"));
+        let derivative = ran.expect(0).json()["grad"]["rate"].as_f64().unwrap();
+        // Central differences with a step h and its half; their combination has an error of the order h⁴.
+        let central = |h: f64| (loss(rate + h) - loss(rate - h)) / (2.0 * h);
+        let (coarse, fine) = (central(1e-4), central(5e-5));
+        let expected = fine + (fine - coarse) / 3.0;
+        assert!((derivative - expected).abs() < 1e-8, "{derivative} at {rate}, by differences {expected}");
+    }
+}
