@@ -14,6 +14,7 @@ use crate::files::Files;
 use crate::parser::parse;
 use crate::source::{FileId, Sources, Span};
 use crate::tree::{Body, Directive, Statement, StatementNode};
+use crate::views;
 
 /// The maximum depth of nested includes.
 const DEEPEST: usize = 64;
@@ -35,13 +36,14 @@ pub(crate) struct Loaded {
     open: Vec<(FileId, Option<Span>)>,
 }
 
-/// Loads a program and the files that it includes.
+/// Loads a program and the files that it includes. Views are replaced in the trees.
 pub(crate) fn load(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Loaded {
     let mut loaded = Loaded { paths: vec![String::new()], ..Loaded::default() };
     match loaded.sources.add_bytes(name, bytes) {
         Ok(file) => loaded.parse(file, None, files),
         Err(diagnostic) => loaded.broken(*diagnostic),
     }
+    views::expand(&mut loaded.trees);
     loaded
 }
 

@@ -91,4 +91,5 @@ mod span;
 pub mod suggest;
 pub mod tree;
 pub mod used;
+mod views;
 mod visit;

@@ -75,9 +75,19 @@ fn is_unprintable(c: char) -> bool {
     matches!(c, '\n' | '\t') || deceiving(c).is_some()
 }
 
-/// Returns true if a word can be a name: it has the form of one and isn't reserved.
+/// Returns true if a word can be the name of a procedure, a macro or a label: it has the form of a name and isn't
+/// reserved, because these names begin statements or stand beside words that do.
 pub fn is_name(word: &str) -> bool {
     is_identifier(word) && !is_reserved(word)
+}
+
+/// The words that are operands themselves.
+const OPERANDS: [&str; 2] = ["mode", "pi"];
+
+/// Returns true if a word can be the name of a cell, a constant or a counter: it has the form of a name and isn't an
+/// operand of the language. Other words of the language have no meaning where an operand stands.
+pub fn is_operand_name(word: &str) -> bool {
+    is_identifier(word) && !OPERANDS.contains(&word)
 }
 
 /// Returns the name of a character that is forbidden in source texts and paths, or `None` for allowed ones.

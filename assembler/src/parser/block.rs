@@ -330,7 +330,7 @@ impl Parser<'_> {
             let problem = self.unexpected("the name of a counter");
             return self.fail(problem.help(FOR_USAGE));
         }
-        let counter = self.name("the name of a counter")?;
+        let counter = self.operand_name("the name of a counter")?;
         if !self.eat_word("in") {
             let problem = self.unexpected("`in`");
             return self.fail(problem.help(FOR_USAGE));

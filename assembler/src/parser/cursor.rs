@@ -5,7 +5,7 @@ use std::rc::Rc;
 use compact_str::CompactString;
 use reviver_isa::codes::ProblemCode;
 
-use super::words;
+use super::words::{self, Reserved};
 use super::{AlreadyReported, Parse, Parser};
 use crate::diagnostic::Diagnostic;
 use crate::lexer::{Token, TokenKind};
@@ -113,15 +113,24 @@ impl<'t> Parser<'t> {
         self.fail(problem)
     }
 
-    /// Parses a name that is defined or used here. `what` describes it in messages. A reserved word is
-    /// reported.
+    /// Parses the name of a procedure, a macro or a label, which is defined or used here. `what` describes it in
+    /// messages. A reserved word is reported.
     pub(super) fn name(&mut self, what: &str) -> Parse<Name> {
+        self.name_unless(what, words::reserved)
+    }
+
+    /// Parses the name of a cell, a constant or a counter, which is defined or used here.
+    pub(super) fn operand_name(&mut self, what: &str) -> Parse<Name> {
+        self.name_unless(what, words::operand)
+    }
+
+    fn name_unless(&mut self, what: &str, reserved: fn(&str) -> Option<Reserved>) -> Parse<Name> {
         if !self.at(TokenKind::Word) {
             return self.expected(what);
         }
         let span = self.here();
         let text = self.text(self.current);
-        if let Some(reserved) = words::reserved(text) {
+        if let Some(reserved) = reserved(text) {
             let message = format!("`{text}` can't be a name");
             let problem = Diagnostic::error(
                 ProblemCode::ReservedName,

@@ -117,7 +117,7 @@ impl<'t> Parser<'t> {
 
     /// Parses `name[shape]: class = initial shared default given`.
     fn declaration(&mut self) -> Parse<DeclarationNode> {
-        let name = self.name("the name of a cell")?;
+        let name = self.operand_name("the name of a cell")?;
         let shape = self.declared_shape()?;
         let class = self.class()?;
         let initial = if self.eat(TokenKind::Assign) { Some(self.initial()?) } else { None };
@@ -236,7 +236,7 @@ impl<'t> Parser<'t> {
     }
 
     fn constant(&mut self) -> Parse<Directive> {
-        let name = Box::new(self.name("the name of a constant")?);
+        let name = Box::new(self.operand_name("the name of a constant")?);
         self.expect(TokenKind::Assign, "`=` and a value")?;
         Ok(Directive::Const { name, value: Box::new(self.expression()?) })
     }
@@ -402,7 +402,7 @@ impl<'t> Parser<'t> {
             return self
                 .fail(problem.help("write `in` if the parameter is only read, and `inout` otherwise"));
         };
-        let name = self.name("the name of a parameter")?;
+        let name = self.operand_name("the name of a parameter")?;
         let rank = self.rank()?;
         let class = self.class()?;
         Ok(ParameterNode { passing, name, rank, class })
@@ -428,7 +428,7 @@ impl<'t> Parser<'t> {
         let open = self.expect(TokenKind::ParenOpen, "`(`")?;
         let mut parameters = Vec::new();
         while !self.at(TokenKind::ParenClose) {
-            parameters.push(self.name("the name of a parameter")?);
+            parameters.push(self.operand_name("the name of a parameter")?);
             if !self.eat(TokenKind::Comma) {
                 break;
             }

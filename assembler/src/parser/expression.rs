@@ -1,7 +1,7 @@
 //! Expressions: constants, names, elements, slices, operators and functions. Lowering decides which of them
 //! are valid operands.
 
-use super::words;
+use super::words::{self, Reserved};
 use super::{Parse, Parser};
 use crate::diagnostic::Diagnostic;
 use crate::lexer::{Token, TokenKind};
@@ -200,7 +200,7 @@ impl<'t> Parser<'t> {
     /// Parses `len(name)` or `len(name, dimension)` after its first word.
     fn length(&mut self, word: Token) -> Parse<Expression> {
         let open = self.bump();
-        let name = self.name("the name of an array")?;
+        let name = self.operand_name("the name of an array")?;
         let text = self.text_of(name.span);
         let name = self.shared(text);
         let dimension = if self.eat(TokenKind::Comma) { Some(self.binary(0)?) } else { None };
@@ -224,9 +224,7 @@ impl<'t> Parser<'t> {
     pub(super) fn named(&mut self) -> Parse<Expression> {
         let token = self.current;
         let text = self.text(token);
-        if !matches!(text, "mode" | "pi")
-            && let Some(reserved) = words::reserved(text)
-        {
+        if let Some(reserved) = self.misplaced(text) {
             let message = format!("expected an operand, found `{text}`");
             let label = format!("{}, which can't be a name", words::describe(reserved));
             let problem = Diagnostic::error(ProblemCode::ReservedName, message, self.span(token), label);
@@ -242,6 +240,16 @@ impl<'t> Parser<'t> {
         };
         self.refuse_late_prime(token, adjoint)?;
         Ok(Expression { kind, span: self.since(token.start) })
+    }
+
+    /// Returns what a reserved word is, if another word or a number follows: it begins a statement at a wrong place.
+    fn misplaced(&self, text: &str) -> Option<Reserved> {
+        let follows = match self.next.kind {
+            TokenKind::Number => true,
+            TokenKind::Word => !matches!(self.text(self.next), "step" | "reversed" | "call" | "default"),
+            _ => false,
+        };
+        words::reserved(text).filter(|_| follows && words::operand(text).is_none())
     }
 
     fn refuse_late_prime(&mut self, name: Token, adjoint: bool) -> Parse<()> {

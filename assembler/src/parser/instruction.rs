@@ -267,7 +267,7 @@ impl Parser<'_> {
     /// Parses `local name: class = value` or `local name[shape]: class`. Without a value, the variable is 0.
     fn local_value(&mut self) -> Parse<Box<Local>> {
         let keyword = self.bump();
-        let name = self.name("the name of a variable")?;
+        let name = self.operand_name("the name of a variable")?;
         let shape = self.shape()?;
         let class = self.class()?;
         if self.at_line_end() {
@@ -309,7 +309,7 @@ impl Parser<'_> {
 
     /// Parses `variable = function(sources)`.
     pub(super) fn recorded_value(&mut self) -> Parse<Directive> {
-        let name = self.name("the name of a variable")?;
+        let name = self.operand_name("the name of a variable")?;
         self.expect(TokenKind::Assign, "`=`")?;
         let (function, sources) = self.value()?;
         Ok(Directive::Value(Box::new(Local { name, shape: Vec::new(), class: None, function, sources })))

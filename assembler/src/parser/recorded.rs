@@ -69,7 +69,7 @@ impl Parser<'_> {
     }
 
     fn recorded_counting(&mut self) -> Parse<About> {
-        let counter = self.name("the name of a counter")?;
+        let counter = self.operand_name("the name of a counter")?;
         if !self.eat_word("in") {
             return self.expected("`in`");
         }
@@ -83,8 +83,8 @@ impl Parser<'_> {
 
     /// Parses `name variable start..end (place)`.
     pub(super) fn recorded_scope(&mut self) -> Parse<Directive> {
-        let name = self.name("a name")?;
-        let variable = self.name("the name of a variable")?;
+        let name = self.operand_name("a name")?;
+        let variable = self.operand_name("the name of a variable")?;
         let (start, end) = self.extent()?;
         let place = self.recorded_place()?;
         Ok(Directive::Scope(Box::new(RecordedScope { name, variable, start, end, place })))

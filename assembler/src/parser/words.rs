@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use reviver_isa::function::{Function, Signature};
 use reviver_isa::instruction::Class;
 use reviver_isa::language::KEYWORDS;
+use reviver_isa::names::is_operand_name;
 use reviver_isa::text::compound;
 use reviver_isa::update::{OperandShape, Over, Update};
 
@@ -16,6 +17,7 @@ use crate::suggest::nearest;
 pub(super) enum Reserved {
     Mnemonic,
     Keyword,
+    Operand,
 }
 
 static RESERVED: LazyLock<HashMap<&'static str, Reserved>> = LazyLock::new(|| {
@@ -29,9 +31,14 @@ static MNEMONICS: LazyLock<HashMap<&'static str, Update>> =
 static FUNCTIONS: LazyLock<HashMap<&'static str, Function>> =
     LazyLock::new(|| Function::ALL.iter().map(|function| (function.name(), *function)).collect());
 
-/// Returns the reason why a word can't be a name, or `None` if it can.
+/// Returns the reason why a word can't be the name of a procedure, a macro or a label, or `None` if it can.
 pub(super) fn reserved(word: &str) -> Option<Reserved> {
     RESERVED.get(word).copied()
+}
+
+/// Returns the reason why a word can't be the name of a cell, a constant or a counter, or `None` if it can.
+pub(super) fn operand(word: &str) -> Option<Reserved> {
+    (!is_operand_name(word)).then_some(Reserved::Operand)
 }
 
 /// Returns the update with this mnemonic.
@@ -118,5 +125,6 @@ pub(super) fn describe(reserved: Reserved) -> &'static str {
     match reserved {
         Reserved::Mnemonic => "a mnemonic",
         Reserved::Keyword => "a keyword",
+        Reserved::Operand => "an operand of the language",
     }
 }

@@ -123,23 +123,24 @@ pub(super) static SOMETHING_ELSE_EXPECTED: CodeAccount = CodeAccount {
 
 pub(super) static RESERVED_NAME: CodeAccount = CodeAccount {
     title: "a name is reserved by the language",
-    meaning: "Instructions, keywords and functions can't be names. Neither can `main`, the name of the code \
-              outside of procedures. Names that begin with `len$` are reserved for parameters that pass \
-              lengths to procedures.",
+    meaning: "Procedures, macros and labels can't have the name of an instruction or a keyword. Cells and \
+              constants can, because these words have no meaning where an operand stands; they can't be named \
+              `mode` or `pi`. No procedure is named `main`, the name of the code outside of procedures. Names \
+              that begin with `len$` are reserved for parameters that pass lengths to procedures.",
     cure: "Choose another name.",
     evidence: programs(
         trial(
             "check FILE",
             "\
-.inout add
-        neg   add
+.inout pi: real
+        neg   pi
 ",
         ),
         trial(
             "check FILE",
             "\
-.inout sum_of_all
-        neg   sum_of_all
+.inout angle: real, step: real
+        add   angle, step * pi
 ",
         ),
     ),

@@ -7,7 +7,7 @@ use crate::codes::ProblemCode;
 use crate::function::Function;
 use crate::instruction::{Base, Instruction, Link, Operand, Place};
 use crate::module::{Module, Procedure};
-use crate::names::is_name;
+use crate::names::{is_name, is_operand_name};
 use crate::predicate::{Predicate, PredicatePart};
 use crate::structure::{Block, BlockKind, Counting, NameScope, Seam};
 use crate::update::{OperandShape, Update};
@@ -144,7 +144,7 @@ impl Checker<'_> {
                     && scope.start < scope.end
                     && scope.end <= owner.exit + 1
                     && scope.place.file as usize <= module.structure.paths.len()
-                    && is_name(&scope.name)
+                    && is_operand_name(&scope.name)
             });
             if !is_sound {
                 let message = format!("the scope of `{}` is malformed", scope.name.escape_debug());

@@ -4,18 +4,18 @@ use super::{Checker, Site};
 use crate::codes::ProblemCode;
 use crate::instruction::Class;
 use crate::module::{Parameter, Passing, Procedure, Rank, Structure};
-use crate::names::{LENGTH_PARAMETER, is_name, length_parameter};
+use crate::names::{LENGTH_PARAMETER, is_name, is_operand_name, length_parameter};
 
 impl Checker<'_> {
     pub(super) fn names(&mut self) {
         let module = self.module;
         for (n, global) in (0..).zip(&module.globals) {
-            self.name(Site::Global(n), &global.name);
+            self.operand_name(Site::Global(n), &global.name);
         }
         for (n, procedure) in (0..).zip(&module.procedures) {
-            let variables = procedure.frame.iter().map(|variable| &variable.name);
-            for name in std::iter::once(&procedure.name).chain(variables) {
-                self.name(Site::Procedure(n), name);
+            self.name(Site::Procedure(n), &procedure.name);
+            for variable in &procedure.frame {
+                self.operand_name(Site::Procedure(n), &variable.name);
             }
             for parameter in &procedure.parameters {
                 self.parameter_name(n, procedure, parameter);
@@ -37,7 +37,7 @@ impl Checker<'_> {
     fn parameter_name(&mut self, number: u32, procedure: &Procedure, parameter: &Parameter) {
         let Parameter { name, class, passing, rank } = parameter;
         if !parameter.is_length() {
-            return self.name(Site::Procedure(number), name);
+            return self.operand_name(Site::Procedure(number), name);
         }
         let is_measured = |measured: &Parameter| match measured.rank {
             Rank::Scalar => false,
@@ -57,6 +57,14 @@ impl Checker<'_> {
     }
 
     fn name(&mut self, site: Site, name: &str) {
+        self.well_formed(site, name, is_name(name));
+    }
+
+    fn operand_name(&mut self, site: Site, name: &str) {
+        self.well_formed(site, name, is_operand_name(name));
+    }
+
+    fn well_formed(&mut self, site: Site, name: &str, is_name: bool) {
         if name.starts_with(LENGTH_PARAMETER) {
             let name = name.escape_debug();
             self.report(
@@ -65,7 +73,7 @@ impl Checker<'_> {
                 format!("`{name}` is the name of a length: only a parameter can have it"),
             );
         }
-        if !is_name(name) {
+        if !is_name {
             self.report(
                 ProblemCode::ReservedName,
                 site,

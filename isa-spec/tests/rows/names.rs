@@ -1,7 +1,7 @@
 //! Tests that the language reserves the words that the assembler rejects as names.
 
 use reviver_isa::language::{DIRECTIVES, KEYWORDS};
-use reviver_isa::names::{is_identifier, is_name, is_reserved};
+use reviver_isa::names::{is_identifier, is_name, is_operand_name, is_reserved};
 use reviver_isa::{Function, Update};
 
 const LANGUAGE: &str = include_str!("../../../docs/language.md");
@@ -46,6 +46,17 @@ fn mnemonics_and_keywords_are_not_names() {
     }
     for keyword in KEYWORDS {
         assert!(is_identifier(keyword) && !is_name(keyword));
+    }
+}
+
+#[test]
+fn cells_have_all_names_but_those_of_operands() {
+    let words = Update::ALL.iter().map(|update| update.name()).chain(KEYWORDS.iter().copied());
+    for word in words.filter(|word| is_identifier(word)) {
+        assert_eq!(is_operand_name(word), !["mode", "pi"].contains(&word), "{word}");
+    }
+    for word in ["", "1a", "$", "a-b", "a'", "ä", "a b"] {
+        assert!(!is_operand_name(word), "{word}");
     }
 }
 
