@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use reviver_assembler::constants::Replacements;
 use reviver_debugger::session::Session;
 use reviver_debugger::timeline::TimelineLimits;
 use reviver_inspect::listing::{OpenError, OpenedProgram};
@@ -45,7 +46,9 @@ pub fn open(options: &Debugged, script: Option<&Path>) -> Fallible<Debuggee> {
         load::module_of(&given.file, bytes.clone(), &given.constants)?;
     }
     let constants = load::constants(&given.file, &bytes, &given.constants)?;
-    let opened = OpenedProgram::open_with(&read::name(&given.file), bytes.clone(), read::files(), &constants);
+    let replacements = Replacements { constants: &constants, cells: &load::whole_cells(&given.set) };
+    let opened =
+        OpenedProgram::open_with(&read::name(&given.file), bytes.clone(), read::files(), replacements);
     match opened {
         Ok(subject) => Ok(Debuggee::Session(Box::new(session(options, subject)?))),
         Err(error) => Ok(broken(given, bytes, error)),
@@ -87,7 +90,7 @@ fn no_memory(error: OutOfMemory) -> Failure {
 
 /// Converts the errors of a text, for display by the debugger and by other commands.
 fn broken(given: &Given, bytes: Vec<u8>, error: OpenError) -> Debuggee {
-    let module = load::module_of(&given.file, bytes, &given.constants);
+    let module = load::module_with(given, bytes);
     let failure = match module.and_then(|module| start::in_numbers(&given.file, &given.numbers, module)) {
         Ok(_) => Failure::load(&error).caused_by(&error),
         Err(failure) => failure,

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use reviver::source::{self, NoModule, NoProgram, ReadModule, is_image};
 use reviver_assembler::assemble::assemble_with;
-use reviver_assembler::constants::GivenConstant;
+use reviver_assembler::constants::{GivenConstant, Replacements};
 use reviver_assembler::diagnostic::{Diagnostic, Severity};
 use reviver_assembler::disassemble::disassemble;
 use reviver_assembler::source::Sources;
@@ -18,9 +18,10 @@ use reviver_vm::Program;
 use reviver_vm::allocation::OutOfMemory;
 use serde_json::Value as Json;
 
-use crate::cli::Constants;
+use crate::cli::{Constants, Given};
 use crate::constants;
 use crate::failure::{Exit, Failure, Fallible, counted};
+use crate::given::assignments;
 use crate::output::diagnostics;
 use crate::output::places::place;
 use crate::read::{self, files, name, shown};
@@ -40,6 +41,19 @@ pub fn module(path: &Path, constants: &Constants) -> Fallible<Module> {
     module_of(path, read::source(path)?, constants)
 }
 
+/// Loads the module of a file that has been read, and that runs with these inputs. Prints warnings.
+pub fn module_with(given: &Given, bytes: Vec<u8>) -> Fallible<Module> {
+    read_module(&given.file, bytes, (&given.constants, &whole_cells(&given.set)))
+        .and_then(reported)
+        .map(|it| it.0)
+}
+
+/// Returns the names of the cells and arrays of which `--set` gives all values.
+pub fn whole_cells(set: &[String]) -> Vec<String> {
+    let given = set.iter().flat_map(|argument| assignments("--set", argument));
+    given.filter_map(|assignment| Some(assignment.ok()?.0)).filter(|name| !name.contains('[')).collect()
+}
+
 /// Loads the module of a file that has been read.
 pub fn module_of(path: &Path, bytes: Vec<u8>, constants: &Constants) -> Fallible<Module> {
     with_warnings(path, bytes, constants).map(|(module, _)| module)
@@ -47,7 +61,11 @@ pub fn module_of(path: &Path, bytes: Vec<u8>, constants: &Constants) -> Fallible
 
 /// Loads a module, and prints warnings about its text. The warnings are also returned as JSON; null for an image.
 pub fn with_warnings(path: &Path, bytes: Vec<u8>, constants: &Constants) -> Fallible<(Module, Json)> {
-    let found = read_module(path, bytes, constants)?;
+    read_module(path, bytes, (constants, &[])).and_then(reported)
+}
+
+/// Prints the warnings about a module's text.
+fn reported(found: ReadModule) -> Fallible<(Module, Json)> {
     let Some(sources) = found.sources else { return Ok((found.module, Json::Null)) };
     complain_styled(&render::render(&sources, &found.warnings, color()));
     let warnings = diagnostics::json(&sources, &found.warnings);
@@ -60,16 +78,21 @@ pub fn with_warnings(path: &Path, bytes: Vec<u8>, constants: &Constants) -> Fall
 
 /// Loads a module from a generated text, without warnings, because the user hasn't written the text.
 pub fn made_module(path: &Path, bytes: Vec<u8>, constants: &Constants) -> Fallible<Module> {
-    read_module(path, bytes, constants).map(|found| found.module)
+    read_module(path, bytes, (constants, &[])).map(|found| found.module)
 }
 
-fn read_module(path: &Path, bytes: Vec<u8>, constants: &Constants) -> Fallible<ReadModule> {
+fn read_module(
+    path: &Path,
+    bytes: Vec<u8>,
+    (constants, cells): (&Constants, &[String]),
+) -> Fallible<ReadModule> {
     let _work = refused::during(CommandWork::Assembling);
     if is_image(path, &bytes) {
         constants::check_none(constants, path)?;
     }
     let given = constants::given(constants)?;
-    source::module(&name(path), bytes, files(), &given).map_err(|error| match error {
+    let replacements = Replacements { constants: &given, cells };
+    source::module(&name(path), bytes, files(), replacements).map_err(|error| match error {
         NoModule::Image(error) => Failure::load(format_args!("{}: {error}", shown(path))).caused_by(&error),
         NoModule::Constant(refused) => constants::refused(&refused),
         NoModule::Text { sources, diagnostics } => faulty(&sources, &diagnostics, "nothing was assembled"),
@@ -80,7 +103,7 @@ fn read_module(path: &Path, bytes: Vec<u8>, constants: &Constants) -> Fallible<R
 pub fn constants(path: &Path, bytes: &[u8], options: &Constants) -> Fallible<Vec<GivenConstant>> {
     let given = constants::given(options)?;
     if !given.is_empty() {
-        let assembly = assemble_with(&name(path), bytes.to_vec(), files(), &given);
+        let assembly = assemble_with(&name(path), bytes.to_vec(), files(), Replacements::constants(&given));
         assembly.refused.first().map_or(Ok(()), |refused| Err(constants::refused(refused)))?;
     }
     Ok(given)

@@ -50,7 +50,7 @@ pub fn program(options: &Start) -> Fallible<Arc<Program>> {
 
 /// Loads the program in the requested number system, with integers in the default notation.
 pub fn plain_program(options: &Given) -> Fallible<Arc<Program>> {
-    in_numbers(&options.file, &options.numbers, load::module(&options.file, &options.constants)?)
+    in_numbers(&options.file, &options.numbers, load::module_with(options, read::source(&options.file)?)?)
 }
 
 /// Lays out a module as a program in the requested number system.

@@ -10,7 +10,7 @@ use reviver_isa::codes::ProblemCode;
 use reviver_isa::module::Structure;
 use reviver_isa::verify::{Site, Violation, verify};
 
-use crate::constants::{GivenConstant, RefusedConstant};
+use crate::constants::{RefusedConstant, Replacements};
 use crate::diagnostic::{Collection, Diagnostic, Severity, in_order};
 use crate::files::Files;
 use crate::include::{Loaded, load};
@@ -70,21 +70,25 @@ impl Assembly {
 
 /// Assembles a text. `name` is the name of the text's file. `files` finds includes relative to this name.
 pub fn assemble(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Assembly {
-    assemble_with(name, bytes, files, &[])
+    assemble_with(name, bytes, files, Replacements::default())
 }
 
-/// Assembles a text with other values for some of its constants. `constants` must have at most one value for
-/// each name.
-pub fn assemble_with(name: &str, bytes: Vec<u8>, files: &dyn Files, constants: &[GivenConstant]) -> Assembly {
-    assemble_within(name, bytes, files, constants, AssemblyLimits::default())
+/// Assembles a text with other values for some of its constants.
+pub fn assemble_with(
+    name: &str,
+    bytes: Vec<u8>,
+    files: &dyn Files,
+    replacements: Replacements<'_>,
+) -> Assembly {
+    assemble_within(name, bytes, files, replacements, AssemblyLimits::default())
 }
 
-/// Assembles a text with constants and limits.
+/// Assembles a text with replacements and limits.
 pub fn assemble_within(
     name: &str,
     bytes: Vec<u8>,
     files: &dyn Files,
-    constants: &[GivenConstant],
+    replacements: Replacements<'_>,
     limits: AssemblyLimits,
 ) -> Assembly {
     let mut loaded = load(name, bytes, files);
@@ -93,7 +97,7 @@ pub fn assemble_within(
     }
     let body = loaded.splice(&HashSet::new());
     let Loaded { sources, paths, .. } = loaded;
-    let mut lowered = lower(&body, &sources, constants, limits);
+    let mut lowered = lower(&body, &sources, replacements, limits);
     let mut diagnostics = std::mem::take(&mut lowered.diagnostics);
     if lowered.says_nothing && diagnostics.is_empty() {
         diagnostics.push(no_program());

@@ -10,6 +10,23 @@ pub struct GivenConstant {
     pub(crate) value: GivenNumber,
 }
 
+/// What the caller supplies in place of values in a text.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Replacements<'r> {
+    /// The values of constants, at most one for each name.
+    pub constants: &'r [GivenConstant],
+    /// The names of cells and arrays of which all values are supplied. Their `default` lists needn't have the lengths
+    /// of the arrays: a constant may have changed these lengths.
+    pub cells: &'r [String],
+}
+
+impl<'r> Replacements<'r> {
+    /// Returns values of constants, without cells.
+    pub fn constants(constants: &'r [GivenConstant]) -> Replacements<'r> {
+        Replacements { constants, cells: &[] }
+    }
+}
+
 /// A number as it was written, not yet converted to a word or a real of the program.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum GivenNumber {

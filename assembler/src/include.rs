@@ -14,7 +14,7 @@ use crate::files::Files;
 use crate::parser::parse;
 use crate::source::{FileId, Sources, Span};
 use crate::tree::{Body, Directive, Statement, StatementNode};
-use crate::views;
+use crate::{stated_classes, views};
 
 /// The maximum depth of nested includes.
 const DEEPEST: usize = 64;
@@ -133,6 +133,11 @@ impl Loaded {
         }
         self.diagnostics
             .push(diagnostic.help("move the declarations that both files need into a third file"));
+    }
+
+    /// States the classes of closed variables, before the program is inverted.
+    pub(crate) fn state_classes(&mut self) {
+        stated_classes::state(&mut self.trees);
     }
 
     /// Returns every file with its tree.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use reviver_assembler::assemble::{Assembly, assemble_within};
+use reviver_assembler::constants::Replacements;
 use reviver_assembler::diagnostic::{Diagnostic, Severity};
 use reviver_assembler::files::Files;
 use reviver_assembler::limits::AssemblyLimits;
@@ -36,7 +37,8 @@ impl ProgramUnderTest {
         files: &dyn Files,
         limits: AssemblyLimits,
     ) -> ProgramUnderTest {
-        let Assembly { sources, module, diagnostics, .. } = assemble_within(name, text, files, &[], limits);
+        let Assembly { sources, module, diagnostics, .. } =
+            assemble_within(name, text, files, Replacements::default(), limits);
         let words = sources.files().flat_map(|file| used_words(&sources, file)).collect();
         ProgramUnderTest { sources, diagnostics, module, words }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use reviver_assembler::assemble::{Assembly, assemble_with};
-use reviver_assembler::constants::GivenConstant;
+use reviver_assembler::constants::Replacements;
 use reviver_assembler::disassemble::{Disassembly, disassembly};
 use reviver_assembler::files::Files;
 use reviver_assembler::invert::invert_text;
@@ -55,7 +55,7 @@ impl OpenedProgram {
     /// # Errors
     /// The text has errors, the image is damaged, or the machine rejects the module.
     pub fn open(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Result<OpenedProgram, OpenError> {
-        OpenedProgram::open_with(name, bytes, files, &[])
+        OpenedProgram::open_with(name, bytes, files, Replacements::default())
     }
 
     /// Opens a text like [`OpenedProgram::open`] and overrides some of its constants. Images have no
@@ -67,13 +67,13 @@ impl OpenedProgram {
         name: &str,
         bytes: Vec<u8>,
         files: &dyn Files,
-        constants: &[GivenConstant],
+        replacements: Replacements<'_>,
     ) -> Result<OpenedProgram, OpenError> {
         if bytes.starts_with(&image::MAGIC[..4]) {
             let module = image::decode(&bytes).map_err(|error| OpenError::Refused(error.to_string()))?;
             return OpenedProgram::disassembled(name, module, files);
         }
-        let mut assembly = assemble_with(name, bytes.clone(), files, constants);
+        let mut assembly = assemble_with(name, bytes.clone(), files, replacements);
         let warnings = diagnostics(&assembly);
         let Some(mut module) = assembly.module.take() else { return Err(OpenError::Diagnostics(warnings)) };
         let is_own = assembly.is_own(&module.structure);

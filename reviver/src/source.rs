@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use reviver_assembler::assemble as assembler;
-use reviver_assembler::constants::{GivenConstant, RefusedConstant};
+use reviver_assembler::constants::{GivenConstant, RefusedConstant, Replacements};
 use reviver_assembler::diagnostic::Diagnostic;
 use reviver_assembler::files::{Disk, Files};
 use reviver_assembler::source::Sources;
@@ -62,7 +62,8 @@ pub fn assemble_with(
     files: &dyn Files,
     constants: &[GivenConstant],
 ) -> Result<Assembled, Error> {
-    let found = module(name, bytes, files, constants).map_err(|error| error.named(name))?;
+    let found =
+        module(name, bytes, files, Replacements::constants(constants)).map_err(|error| error.named(name))?;
     let program = program(found.module).map_err(|error| error.named(name))?;
     let rendered =
         found.sources.map_or_else(String::new, |sources| render::render(&sources, &found.warnings, false));
@@ -148,17 +149,17 @@ pub fn module(
     name: &str,
     bytes: Vec<u8>,
     files: &dyn Files,
-    constants: &[GivenConstant],
+    replacements: Replacements<'_>,
 ) -> Result<ReadModule, NoModule> {
     if is_image(Path::new(name), &bytes) {
         let module = image::decode(&bytes).map_err(NoModule::Image)?;
-        if let Some(constant) = constants.first() {
+        if let Some(constant) = replacements.constants.first() {
             let (name, known) = (constant.name.clone(), Vec::new());
             return Err(NoModule::Constant(RefusedConstant::Unknown { name, is_cell: false, known }));
         }
         return Ok(ReadModule { module, warnings: Vec::new(), sources: None, is_own: false });
     }
-    let mut assembly = assembler::assemble_with(name, bytes, files, constants);
+    let mut assembly = assembler::assemble_with(name, bytes, files, replacements);
     if !assembly.refused.is_empty() {
         return Err(NoModule::Constant(assembly.refused.swap_remove(0)));
     }

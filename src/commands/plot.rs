@@ -1,5 +1,6 @@
 //! `reviver plot`: runs a program forward and backward, and plots the values of cells.
 
+use reviver_assembler::constants::Replacements;
 use reviver_debugger::command::CommandError;
 use reviver_debugger::session::Session;
 use reviver_inspect::follow::PlacedObserver;
@@ -23,7 +24,7 @@ use crate::{ended, load, read, start, streams, write};
 pub fn run(options: &PlotOptions) -> Fallible {
     start::check_input(&options.given, &[])?;
     let bytes = read::source(&options.given.file)?;
-    let module = load::module_of(&options.given.file, bytes.clone(), &options.given.constants)?;
+    let module = load::module_with(&options.given, bytes.clone())?;
     let program = start::in_numbers(&options.given.file, &options.given.numbers, module)?;
     let (at, at_named) =
         options.at.as_deref().map_or(Ok(Default::default()), |place| places(options, bytes, place))?;
@@ -64,7 +65,8 @@ pub fn run(options: &PlotOptions) -> Fallible {
 fn places(options: &PlotOptions, bytes: Vec<u8>, place: &str) -> Fallible<(Vec<BreakPlace>, String)> {
     let given = &options.given;
     let constants = load::constants(&given.file, &bytes, &given.constants)?;
-    let opened = OpenedProgram::open_with(&read::name(&given.file), bytes, read::files(), &constants);
+    let replacements = Replacements { constants: &constants, cells: &load::whole_cells(&given.set) };
+    let opened = OpenedProgram::open_with(&read::name(&given.file), bytes, read::files(), replacements);
     let opened = opened.map_err(|error| Failure::load(&error).caused_by(&error))?;
     let session = Session::at_begin(opened).map_err(|error| Failure::load(error).caused_by(&error))?;
     session.places_to_stop(place).map_err(|error| {

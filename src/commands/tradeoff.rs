@@ -54,7 +54,7 @@ pub fn run(options: &TradeoffOptions) -> Fallible {
 }
 
 fn module(options: &TradeoffOptions, bytes: Vec<u8>) -> Fallible<Module> {
-    load::module_of(&options.given.file, bytes, &options.given.constants)
+    load::module_with(&options.given, bytes)
 }
 
 /// Returns the program in the requested number system.

@@ -230,3 +230,32 @@ fn lengths_of_globals_and_of_parameters_behave_alike() {
     assert_eq!(direct["n"], json!([6, -1610612736, 1]));
     assert_eq!(direct["x"], json!([0.2, 5.0, 3.3541019662496847, 10.0]));
 }
+
+/// A constant changes the length of an array. Its default list has another length, and isn't used if all values are
+/// given.
+#[test]
+fn a_default_list_counts_only_if_its_array_is_not_given() {
+    const TEXT: &str = ".const N = 3\n.inout A[N] default {1, 2, 3}, B[N]: real default {0.5, 1, 2}\n.out s: real\n\
+                        for i in 0..N\nadd s, toreal(A[i])*B[i]\nrof\n";
+    let folder = Folder::new();
+    let file = folder.file("sum.rasm", TEXT);
+    let sum = |command: &str, options: &str| {
+        reviver(&format!("{command} {file} --json {options}")).expect(0).json()
+    };
+    assert_eq!(sum("run", "")["outputs"]["s"], 8.5);
+    assert_eq!(sum("run", "--const N=4 --set A=1,2,3,4,B=1,1,1,0.5")["outputs"]["s"], 8.0);
+    assert_eq!(sum("run", "--const N=2 --set A=1,2 --set B=1")["outputs"]["s"], 3.0);
+    assert_eq!(sum("grad --of s", "--const N=1 --set A=7,B=2")["grad"]["B"], serde_json::json!([7.0]));
+    let values = folder.file("values.csv", "1\n2\n3\n4\n5\n");
+    assert_eq!(sum("run", &format!("--const N=5 --set A=@{values} --set B=2"))["outputs"]["s"], 30.0);
+    for options in [
+        "--const N=4",
+        "--const N=4 --set A=1,2,3,4",
+        "--const N=4 --set B=1",
+        "--const N=4 --set B=1 --set A[0]=1,A[1]=1,A[2]=1,A[3]=1",
+        "--const N=2 --set A=1,2",
+    ] {
+        reviver(&format!("run {file} {options}")).expect(3).says("error[E47]");
+    }
+    reviver(&format!("run {file} --const N=4 --set A=1,2,3 --set B=1")).expect(2);
+}

@@ -172,3 +172,39 @@ fn a_backward_run_from_a_saved_end_needs_no_values() {
     let ran = reviver(&format!("run programs/gcd.rasm --back --from-state {state}")).expect(0);
     assert!(ran.stderr.is_empty() && ran.stdout.starts_with("a = "), "{ran:?}");
 }
+
+/// `delocal t = 0` closes a real if `local` has opened a real. The inverse states the class.
+#[test]
+fn variables_keep_their_classes() {
+    const HEAD: &str = ".const ZERO = 0\n.inout y: real default 2, n default 3\n";
+    let folder = Folder::new();
+    for body in [
+        "local t = y*3\nsub y, t/3\nvacate y\nswap y, t\ndelocal t = 0",
+        "local t = y*3\nsub y, t/3\nvacate y\nswap y, t\ndelocal t: real = 0",
+        "local t = y*3\nsub y, t/3\nvacate y\nswap y, t\ndelocal t = ZERO",
+        "local t = toreal(n)\nadd y, t\nsub t, toreal(n) - 1\ndelocal t = 1",
+        "for i in 0..2\nlocal t = y*3\nsub y, t/3\nvacate y\nswap y, t\ndelocal t = 0\nrof",
+        "if n > 2\nlocal t: real = 1\nadd y, t\ndelocal t = 1\nfi n > 2",
+        "uncall p(y)\n.proc p(inout y: real)\nlocal t = y*3\nsub y, t/3\nvacate y\nswap y, t\ndelocal t = 0\n.end",
+    ] {
+        let file = folder.file("program.rasm", format!("{HEAD}{body}\n"));
+        let run = |file: &str| {
+            let ran = reviver(&format!("run {file} --json")).expect(0);
+            let y = ran.json()["outputs"]["y"].as_f64().unwrap();
+            y
+        };
+        let end = run(&file);
+        let inverse = folder.file("inverse.rasm", reviver(&format!("invert {file}")).expect(0).stdout);
+        let ran = reviver(&format!("run {inverse} --set y={end},n=3 --json")).expect(0).json();
+        assert!((ran["outputs"]["y"].as_f64().unwrap() - 2.0).abs() < 1e-12, "{body}: {ran}");
+        let twice = folder.file("twice.rasm", reviver(&format!("invert {inverse}")).expect(0).stdout);
+        assert_eq!(run(&twice), end, "{body}");
+        let optimized = folder.file("opt.rasm", reviver(&format!("opt {file} -O2")).expect(0).stdout);
+        assert!((run(&optimized) - end).abs() < 1e-12, "{body}");
+        let target =
+            folder.file("grad.rasm", reviver(&format!("grad {file} --of y --emit")).expect(0).stdout);
+        let emitted = reviver(&format!("run {target} --json")).expect(0).json()["outputs"]["y_bar"].clone();
+        let derivative = reviver(&format!("grad {file} --of y --json")).expect(0).json()["grad"]["y"].clone();
+        assert_eq!(emitted, derivative, "{body}");
+    }
+}

@@ -39,6 +39,7 @@ pub(super) fn derived_program(
     new_name: &str,
     files: &dyn Files,
 ) -> Result<(Body, String), Vec<Diagnostic>> {
+    loaded.state_classes();
     let mut stay = crate::invert::file::staying(loaded);
     let texts = loaded.sources.files().map(|file| loaded.sources.file_text(file));
     let mut fresh = FreshNames::of(texts, derived.mode().suffix());

@@ -109,7 +109,7 @@ fn own_class(node: &StatementNode) -> Option<Class> {
 }
 
 /// Returns a map from the index of the group of each `local` and `delocal` to the class that the other half of its pair
-/// states.
+/// states. A `local` of the inverse states a class if either half does.
 fn stated_classes(groups: &[StatementLines<'_>]) -> HashMap<usize, Option<Class>> {
     let mut open: HashMap<&CompactString, (usize, Option<Class>)> = HashMap::new();
     let mut classes = HashMap::new();
@@ -120,7 +120,7 @@ fn stated_classes(groups: &[StatementLines<'_>]) -> HashMap<usize, Option<Class>
             }
             Statement::Delocal(end) => {
                 if let Some((start, class)) = open.remove(&end.name.text) {
-                    classes.insert(at, class);
+                    classes.insert(at, class.or(end.class));
                     classes.insert(start, end.class);
                 }
             }

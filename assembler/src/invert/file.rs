@@ -49,6 +49,7 @@ fn inverse(loaded: &mut Loaded, inverse_name: &str, files: &dyn Files) -> Result
         in_order(&mut diagnostics);
         return Err(diagnostics);
     }
+    loaded.state_classes();
     let mut inverter = Inverter::default();
     inverter.refuse_irreversible(loaded.trees().map(|(_, tree)| tree));
     let stay = staying(loaded);

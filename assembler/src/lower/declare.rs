@@ -18,14 +18,14 @@ use super::constant::Number;
 use super::lengths::{self, ParameterLength};
 use super::report::{Reporter, Unknown};
 use super::scope::Meaning;
-use crate::constants::{GivenConstant, GivenNumber, RefusedConstant};
+use crate::constants::{GivenNumber, RefusedConstant, Replacements};
 use crate::diagnostic::Diagnostic;
 use crate::format::spelled;
 use crate::parser::foreign::advice;
 use crate::parser::words;
 use crate::source::Span;
 use crate::tree::{
-    self, Body, DeclarationNode, Directive, Expression, Limit, Name, Statement, UnaryOperator,
+    self, Body, DeclarationNode, Directive, Expression, Initial, Limit, Name, Statement, UnaryOperator,
 };
 
 /// The meaning of a name outside of procedures.
@@ -50,8 +50,8 @@ type Setting<T> = Option<(T, Span)>;
 
 /// The results of the first pass.
 pub(super) struct Declared<'t> {
-    /// The values that the caller supplies for constants. They replace the values in the text.
-    given: &'t [GivenConstant],
+    /// What the caller supplies in place of values in the text.
+    pub(super) given: Replacements<'t>,
     /// The supplied values that are reals although their constants in the text are integers.
     misfits: Vec<RefusedConstant>,
     pub(super) word: Word,
@@ -97,7 +97,7 @@ pub(super) struct ModuleHead {
 
 impl<'t> Declared<'t> {
     /// Reads everything outside of bodies.
-    pub(super) fn read(body: &'t Body, given: &'t [GivenConstant], report: &mut Reporter) -> Declared<'t> {
+    pub(super) fn read(body: &'t Body, given: Replacements<'t>, report: &mut Reporter) -> Declared<'t> {
         let mut declared = Declared { given, ..Declared::empty(body) };
         // The word and the number system are read before everything else, because constants are computed in
         // them. `.inverse` is read first, too, because it turns garbage into inputs.
@@ -149,7 +149,7 @@ impl<'t> Declared<'t> {
     fn empty(main: &'t Body) -> Declared<'t> {
         let head = Head { name: CompactString::const_new("main"), span: Span::default(), rule: None };
         Declared {
-            given: &[],
+            given: Replacements::default(),
             misfits: Vec::new(),
             word: Word::W64,
             word_span: None,
@@ -223,7 +223,7 @@ impl<'t> Declared<'t> {
     /// Returns the value that the caller supplies for a constant, or `own`, the value in the text, if there is
     /// none.
     fn given_for(&mut self, name: &str, own: Number) -> Number {
-        let Some(given) = self.given.iter().find(|given| given.name == name) else { return own };
+        let Some(given) = self.given.constants.iter().find(|given| given.name == name) else { return own };
         match (own.class(), given.value) {
             (Class::Int, GivenNumber::Real(_)) => {
                 self.misfits.push(RefusedConstant::Real { name: name.to_owned() });
@@ -248,7 +248,7 @@ impl<'t> Declared<'t> {
     /// Returns the supplied values that can't be used.
     pub(super) fn refused_constants(&mut self) -> Vec<RefusedConstant> {
         let mut refused = std::mem::take(&mut self.misfits);
-        for given in self.given {
+        for given in self.given.constants {
             let is_cell = match self.names.get(given.name.as_str()) {
                 Some((Outer::Constant(_) | Outer::Broken, _)) => continue,
                 Some((Outer::Global(_), _)) => true,
@@ -329,7 +329,8 @@ impl<'t> Declared<'t> {
             Some(initial) => self.values(initial, class, shape, report),
             None => Values::zero(class),
         };
-        let default = declaration.default.as_ref().map(|d| self.values(d, class, shape, report));
+        let used = declaration.default.as_ref().filter(|it| !self.is_replaced(declaration, it, shape));
+        let default = used.map(|default| self.values(default, class, shape, report));
         // An empty stack default is invalid and has been reported.
         let default = default.filter(|values| shape != Shape::Stack || !values.is_empty());
         if default.is_some() && !role.is_given() {
@@ -355,6 +356,15 @@ impl<'t> Declared<'t> {
             self.globals.push(Global { name, class, role, shape, initial, default, is_shared });
             self.global_spans.push(declaration.name.span);
         }
+    }
+
+    /// Returns true if a list of values is too long or too short, but isn't used, because the caller supplies all values.
+    fn is_replaced(&self, declaration: &DeclarationNode, default: &Initial, shape: Shape) -> bool {
+        let fits = match default {
+            Initial::Every(_) => true,
+            Initial::Each(values) => values.len() as u64 == shape.cells(),
+        };
+        !fits && self.given.cells.iter().any(|name| *name == declaration.name.text)
     }
 
     fn procedure(&mut self, tree: &'t tree::ProcedureNode, report: &mut Reporter) {

@@ -69,7 +69,7 @@ use self::frame::GrowingFrame;
 use self::label::Labels;
 use self::report::Reporter;
 use self::scope::{ScopeKind, Scopes};
-use crate::constants::{GivenConstant, RefusedConstant};
+use crate::constants::{RefusedConstant, Replacements};
 use crate::diagnostic::Diagnostic;
 use crate::limits::AssemblyLimits;
 use crate::source::{Sources, Span};
@@ -103,16 +103,15 @@ pub(crate) struct Lowered {
     pub(crate) refused: Vec<RefusedConstant>,
 }
 
-/// Lowers a text with spliced includes. `sources` provide lines and columns, and `constants` replace values
-/// in the text.
+/// Lowers a text with spliced includes. `sources` provide lines and columns.
 pub(crate) fn lower(
     body: &Body,
     sources: &Sources,
-    constants: &[GivenConstant],
+    replacements: Replacements<'_>,
     limits: AssemblyLimits,
 ) -> Lowered {
     let mut report = Reporter::new();
-    let declared = Declared::read(body, constants, &mut report);
+    let declared = Declared::read(body, replacements, &mut report);
     let flat = body.iter().filter(|node| matches!(node.statement, Statement::Instruction(_))).count();
     let bounds = 2 * (1 + declared.bodies().count());
     let mut lowering = Lowering {

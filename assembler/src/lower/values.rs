@@ -128,7 +128,10 @@ impl Declared<'_> {
                 place,
                 "expected one value for each cell",
             )
-            .help("one value without braces fills every cell"),
+            .help(match self.given.constants {
+                [] => "one value without braces fills every cell",
+                _ => "give all values of the array with `--set`; the list isn't used then",
+            }),
         );
     }
 

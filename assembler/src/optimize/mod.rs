@@ -30,7 +30,6 @@ mod effects;
 mod inlining;
 mod pairs;
 mod program;
-mod rewrite;
 mod stack_use;
 
 use std::collections::HashSet;
@@ -137,6 +136,9 @@ pub fn optimize_text(
     if !diagnostics.is_empty() {
         in_order(&mut diagnostics);
         return Optimization { sources: loaded.sources, text: Err(diagnostics), obstacle: None };
+    }
+    if passes.contains(&Pass::Inlining) {
+        loaded.state_classes();
     }
     let stay = staying(&loaded);
     let mut program = ProgramInPasses::new(&mut loaded, &stay);

@@ -20,9 +20,9 @@ use compact_str::CompactString;
 
 use super::effects::{Effects, ProgramEffects};
 use super::program::ProgramInPasses;
-use super::rewrite::{Rewriter, without};
 use crate::format::print;
 use crate::invert::invert_body;
+use crate::rewrite::{Rewriter, without};
 use crate::scopes::Names;
 use crate::tree::{Body, Statement, StatementNode};
 

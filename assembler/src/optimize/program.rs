@@ -14,7 +14,7 @@ use crate::source::FileId;
 use crate::tree::{Body, Expression, ExpressionKind, Statement};
 use crate::visit;
 
-use super::rewrite::{Rewriter, rewrite};
+use crate::rewrite::{Rewriter, rewrite};
 
 /// A program during optimization.
 pub(super) struct ProgramInPasses {

@@ -6,7 +6,7 @@ use crate::scopes::{Bound, Names, parameters};
 use crate::tree::{Body, Directive, Statement, StatementNode};
 
 /// The replacement of statements and bodies.
-pub(super) trait Rewriter {
+pub(crate) trait Rewriter {
     /// Appends the statements that replace a statement, whose inner statements are rewritten already.
     fn statement(&mut self, names: &Names, node: StatementNode, made: &mut Body);
 
@@ -25,7 +25,7 @@ impl<F: FnMut(&Names, StatementNode, &mut Body)> Rewriter for F {
 /// Returns the rewritten body. If all statements below a comment are removed, up to the next comment or blank line, then
 /// the comment is removed, too. Bodies of macros stay, because their names depend on the place of use. So do the bodies of
 /// parallel loops, which must remain one call.
-pub(super) fn rewrite(names: &mut Names, body: Body, rewriter: &mut impl Rewriter) -> Body {
+pub(crate) fn rewrite(names: &mut Names, body: Body, rewriter: &mut impl Rewriter) -> Body {
     let mut made = Paragraphs { lines: Body::with_capacity(body.len()), open: None };
     for mut node in body {
         if is_text(&node) {
@@ -45,7 +45,7 @@ pub(super) fn rewrite(names: &mut Names, body: Body, rewriter: &mut impl Rewrite
 }
 
 /// Returns a body without the statements at some indices, in ascending order, and without the comments above them.
-pub(super) fn without(body: Body, removed: &[usize]) -> Body {
+pub(crate) fn without(body: Body, removed: &[usize]) -> Body {
     let mut made = Paragraphs { lines: Body::with_capacity(body.len()), open: None };
     for (n, node) in body.into_iter().enumerate() {
         if is_text(&node) {
