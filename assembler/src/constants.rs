@@ -10,7 +10,7 @@ pub struct GivenConstant {
     pub(crate) value: GivenNumber,
 }
 
-/// What the caller supplies in place of values in a text.
+/// Values that the caller supplies in place of those in a text.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Replacements<'r> {
     /// The values of constants, at most one for each name.

@@ -76,7 +76,7 @@ fn is_unprintable(c: char) -> bool {
 }
 
 /// Returns true if a word can be the name of a procedure, a macro or a label: it has the form of a name and isn't
-/// reserved, because these names begin statements or stand beside words that do.
+/// reserved.
 pub fn is_name(word: &str) -> bool {
     is_identifier(word) && !is_reserved(word)
 }
@@ -85,7 +85,8 @@ pub fn is_name(word: &str) -> bool {
 const OPERANDS: [&str; 2] = ["mode", "pi"];
 
 /// Returns true if a word can be the name of a cell, a constant or a counter: it has the form of a name and isn't an
-/// operand of the language. Other words of the language have no meaning where an operand stands.
+/// operand of the language. Other words of the language have no meaning in the place of an
+/// operand.
 pub fn is_operand_name(word: &str) -> bool {
     is_identifier(word) && !OPERANDS.contains(&word)
 }

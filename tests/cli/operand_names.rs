@@ -43,7 +43,7 @@ fn each_word_names_a_cell_a_constant_a_parameter_and_a_variable() {
     }
 }
 
-/// Where an operand ends, such a word has its meaning: `step` after a bound, `default` after a name.
+/// A word has its meaning after an operand or a name, such as `step` after a bound and `default` after a name.
 #[test]
 fn words_keep_their_meanings_in_their_places() {
     let folder = Folder::new();

@@ -48,7 +48,7 @@ fn views_are_undone() {
     assert_eq!(ran["restored"], true, "{ran}");
     let inverse = reviver(&format!("invert {file}")).expect(0).stdout;
     reviver(&format!("check {}", folder.file("inverse.rasm", inverse))).expect(0);
-    // The formatter leaves a view as it is.
+    // The formatter preserves views.
     let text = reviver(&format!("fmt {file}")).expect(0).stdout;
     assert!(text.contains("swap  -A[i], x"), "{text}");
 }

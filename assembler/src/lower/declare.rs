@@ -50,7 +50,7 @@ type Setting<T> = Option<(T, Span)>;
 
 /// The results of the first pass.
 pub(super) struct Declared<'t> {
-    /// What the caller supplies in place of values in the text.
+    /// The values that the caller supplies in place of those in the text.
     pub(super) given: Replacements<'t>,
     /// The supplied values that are reals although their constants in the text are integers.
     misfits: Vec<RefusedConstant>,

@@ -124,8 +124,8 @@ pub(super) static SOMETHING_ELSE_EXPECTED: CodeAccount = CodeAccount {
 pub(super) static RESERVED_NAME: CodeAccount = CodeAccount {
     title: "a name is reserved by the language",
     meaning: "Procedures, macros and labels can't have the name of an instruction or a keyword. Cells and \
-              constants can, because these words have no meaning where an operand stands; they can't be named \
-              `mode` or `pi`. No procedure is named `main`, the name of the code outside of procedures. Names \
+              constants can, because these words have no meaning in the place of an operand; they can't be \
+              named `mode` or `pi`. No procedure is named `main`, the name of the code outside of procedures. Names \
               that begin with `len$` are reserved for parameters that pass lengths to procedures.",
     cure: "Choose another name.",
     evidence: programs(
