@@ -98,11 +98,18 @@ pub(crate) fn local(text: &str, shape: Vec<Expression>, value: Option<Expression
     Local { name: name(text), shape, class, function: Function::Copy, sources: value.into_iter().collect() }
 }
 
-/// Returns an `if` whose body runs unless a cell, which the body doesn't change, is 0.
-pub(crate) fn unless_zero(cell: Expression, then: Body) -> StatementNode {
-    let sides = (Box::new(cell), Box::new(int(0)));
-    let kind = ConditionKind::Compare(Order::Ne, sides.0, sides.1);
-    let entry = Condition { kind, span: Span::default() };
+/// Returns a comparison as a condition.
+pub(crate) fn compared(order: Order, left: Expression, right: Expression) -> Condition {
+    Condition { kind: ConditionKind::Compare(order, Box::new(left), Box::new(right)), span: Span::default() }
+}
+
+/// Returns the condition that holds if one of two conditions does.
+pub(crate) fn either(first: Condition, second: Condition) -> Condition {
+    Condition { kind: ConditionKind::Or(Box::new(first), Box::new(second)), span: Span::default() }
+}
+
+/// Returns an `if` whose body runs if a condition holds, which the body doesn't change.
+pub(crate) fn guarded(entry: Condition, then: Body) -> StatementNode {
     let exit = entry.clone();
     let tree = If {
         entry,

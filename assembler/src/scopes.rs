@@ -7,7 +7,7 @@ use std::rc::Rc;
 use compact_str::{CompactString, format_compact};
 use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
-use reviver_isa::module::Rank;
+use reviver_isa::module::{Rank, RealSystem};
 use reviver_isa::names::register_class;
 
 use crate::build;
@@ -54,6 +54,8 @@ pub(crate) struct Names {
     current: LocalNames,
     /// The variables that may depend on an input; all of them if it is `None`.
     varied: Option<Rc<HashSet<CompactString>>>,
+    /// The number system of reals, if the program states it.
+    reals: Option<RealSystem>,
 }
 
 /// The names of a procedure or macro.
@@ -77,6 +79,7 @@ impl Names {
                 Statement::Directive(Directive::Const { name, value }) => {
                     Rc::make_mut(&mut self.constants).insert(name.text.clone(), (**value).clone());
                 }
+                Statement::Directive(Directive::Real { system }) => self.reals = Some(*system),
                 _ => {}
             }
         }
@@ -97,6 +100,11 @@ impl Names {
     /// Continues a procedure with the names that [`Names::exchange`] has returned.
     pub fn restore(&mut self, names: LocalNames) {
         self.current = names;
+    }
+
+    /// Returns the number system of reals.
+    pub fn reals(&self) -> RealSystem {
+        self.reals.unwrap_or(RealSystem::F64)
     }
 
     /// Sets the variables that may depend on an input.

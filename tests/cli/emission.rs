@@ -104,10 +104,18 @@ fn levels_agree(emit: &str, (target, options): (&str, &str), expected: &Value) {
     reviver(&format!("{emit} -O2")).expect(0);
     let second = run();
     let (found, expected) = (numbers(&second["outputs"]), numbers(expected));
-    let size = expected.iter().fold(0.0f64, |most, number| most.max(number.abs()));
-    let is_close = found.iter().zip(&expected).all(|(a, b)| (a - b).abs() <= 1e-13 * size);
+    // The terms of a derivative are at least as large as the largest adjoint.
+    let all = expected.iter().copied().chain(numbers(&first["garbage"]));
+    let size = all.fold(0.0f64, |most, number| most.max(number.abs()));
+    let is_close = found.iter().zip(&expected).all(|(a, b)| (a - b).abs() <= relative_tolerance(emit) * size);
     assert!(is_close && found.len() == expected.len(), "{emit}{options}: {found:?} instead of {expected:?}");
     assert!(second["steps"].as_u64() <= first["steps"].as_u64(), "{emit}{options}: {first} {second}");
+}
+
+/// Returns the tolerance of results after other roundings, relative to the largest number. The listings of the NiLang paper
+/// carry the rests of products on, which amplifies rounding errors.
+pub fn relative_tolerance(command: &str) -> f64 {
+    if command.contains("_listing.rasm") { 1e-10 } else { 1e-13 }
 }
 
 /// Returns the numbers of a JSON value, in order.
@@ -124,7 +132,8 @@ fn numbers(value: &Value) -> Vec<f64> {
 #[test]
 fn programs_compute_the_bits_of_their_gradients() {
     let (compared, refused) = compare_gradients("programs");
-    assert_eq!(refused.into_iter().collect::<Vec<_>>(), ["faq_overwrite"]);
+    let overwrites = |name: &String| name.ends_with("_plain") || name == "faq_overwrite";
+    assert!(refused.iter().all(overwrites), "{refused:?}");
     assert!(compared >= 55, "only {compared} gradients were compared");
 }
 
@@ -352,4 +361,58 @@ fn a_training_program_is_differentiated_by_its_rate() {
         let expected = fine + (fine - coarse) / 3.0;
         assert!((derivative - expected).abs() < 1e-8, "{derivative} at {rate}, by differences {expected}");
     }
+}
+
+/// Functions whose derivatives don't exist everywhere: the statements of the derivatives run although an adjoint or a
+/// tangent is 0, so second derivatives are right.
+#[test]
+fn second_derivatives_exist_where_first_adjoints_are_zero() {
+    let folder = Folder::new();
+    let head = ".inout a: real default 0.25, b: real default 0, c: real default 0.5\n.out y: real\n";
+    for function in
+        ["sqrt(a)", "cbrt(a)", "asin(a)", "acos(a)", "hypot(a, c)", "atan2(a, c)", "sqrt(a*a + c)"]
+    {
+        for real in ["", ".real f32\n"] {
+            let text = format!("{real}{head}local r = {function}\nadd y, r*b\ndelocal r = {function}\n");
+            let program = folder.file("program.rasm", text);
+            let hessian = reviver(&format!("hessian {program} --of y --json")).expect(0).json();
+            let expected = hessian["hessian"][1][0].as_f64().unwrap();
+            assert!(expected.abs() > 0.1, "{function}: {hessian}");
+            let gradient = folder.file("gradient.rasm", emitted(&program, "--of y"));
+            // b' doesn't depend on an adjoint that is 0; a' does, because its weight is b = 0.
+            for (of, by) in [("a_bar", "b"), ("b_bar", "a")] {
+                let ran = reviver(&format!("grad {gradient} --of {of} --json")).expect(0).json();
+                let found = ran["grad"][by].as_f64().unwrap();
+                assert!(
+                    (found - expected).abs() < 1e-6,
+                    "{function} {real}: {of} by {by} is {found}, not {expected}"
+                );
+            }
+            let tangents = reviver(&format!("jvp {program} --wrt a --emit")).expect(0).stdout;
+            let tangents = folder.file("tangents.rasm", tangents.replace("default 1", "default 0"));
+            let ran = reviver(&format!("grad {tangents} --of y_dot --json --set b=1")).expect(0).json();
+            let slope = ran["grad"]["a_dot"].as_f64().unwrap();
+            assert!((slope - expected).abs() < 1e-6, "{function} {real}: {slope}, not {expected}");
+        }
+    }
+    // At the singular point itself, an adjoint that is 0 has no derivative to pass on.
+    let text = ".inout a: real, b: real\n.out y: real\nlocal r = sqrt(a)\nadd y, r*b\ndelocal r = sqrt(a)\n";
+    let program = folder.file("program.rasm", text);
+    let gradient = folder.file("gradient.rasm", emitted(&program, "--of y"));
+    assert_eq!(outputs(&reviver(&format!("run {gradient} --json")).expect(0))["a_bar"], 0.0);
+}
+
+/// The derivatives by the values of the input tape are results at each level.
+#[test]
+fn derivatives_by_the_input_tape_are_written_to_the_output_tape() {
+    let folder = Folder::new();
+    let text = ".out a: real, b: real, y: real\nread a\nread b\nadd y, a*b*b\n";
+    let program = folder.file("program.rasm", text);
+    for level in ["-O0", "-O1", "-O2"] {
+        let gradient = folder.file("gradient.rasm", emitted(&program, &format!("--of y {level}")));
+        let ran = reviver(&format!("run {gradient} --tape 2.0,3.0 --json")).expect(0).json();
+        assert_eq!(ran["tape"], serde_json::json!([12.0, 9.0]), "{level}: {ran}");
+    }
+    let mixture = emitted("programs/gmm.rasm", "--of objective -O1");
+    assert!(mixture.contains("write"), "{mixture}");
 }

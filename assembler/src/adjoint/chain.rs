@@ -10,8 +10,10 @@ pub(super) mod forward;
 use std::collections::HashMap;
 
 use compact_str::CompactString;
+use reviver_isa::arith::Order;
 use reviver_isa::function::{Function, Signature};
 use reviver_isa::instruction::Class;
+use reviver_isa::module::RealSystem;
 use reviver_isa::step::{AnyFunction, Operation};
 use reviver_isa::update::Update;
 
@@ -22,7 +24,7 @@ use crate::fresh::FreshNames;
 use crate::fresh::adjoint_of;
 use crate::lower::signature::signature;
 use crate::scopes::Names;
-use crate::tree::{Body, Expression, ExpressionKind, Statement, StatementNode, UnaryOperator};
+use crate::tree::{Body, Condition, Expression, ExpressionKind, Statement, StatementNode, UnaryOperator};
 
 /// A source of a part.
 enum PartSource {
@@ -62,7 +64,40 @@ impl Part {
     fn may_lack_partial(&self, source: usize) -> bool {
         self.operation().may_lack_partial(source as u8)
     }
+
+    /// Returns the condition under which the statements of the partial derivatives run: the weight isn't 0, or all
+    /// derivatives exist. A weight that happens to be 0 may have a derivative, which these statements determine.
+    fn guard(&self, weight: &Expression, reals: RealSystem) -> Condition {
+        let is_weighted = build::compared(Order::Ne, weight.clone(), build::int(0));
+        match self.regular(reals) {
+            Some(is_regular) => build::either(is_weighted, is_regular),
+            None => is_weighted,
+        }
+    }
+
+    /// Returns the condition that the partial derivatives exist; `None` if no simple condition implies it. In fixed point,
+    /// derivatives near a singularity are out of range.
+    fn regular(&self, reals: RealSystem) -> Option<Condition> {
+        let is_nonzero = |source: &Expression| build::compared(Order::Ne, source.clone(), build::int(0));
+        match (self.function, self.written.as_slice()) {
+            _ if reals.is_exact() => None,
+            (Function::Sqrt | Function::Cbrt, [a]) => Some(is_nonzero(a)),
+            (Function::Hypot, [a, b]) => Some(build::either(is_nonzero(a), is_nonzero(b))),
+            (Function::Atan2, [a, b]) => {
+                let distance = build::applied(Function::Hypot, vec![a.clone(), b.clone()]);
+                Some(build::compared(Order::Gt, distance, build::real(SMALLEST_DISTANCE)))
+            }
+            (Function::Asin | Function::Acos, [a]) => {
+                let magnitude = build::applied(Function::Abs, vec![a.clone()]);
+                Some(build::compared(Order::Lt, magnitude, build::real(1.0)))
+            }
+            _ => None,
+        }
+    }
 }
+
+/// The distance from the origin up to which the derivatives of an angle may be too large for 32 bits.
+const SMALLEST_DISTANCE: f64 = 1e-30;
 
 /// A contribution to the adjoint of a cell or to the weight of a part.
 struct Contribution {
@@ -195,11 +230,14 @@ impl Chain<'_> {
                     let mut own = body.part();
                     let factor = own.factor(&terms, partial, fresh);
                     own.statements.push(share(update, adjoint_of(fresh, operand), &weight.value, factor));
-                    body.put(own, lacks.then_some(&weight.value));
+                    body.put(own, lacks.then(|| part.guard(&weight.value, self.names.reals())));
                 }
                 PartSource::Part(index) => {
                     let value = match lacks {
-                        true => body.unless_zero(&weight.value, (&terms, partial), fresh),
+                        true => {
+                            let guard = part.guard(&weight.value, self.names.reals());
+                            body.guarded((guard, &weight.value), (&terms, partial), fresh)
+                        }
                         false => {
                             let factor = body.factor(&terms, partial, fresh);
                             product(weight.value.clone(), factor)
@@ -226,10 +264,10 @@ impl ChainBody {
         ChainBody { helpers: self.helpers, ..ChainBody::default() }
     }
 
-    /// Appends statements with separate helper cells. If a weight is given, they run unless it is 0.
-    fn put(&mut self, part: ChainBody, weight: Option<&Expression>) {
-        match weight {
-            Some(weight) => self.statements.push(build::unless_zero(weight.clone(), part.finish())),
+    /// Appends statements with separate helper cells. If a condition is given, they run only if it holds.
+    fn put(&mut self, part: ChainBody, guard: Option<Condition>) {
+        match guard {
+            Some(guard) => self.statements.push(build::guarded(guard, part.finish())),
             None => self.statements.extend(part.finish()),
         }
     }
@@ -253,10 +291,11 @@ impl ChainBody {
         partial.factor.map(|term| terms.expression(term, &mut |value| self.compute(value, fresh)))
     }
 
-    /// Computes weight times partial derivative into a `local`, or 0 if the weight is 0, and returns the `local`.
-    fn unless_zero(
+    /// Computes weight times partial derivative into a `local` if the guard holds, and returns the `local`, which is
+    /// otherwise 0.
+    fn guarded(
         &mut self,
-        weight: &Expression,
+        (guard, weight): (Condition, &Expression),
         (terms, partial): (&Terms, Partial),
         fresh: &mut FreshNames,
     ) -> Expression {
@@ -268,7 +307,7 @@ impl ChainBody {
             let factor = part.factor(terms, partial, fresh);
             let value = product(weight.clone(), factor);
             part.statements.push(build::update(update, Function::Copy, vec![cell.clone(), value]));
-            build::unless_zero(weight.clone(), part.finish())
+            build::guarded(guard.clone(), part.finish())
         };
         let (adds, subtracts) = (computes(Update::Add), computes(Update::Sub));
         self.statements.push(build::node(Statement::Local(own.clone())));

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use compact_str::{CompactString, format_compact};
+use reviver_isa::update::Update;
 
 use super::request::Mode;
 use super::stacks::DropPlace;
@@ -36,6 +37,8 @@ pub(super) struct Emitter {
     /// The statements of each included file, by the place of the include.
     pub included: HashMap<Span, Body>,
     pub drops: DropPlace,
+    /// The update that keeps the derivatives by values of the input tape, unless they are dropped.
+    pub tape_derivatives: Option<Update>,
     /// True while the body of a macro is written.
     pub in_macro: bool,
     /// True if a statement drops an adjoint.

@@ -271,7 +271,10 @@ impl Emitter {
             }
             (Update::Unread, _) => {
                 let mut dropped = Body::new();
-                self.drop_adjoint(adjoint, &mut dropped);
+                match self.tape_derivatives {
+                    Some(update) => dropped.push(build::update(update, Function::Copy, vec![adjoint])),
+                    None => self.drop_adjoint(adjoint, &mut dropped),
+                }
                 self.quoted(node, made, vec![own], Ok(dropped));
             }
             // The output tape was empty before the primal part, so its values have no adjoints in the reverse part.

@@ -85,6 +85,7 @@ pub(super) fn derived_program(
         labels: HashMap::new(),
         included,
         drops: DropPlace::of(dropped, stores),
+        tape_derivatives: DropPlace::of(dropped, stores).tape_derivatives(stores),
         in_macro: false,
         has_dropped: false,
         diagnostics: Vec::new(),
@@ -142,19 +143,26 @@ impl Emitter {
     }
 
     /// Returns the lines that describe a gradient program.
-    fn gradient_lines(&self, request: &AdjointRequest) -> [String; 2] {
+    fn gradient_lines(&self, request: &AdjointRequest) -> Vec<String> {
         let x = self.fresh.adjoint("x");
         let subject = match request.seeds.as_slice() {
             [one] => format!("`{}`", spelled(&cell(&one.name, one))),
             _ => "a weighted sum".to_owned(),
         };
         let origin = self.origin();
-        [
+        let mut lines = vec![
             format!(
                 " The gradient of {subject}, by a reverse sweep. Made from {origin} by `reviver grad --emit`."
             ),
             format!(" The result `{x}` is the derivative by the input `x`; `reviver run` computes it."),
-        ]
+        ];
+        if self.tape_derivatives.is_some() {
+            lines.push(
+                " The output tape gets the derivatives by the values of the input tape, that of the last value first."
+                    .to_owned(),
+            );
+        }
+        lines
     }
 
     /// Returns the comments at the beginning: the lines that describe the program, and the comments of the original.

@@ -17,6 +17,8 @@ pub(super) struct UsedStores {
     pub stack: bool,
     /// The output tape, with values of both classes.
     pub output: bool,
+    /// The input tape, if reals are read from it.
+    pub input: bool,
 }
 
 impl UsedStores {
@@ -35,6 +37,9 @@ impl UsedStores {
                 match update.action() {
                     Action::Put(Store::Stack) | Action::Take(Store::Stack) => {
                         found.stack |= class == Class::Real;
+                    }
+                    Action::Put(Store::Input) | Action::Take(Store::Input) => {
+                        found.input |= class == Class::Real;
                     }
                     // The output tape has values of both classes.
                     Action::Put(Store::Output) | Action::Take(Store::Output) => found.output = true,
@@ -70,6 +75,13 @@ impl DropPlace {
             (DroppedAdjoints::Pushed, UsedStores { output: false, .. }) => DropPlace::Output,
             (DroppedAdjoints::Pushed, _) => DropPlace::None,
         }
+    }
+
+    /// Returns the update that keeps the derivatives by values of the input tape: they are written to the output tape
+    /// unless it is used for something else, and are dropped otherwise.
+    pub fn tape_derivatives(self, stores: UsedStores) -> Option<Update> {
+        let writes = stores.input && !stores.output && self != DropPlace::Output;
+        writes.then_some(Update::Write)
     }
 
     /// Returns the update that drops an adjoint.

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 
 use reviver_isa::function::Function;
+use reviver_isa::module::RealSystem;
 use reviver_isa::update::Update;
 
 use super::{Chain, ChainBody, Contribution, Part, PartSource, product, summed};
@@ -61,7 +62,7 @@ impl Chain<'_> {
         // The parts of a part precede it.
         let mut tangents: Vec<Option<(bool, Expression)>> = Vec::with_capacity(self.parts.len());
         for (index, part) in self.parts.iter().enumerate() {
-            let mut tangent = tangent_of(part, &tangents, (&mut body, fresh))?;
+            let mut tangent = tangent_of((part, self.names.reals()), &tangents, (&mut body, fresh))?;
             if let Some((_, magnitude)) = &mut tangent
                 && uses.get(&index).is_some_and(|uses| *uses > 1)
             {
@@ -94,7 +95,7 @@ impl Chain<'_> {
 /// Returns the tangent of a part as a sign and a magnitude, from the tangents of the preceding parts. `None` if it is 0
 /// in every run.
 fn tangent_of(
-    part: &Part,
+    (part, reals): (&Part, RealSystem),
     known: &[Option<(bool, Expression)>],
     (body, fresh): (&mut ChainBody, &mut FreshNames),
 ) -> Result<Option<(bool, Expression)>, Function> {
@@ -111,7 +112,7 @@ fn tangent_of(
         let value = match part.may_lack_partial(n) {
             true => {
                 let tangent = body.as_operand(tangent, fresh);
-                body.unless_zero(&tangent, (&terms, partial), fresh)
+                body.guarded((part.guard(&tangent, reals), &tangent), (&terms, partial), fresh)
             }
             false => product(tangent, body.factor(&terms, partial, fresh)),
         };
