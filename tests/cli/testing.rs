@@ -460,3 +460,21 @@ fn files_without_expectations_and_missing_files_are_reported() {
     assert!(!ran.stdout.contains("E82"), "{ran:#?}");
     folder.reviver("test good.rasm --json --junit -").expect(2).says("both write to standard output");
 }
+
+/// Adam with 800 steps reaches a loss of 0, and has the positions of a computation by NumPy.
+#[test]
+fn a_long_training_reaches_its_minimum() {
+    let ran = reviver("run programs/graph_adam.rasm --set steps=800 --json").expect(0).json();
+    assert!(ran["outputs"]["loss"].as_f64().unwrap() < 1e-13, "{}", ran["outputs"]["loss"]);
+    // The first vertex that moves, by tests/papers/graph_adam.py.
+    const VERTEX: [f64; 5] = [
+        0.9999999236512404,
+        0.06479317964349468,
+        0.5537444003599463,
+        0.8269044685991093,
+        -0.07346866346233356,
+    ];
+    for (found, expected) in ran["outputs"]["x"][2].as_array().unwrap().iter().zip(VERTEX) {
+        assert!((found.as_f64().unwrap() - expected).abs() < 3e-13, "{found}, not {expected}");
+    }
+}

@@ -60,7 +60,7 @@ def main():
     if sys.argv[1:] == ["x"]:
         print(json.dumps(adam(START, 600).tolist()))
         return
-    for k, steps in (5, 800), (5, 600), (4, 200), (3, 200), (2, 200):
+    for k, steps in (5, 800), (5, 600), (5, 200), (2, 100):
         x = adam(START[:, :k], steps)
         edges, others = np.split(distances(x), [15])
         print(f"dimensions={k} steps={steps}: {loss(x)=!r}, {edges.mean()=!r}, {others.mean()=!r}")
