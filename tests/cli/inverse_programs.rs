@@ -190,8 +190,7 @@ fn variables_keep_their_classes() {
         let file = folder.file("program.rasm", format!("{HEAD}{body}\n"));
         let run = |file: &str| {
             let ran = reviver(&format!("run {file} --json")).expect(0);
-            let y = ran.json()["outputs"]["y"].as_f64().unwrap();
-            y
+            ran.json()["outputs"]["y"].as_f64().unwrap()
         };
         let end = run(&file);
         let inverse = folder.file("inverse.rasm", reviver(&format!("invert {file}")).expect(0).stdout);
