@@ -41,20 +41,38 @@ pub struct Account {
     pub entropy: Option<Entropy>,
 }
 
-/// Entropies of inputs and results, in bits.
+/// Entropies for a distribution of inputs, in bits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Entropy {
     /// Number of possible inputs.
     pub cases: usize,
     pub inputs: f64,
+    /// Results and garbage together.
+    pub states: f64,
     pub results: f64,
+    /// All values at the end that aren't results.
+    pub garbage: f64,
 }
 
+/// Entropies that differ by less, in bits, are equal except for rounding.
+const ROUNDING: f64 = 1e-9;
+
 impl Entropy {
-    /// Returns the bits of entropy that the program loses: entropy of the inputs minus entropy of the results.
+    /// Returns the bits of entropy that the program loses: entropy of the inputs minus entropy of the end states.
     pub fn lost(&self) -> f64 {
         // Rounding must not appear as a gain.
-        (self.inputs - self.results).max(0.0)
+        (self.inputs - self.states).max(0.0)
+    }
+
+    /// Returns the mutual information of results and garbage, in bits.
+    pub fn mutual(&self) -> f64 {
+        let mutual = self.results + self.garbage - self.states;
+        if mutual < ROUNDING { 0.0 } else { mutual }
+    }
+
+    /// Returns true if the garbage alone determines the input.
+    pub fn garbage_determines_input(&self) -> bool {
+        self.inputs > ROUNDING && self.garbage > self.inputs - ROUNDING
     }
 }
 

@@ -1,6 +1,10 @@
-//! Information that a program loses for a distribution of inputs: entropy of the inputs minus entropy of the results.
-//! Results are a function of the inputs, so the run erases exactly this information. Another module computes the
+//! Information that a program loses for a distribution of inputs: entropy of the inputs minus entropy of the end states.
+//! The end state is a function of the input, so the run erases exactly this information. Another module computes the
 //! heat.
+//!
+//! The garbage is a function of the input, too. So its entropy is the information that it has about the input. The mutual
+//! information of results and garbage is the sum of their entropies minus the entropy of both together (Shannon, "A
+//! mathematical theory of communication", 1948).
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::Cursor;
@@ -8,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use reviver_isa::module::Shape;
-use reviver_vm::digest::{Digest, value_digest};
+use reviver_vm::digest::{Digest, result_digests, value_digest};
 use reviver_vm::{Program, Travel};
 
 use crate::account::Entropy;
@@ -32,7 +36,9 @@ pub fn of(options: &Start, account: &AccountOptions, program: &Arc<Program>) -> 
     let Some(path) = &account.inputs else { return Ok(None) };
     let cases = cases(path, program)?;
     let runner = engine::runner(options, program)?;
-    let (mut inputs, mut results): (HashMap<Digest, f64>, HashMap<Digest, f64>) = Default::default();
+    let mut inputs: HashMap<Digest, f64> = HashMap::new();
+    let mut states: HashMap<Digest, f64> = HashMap::new();
+    let (mut results, mut garbage) = (states.clone(), states.clone());
     for (n, case) in cases.iter().enumerate() {
         let mut machine = start::begun_with(&options.given, &case.sets, program, Travel::Forward)?.machine;
         *inputs.entry(value_digest(program, machine.state())).or_default() += case.weight;
@@ -41,9 +47,14 @@ pub fn of(options: &Start, account: &AccountOptions, program: &Arc<Program>) -> 
         let to_end = RunToEnd { limit: options.max_steps, shows: Shows::Dropped, observer: None };
         let ending = run_to_end::go(to_end, &mut checkpointed_run, Travel::Forward)?;
         ended::verdict(&options.given.file, &format!(" with the inputs of case {}", n + 1), &ending)?;
-        *results.entry(value_digest(program, checkpointed_run.machine().state())).or_default() += case.weight;
+        let state = checkpointed_run.machine().state();
+        let (of_results, of_garbage) = result_digests(program, state);
+        *states.entry(value_digest(program, state)).or_default() += case.weight;
+        *results.entry(of_results).or_default() += case.weight;
+        *garbage.entry(of_garbage).or_default() += case.weight;
     }
-    Ok(Some(Entropy { cases: cases.len(), inputs: entropy(&inputs), results: entropy(&results) }))
+    let [inputs, states, results, garbage] = [inputs, states, results, garbage].map(|it| entropy(&it));
+    Ok(Some(Entropy { cases: cases.len(), inputs, states, results, garbage }))
 }
 
 /// Returns the entropy of a weighted distribution, in bits.

@@ -86,3 +86,10 @@ impl BinaryOperator {
         BinaryOperator::ALL.into_iter().find(|operator| operator.function() == function)
     }
 }
+
+/// Returns the advice for the exclusive or of a real `base`: a power is meant.
+pub fn advice_on_powers(base: &str) -> String {
+    format!(
+        "`^` is the exclusive or of integers; write a power as `square({base})`, `powi({base}, n)` or `pow({base}, b)`"
+    )
+}

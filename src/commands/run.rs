@@ -63,6 +63,11 @@ pub fn run(options: &RunOptions) -> Fallible {
     if verdict.is_ok() && !report.garbage.is_empty() {
         streams::complain(&output::garbage(&report));
     }
+    if verdict.is_ok() && entropy.is_some_and(|entropy| entropy.garbage_determines_input()) {
+        streams::complain(
+            "warning: the garbage alone determines the input, so deleting it erases all of the input\n",
+        );
+    }
     // If the reader of standard output has closed the pipe, the verdict on the run still determines the exit code.
     all([verdict.map_err(Failure::reported), printed])
 }

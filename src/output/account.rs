@@ -34,8 +34,11 @@ impl Account {
         let Some(entropy) = &self.entropy else { return Ok(()) };
         let reported = |bits: f64| format!("{} bit{}", short(bits), if bits == 1.0 { "" } else { "s" });
         let [inputs, results, lost] = [entropy.inputs, entropy.results, entropy.lost()].map(reported);
+        let [garbage, mutual] = [entropy.garbage, entropy.mutual()].map(reported);
         writeln!(out, "  inputs            {}, {inputs} of entropy", counted(entropy.cases, "case"))?;
         writeln!(out, "  results           {results} of entropy")?;
+        writeln!(out, "  all garbage       {garbage} of entropy: its information about the input")?;
+        writeln!(out, "  mutual            {mutual}: information that results and garbage share")?;
         writeln!(out, "  entropy lost      {lost}, {}", heat(self.joules(entropy.lost())))
     }
 
@@ -58,6 +61,9 @@ impl Account {
                 "cases": entropy.cases,
                 "inputs": entropy.inputs,
                 "results": entropy.results,
+                "garbage": entropy.garbage,
+                "mutual": entropy.mutual(),
+                "garbage_determines_input": entropy.garbage_determines_input(),
                 "lost": entropy.lost(),
                 "joules": self.joules(entropy.lost()),
             });

@@ -102,3 +102,20 @@ fn an_image_gives_the_same_messages() {
     assert_eq!(message(&image), said);
     assert_eq!(message(&flat), said);
 }
+
+/// `^` on reals is meant as a power.
+#[test]
+fn the_sign_of_a_power_names_the_functions_for_powers() {
+    let folder = Folder::new();
+    for statement in [
+        "add y, a ^ 2",
+        "add y, 2 * (a ^ n)",
+        "add y, a ^ a",
+        "add.xor y, a, n",
+        "local t = a ^ n\ndelocal t = a ^ n",
+    ] {
+        let text = format!(".inout a: real default 2, n default 3\n.out y: real\n{statement}\n");
+        let ran = reviver(&format!("check {}", folder.file("power.rasm", text))).expect(3);
+        assert!(ran.stderr.contains("`square(a)`, `powi(a, n)` or `pow(a, b)`"), "{statement}: {ran:?}");
+    }
+}

@@ -544,6 +544,37 @@ fn a_log_has_a_line_for_each_change() {
     reviver("run programs/fib.rasm --log -").expect(2).says("can't be printed");
 }
 
+/// The information of garbage about the input, and what it shares with the results, computed by hand for four inputs.
+#[test]
+fn garbage_shares_information_with_results() {
+    let folder = Folder::new();
+    let inputs = folder.file("bits.csv", "x,y\n0,0\n0,1\n1,0\n1,1\n");
+    let and = 2.0 - 0.75 * 3.0_f64.log2();
+    for (body, garbage, mutual, determines) in [
+        // The garbage is constant, or a copy of one input, of both, or of the result.
+        ("add z, x & y\nerase x\nerase y\nadd g, 7", 0.0, 0.0, false),
+        ("add z, x & y\nswap g, x\nerase y", 1.0, and - 0.5, false),
+        ("add z, x & y\nswap g, x\nswap h, y", 2.0, and, true),
+        ("add z, x & y\nadd g, z\nerase x\nerase y", and, and, false),
+        ("add z, x\nerase x\nswap g, y", 1.0, 0.0, false),
+        ("swap g, x\nadd h, y ^ g\nerase y", 2.0, 0.0, true),
+    ] {
+        let text = format!(".in x, y\n.out z\n.garbage g, h\n{body}\n");
+        let program = folder.file("program.rasm", text);
+        let ran = reviver(&format!("run {program} --account --inputs {inputs} --json")).expect(0);
+        let entropy = ran.json()["account"]["entropy"].clone();
+        let bits = |key: &str| entropy[key].as_f64().unwrap();
+        assert!((bits("garbage") - garbage).abs() < 1e-12, "{body}: {entropy}");
+        assert!((bits("mutual") - mutual).abs() < 1e-12, "{body}: {entropy}");
+        assert_eq!(entropy["garbage_determines_input"], determines, "{body}: {entropy}");
+        assert_eq!(
+            ran.stderr.contains("the garbage alone determines the input"),
+            determines,
+            "{body}: {ran:?}"
+        );
+    }
+}
+
 /// Weights are divided by their sum. The entropy is a number even if this sum overflows.
 #[test]
 fn the_entropy_of_enormous_weights_is_a_number() {

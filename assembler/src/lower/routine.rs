@@ -5,6 +5,7 @@ use reviver_isa::codes::ProblemCode;
 use reviver_isa::function::{Function, Signature};
 use reviver_isa::instruction::{Base, Class, Instruction, Link, Operand, Place};
 use reviver_isa::module::Shape;
+use reviver_isa::operator::advice_on_powers;
 use reviver_isa::structure::BlockKind;
 use reviver_isa::update::Update;
 use reviver_isa::verify::classes::{Conversion, conversion, converter};
@@ -194,6 +195,7 @@ impl Lowering<'_> {
                 let (from, convert) = (classes.get(n).copied().unwrap_or(to), converter(to).name());
                 let help = match sources.get(n) {
                     Some(Source::Literal(_)) => "write an integer, or give the local the class `real`".into(),
+                    _ if function == Function::Xor => advice_on_powers(source),
                     _ => format!("convert the value: `{convert}({source})`"),
                 };
                 (place, format!("{}, expected {}", from.name(), to.name()), help)

@@ -20,6 +20,7 @@ use reviver_isa::codes::ProblemCode;
 use reviver_isa::function::{Function, Signature};
 use reviver_isa::instruction::{Argument, Base, Class, Instruction, Link, Operand, Place, Slice};
 use reviver_isa::module::Passing;
+use reviver_isa::operator::advice_on_powers;
 use reviver_isa::structure::{BlockKind, Temporary};
 use reviver_isa::update::Update;
 use reviver_isa::verify::a_class;
@@ -276,6 +277,7 @@ impl Lowering<'_> {
         let text = self.sources.text(place).to_owned();
         let help = match sources.get(n) {
             Some(Source::Literal(_)) => "write an integer".to_owned(),
+            _ if function == Function::Xor => advice_on_powers(&text),
             _ => format!("convert the value: `{}({text})`", converter(to).name()),
         };
         self.report.fail(problem.help(help))

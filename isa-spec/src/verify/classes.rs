@@ -6,7 +6,7 @@ use crate::codes::ProblemCode;
 use crate::function::{Function, Signature};
 use crate::instruction::{Class, Instruction, Operand};
 use crate::module::Procedure;
-use crate::operator::BinaryOperator;
+use crate::operator::{BinaryOperator, advice_on_powers};
 use crate::text::TextRenderer;
 use crate::update::OperandShape;
 
@@ -93,6 +93,9 @@ fn message(instruction: &Instruction, target: Class, sources: &[Class]) -> Strin
 fn help(instruction: &Instruction, wanted: Conversion, (operands, value): (&[String], &str)) -> String {
     let update = instruction.update;
     let (target, sources) = operands.split_first().map_or(("y", operands), |(y, rest)| (y.as_str(), rest));
+    if instruction.function == Function::Xor {
+        return advice_on_powers(sources.first().map_or("a", String::as_str));
+    }
     match wanted {
         Conversion::Source(n, class) => {
             let source = sources.get(n).map_or("x", String::as_str);

@@ -1,9 +1,12 @@
 //! Hashes of states. A hash doesn't include counters, the step number or the history.
 
 use reviver_flow::IndependentCells;
+use reviver_isa::instruction::Class;
+use reviver_isa::module::{Role, Shape};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::program::Program;
+use crate::state::values::Value;
 use crate::state::{MODE, Part, State, TapeEntry};
 
 /// A 128-bit hash value.
@@ -47,6 +50,32 @@ pub fn value_digest(program: &Program, state: &State) -> Digest {
     hash.words(&state.reals[..main_reals as usize]);
     hash.storage(state);
     hash.digest()
+}
+
+/// Returns a hash of the results with the output tape, and a hash of all other values: garbage, private cells, and the
+/// input tape.
+pub fn result_digests(program: &Program, state: &State) -> (Digest, Digest) {
+    let (mut results, mut others) = (Hasher::default(), Hasher::default());
+    let layout = program.layout();
+    let mut is_result = (vec![false; layout.main_ints as usize], vec![false; layout.main_reals as usize]);
+    for (n, global) in program.module().globals.iter().enumerate() {
+        let hash = match global.role {
+            Role::Out | Role::InOut => &mut results,
+            _ if global.shape == Shape::Stack => &mut others,
+            _ => continue,
+        };
+        hash.values(&program.read(state, n));
+        let marks = if global.class == Class::Int { &mut is_result.0 } else { &mut is_result.1 };
+        let cells = if global.shape == Shape::Stack { 0..0 } else { program.cells(n) };
+        marks.get_mut(cells).into_iter().flatten().for_each(|mark| *mark = true);
+    }
+    let ints = state.ints.iter().zip(&is_result.0).skip(MODE + 1).filter(|(_, is_result)| !**is_result);
+    ints.for_each(|(int, _)| others.word(*int as u64));
+    let reals = state.reals.iter().zip(&is_result.1).filter(|(_, is_result)| !**is_result);
+    reals.for_each(|(bits, _)| others.word(*bits));
+    others.tape(&state.input);
+    results.tape(&state.output);
+    (results.digest(), others.digest())
 }
 
 /// Returns a hash of the set of independent cells: the inputs by which a run is differentiated.
@@ -100,19 +129,32 @@ impl Hasher {
     fn storage(&mut self, state: &State) {
         self.ints(&state.int_stack);
         self.words(&state.real_stack);
-        for tape in [&state.input, &state.output] {
-            self.count(tape.len());
-            for entry in tape {
-                match entry {
-                    TapeEntry::Int(value) => {
-                        self.word(0);
-                        self.word(*value as u64);
-                    }
-                    TapeEntry::Real(bits) => {
-                        self.word(1);
-                        self.word(*bits);
-                    }
+        self.tape(&state.input);
+        self.tape(&state.output);
+    }
+
+    fn tape(&mut self, tape: &[TapeEntry]) {
+        self.count(tape.len());
+        for entry in tape {
+            match entry {
+                TapeEntry::Int(value) => {
+                    self.word(0);
+                    self.word(*value as u64);
                 }
+                TapeEntry::Real(bits) => {
+                    self.word(1);
+                    self.word(*bits);
+                }
+            }
+        }
+    }
+
+    fn values(&mut self, values: &[Value]) {
+        self.count(values.len());
+        for value in values {
+            match value {
+                Value::Int(value) => self.word(*value as u64),
+                Value::Real(bits) => self.word(*bits),
             }
         }
     }
