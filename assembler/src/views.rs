@@ -44,15 +44,21 @@ fn expand_body(body: &mut Body, changed: &Changed) {
     for node in body.iter_mut() {
         node.statement.bodies_mut().into_iter().for_each(|inner| expand_body(inner, changed));
     }
-    let mut at = 0;
-    while let Some(node) = body.get_mut(at) {
-        let made = expanded(node, changed);
-        let count = made.len();
-        if count > 0 {
-            body.splice(at..=at, made);
-        }
-        at += count.max(1);
+    if !body.iter_mut().any(|node| has_view(node, changed)) {
+        return;
     }
+    for mut node in std::mem::take(body) {
+        let made = if has_view(&mut node, changed) { expanded(&mut node, changed) } else { Body::new() };
+        match made.is_empty() {
+            true => body.push(node),
+            false => body.extend(made),
+        }
+    }
+}
+
+fn has_view(node: &mut StatementNode, changed: &Changed) -> bool {
+    let Statement::Instruction(instruction) = &mut node.statement else { return false };
+    targets(instruction, changed).into_iter().any(|target| viewed(target).is_some())
 }
 
 /// Returns the statements that replace one with views; none if it has no views.
@@ -92,10 +98,10 @@ fn negate_directly(instruction: &mut InstructionNode) -> bool {
         (Update::Add, _) => instruction.update = Update::Sub,
         (Update::Sub, _) => instruction.update = Update::Add,
         (Update::Overwrite, Operands::Cells(cells)) => {
-            let mut sources = std::mem::take(cells).into_vec();
-            let target = sources.remove(0);
-            let function = std::mem::replace(&mut instruction.function, Function::Copy);
-            *cells = [target, build::negated(build::applied(function, sources))].into();
+            let Some((target, sources)) = cells.split_first() else { return false };
+            let value = build::negated(build::applied(instruction.function, sources.to_vec()));
+            *cells = [target.clone(), value].into();
+            instruction.function = Function::Copy;
         }
         _ => return false,
     }

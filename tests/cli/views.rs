@@ -89,3 +89,13 @@ fn other_views_are_refused() {
         assert!(ran.stderr.contains("error["), "{text}: {ran:?}");
     }
 }
+
+/// Views are replaced in linear time: 100,000 of them in one body.
+#[test]
+fn many_views_are_replaced_quickly() {
+    let folder = Folder::new();
+    let text = format!("{HEAD}{}", "swap -x, y\n".repeat(100_000));
+    let begin = std::time::Instant::now();
+    reviver(&format!("check {}", folder.file("views.rasm", text))).expect(0);
+    assert!(begin.elapsed().as_secs() < 30, "{:?}", begin.elapsed());
+}
