@@ -195,15 +195,20 @@ const REFUSED: &[(&str, &[&str])] = &[
     ("dot", &["`call`"]),
     ("gcd", &["`push`"]),
     ("gmm", &["`read`"]),
+    ("graph_adam", &["`push`"]),
+    ("graph_newton", &["`show`"]),
     ("graph_training", &["`grad.on`", "`grad.off`", "switches gradient mode itself"]),
     ("kick_drift", &["`grad.on`", "`grad.off`", "switches gradient mode itself"]),
+    ("lattice_boltzmann", &["`call`"]),
     ("momentum", &["`grad.on`", "`show`", "switches gradient mode itself"]),
     ("reverse_string", &["`pop`", "`push`"]),
     ("safe_softmax", &["switches gradient mode itself"]),
     ("shared_weights", &["`call`"]),
     ("show", &["`show`"]),
     ("straight_through", &["switches gradient mode itself"]),
+    ("training_rate", &["`push`"]),
     ("tree_of_tasks", &["`join`"]),
+    ("truncated_bptt", &["`uncall`"]),
 ];
 
 #[test]
