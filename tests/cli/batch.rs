@@ -317,7 +317,7 @@ fn the_words_of_a_declaration_are_kept() {
     for (wrong, said) in [
         (".out y shared\n", "`y` is not an input, so it can't be `shared`"),
         (".in trail[] shared\n", "is a stack and can't be `shared`"),
-        (".var shared\n", "shared"),
+        (".var y shared\n", "`y` is not an input, so it can't be `shared`"),
     ] {
         let file = folder.file("wrong.rasm", wrong);
         reviver(&format!("check {file}")).expect(3).says(said);
