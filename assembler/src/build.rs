@@ -95,7 +95,8 @@ pub(crate) fn call(update: Update, procedure: &str, arguments: Vec<Expression>) 
 /// Returns a `local` of class real, which is 0 if there is no value.
 pub(crate) fn local(text: &str, shape: Vec<Expression>, value: Option<Expression>) -> Local {
     let class = value.is_none().then_some(Class::Real);
-    Local { name: name(text), shape, class, function: Function::Copy, sources: value.into_iter().collect() }
+    let sources = value.into_iter().collect();
+    Local { name: name(text), shape, class, record: None, function: Function::Copy, sources }
 }
 
 /// Returns a comparison as a condition.

@@ -14,7 +14,7 @@ use crate::files::Files;
 use crate::parser::parse;
 use crate::source::{FileId, Sources, Span};
 use crate::tree::{Body, Directive, Statement, StatementNode};
-use crate::{stated_classes, views};
+use crate::{records, stated_classes, views};
 
 /// The maximum depth of nested includes.
 const DEEPEST: usize = 64;
@@ -30,18 +30,25 @@ pub(crate) struct Loaded {
     pub(crate) paths: Vec<String>,
     /// The tree of each file by its number, with unexpanded includes.
     trees: Vec<Body>,
+    /// The files that have records. Their texts differ from their trees.
+    pub(crate) with_records: HashSet<FileId>,
     /// The file to which each include refers. The key is the span of the include's path.
     targets: HashMap<Span, FileId>,
     /// The files being loaded, outermost first, each with the place of its include.
     open: Vec<(FileId, Option<Span>)>,
 }
 
-/// Loads a program and the files that it includes. Views are replaced in the trees.
+/// Loads a program and the files that it includes. Records and views are replaced in the trees.
 pub(crate) fn load(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Loaded {
     let mut loaded = Loaded { paths: vec![String::new()], ..Loaded::default() };
     match loaded.sources.add_bytes(name, bytes) {
         Ok(file) => loaded.parse(file, None, files),
         Err(diagnostic) => loaded.broken(*diagnostic),
+    }
+    if loaded.diagnostics.is_empty() {
+        let (changed, diagnostics) = records::expand(&mut loaded.trees);
+        loaded.with_records = changed.into_iter().map(|n| FileId(n as u32)).collect();
+        loaded.diagnostics = diagnostics;
     }
     views::expand(&mut loaded.trees);
     loaded

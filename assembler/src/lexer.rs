@@ -165,8 +165,11 @@ impl<'t> Lexer<'t> {
     fn word(&mut self) -> TokenKind {
         self.skip(continues_word);
         if self.byte(0) == Some(b'.') && self.byte(1).is_some_and(begins_word) {
-            self.at += 1;
-            self.skip(|b| continues_word(b) || b == b'.');
+            while self.byte(0).is_some_and(continues_word)
+                || self.byte(0) == Some(b'.') && self.byte(1) != Some(b'.')
+            {
+                self.at += 1;
+            }
             return TokenKind::Dotted;
         }
         TokenKind::Word

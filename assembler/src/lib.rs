@@ -84,6 +84,7 @@ mod lower;
 pub mod optimize;
 pub mod parser;
 mod places;
+mod records;
 pub mod render;
 mod rewrite;
 mod scopes;

@@ -146,6 +146,14 @@ pub enum Directive {
         /// The value, which lowering evaluates: it must be constant.
         value: Box<Expression>,
     },
+    /// The directive `.record name: fields`, which names a group of cells. Records are replaced by their fields when a
+    /// program is loaded.
+    Record {
+        /// The name of the record, which declarations state in the place of a class.
+        name: Box<Name>,
+        /// The fields, at least one.
+        fields: Vec<FieldNode>,
+    },
     /// The directive `.real`, which selects the number system of reals.
     Real {
         /// The number system. `fixed` without a number has the default number of fraction bits.
@@ -287,12 +295,23 @@ pub struct DeclarationNode {
     pub shape: ShapeNode,
     /// The class after the colon; `None` means `int`.
     pub class: Option<Class>,
+    /// The record after the colon, in the place of a class.
+    pub record: Option<Box<Name>>,
     /// The values after `=`; `None` means 0 in every cell.
     pub initial: Option<Initial>,
     /// True for `shared`: all lanes of a batch get the same value.
     pub is_shared: bool,
     /// The values of an input at the start if the user gives none; `None` means the initial values.
     pub default: Option<Initial>,
+}
+
+/// A field `name: class` of a record.
+#[derive(Clone, Debug)]
+pub struct FieldNode {
+    /// The name of the field, which follows a dot in operands.
+    pub name: Name,
+    /// The class after the colon; `None` means `int`.
+    pub class: Option<Class>,
 }
 
 /// The shape after a declared name.
@@ -674,6 +693,8 @@ pub struct Local {
     pub shape: Vec<Expression>,
     /// The class after the colon; `None` means the class of the value.
     pub class: Option<Class>,
+    /// The record after the colon, in the place of a class.
+    pub record: Option<Box<Name>>,
     /// The function that computes the value from its sources.
     pub function: Function,
     /// The sources of the function; empty if the variable is 0.
@@ -709,6 +730,8 @@ pub struct ParameterNode {
     pub rank: Rank,
     /// The class after the colon; `None` means `int`.
     pub class: Option<Class>,
+    /// The record after the colon, in the place of a class.
+    pub record: Option<Box<Name>>,
 }
 
 /// The definition of a macro: `.macro name(parameters) … .endm`.

@@ -51,7 +51,8 @@ fn in_directive<'t>(directive: &'t Directive, visit: &mut impl FnMut(&'t Express
         Directive::Const { value, .. } | Directive::Tolerance { value } | Directive::Limit { value, .. } => {
             in_expression(value, visit);
         }
-        Directive::Real { .. }
+        Directive::Record { .. }
+        | Directive::Real { .. }
         | Directive::Word { .. }
         | Directive::Inverse
         | Directive::Include { .. }

@@ -98,6 +98,7 @@ fn declared(role: Role, global: &DeclaredGlobal, with_initial: bool) -> Statemen
 
 fn cells(role: Role, name: &CompactString, class: Class, shape: &[Expression]) -> StatementNode {
     let declaration = DeclarationNode {
+        record: None,
         name: make::name(name),
         shape: ShapeNode::Lengths(shape.to_vec()),
         class: (class == Class::Real).then_some(Class::Real),

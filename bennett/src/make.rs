@@ -93,7 +93,7 @@ pub fn assert(condition: Condition) -> Statement {
 pub fn variable(text: &str, class: Class, function: Function, sources: &[Expression]) -> Box<Local> {
     let class = (class == Class::Real).then_some(Class::Real);
     let sources = sources.to_vec();
-    Box::new(Local { name: name(text), shape: Vec::new(), class, function, sources })
+    Box::new(Local { record: None, name: name(text), shape: Vec::new(), class, function, sources })
 }
 
 /// Returns `name = 0`, for a `local` or a `delocal`.

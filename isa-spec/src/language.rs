@@ -177,6 +177,13 @@ pages! {
     undone ""
     example ".const SIZE = 4 * 2\n.inout A[SIZE]\n        add   A[SIZE - 1], SIZE\n"
 
+    [".record"] ".record NAME: field: class, …"
+    "Names a group of cells. A declaration, a parameter or a local states the name in the place of a class; \
+     `p.x` is a field, and `p[i].x` is the field of an element of an array of records. Each field is a \
+     separate array."
+    undone ""
+    example ".record Particle: x: real, v: real\n.inout p[3]: Particle\n        add   p[1].x, p[1].v\n"
+
     [".real"] ".real f64"
     "The number system of reals: `f64`, `f32`, `fixed` (64 bits, 43 of them for the fraction) or `fixed 32`."
     undone ""

@@ -17,7 +17,7 @@ pub fn is_identifier(word: &str) -> bool {
 /// Returns the name of an adjoint: `x'` of a cell, `A'[3]` of an element, `(a*b)'` of an expression.
 pub fn adjoint_name(name: &str) -> String {
     let (array, index) = name.split_at(name.find('[').unwrap_or(name.len()));
-    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '?' | '\'');
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '?' | '\'' | '.');
     match array.chars().all(is_word) && (index.is_empty() || is_enclosed(index)) {
         true => format!("{array}'{index}"),
         false if name.starts_with('(') && is_enclosed(name) => format!("{name}'"),
@@ -85,10 +85,13 @@ pub fn is_name(word: &str) -> bool {
 const OPERANDS: [&str; 2] = ["mode", "pi"];
 
 /// Returns true if a word can be the name of a cell, a constant or a counter: it has the form of a name and isn't an
-/// operand of the language. Other words of the language have no meaning in the place of an
-/// operand.
+/// operand of the language. Other words of the language have no meaning in the place of an operand. The cell of a
+/// record's field has a name with a dot: `p.x`
 pub fn is_operand_name(word: &str) -> bool {
-    is_identifier(word) && !OPERANDS.contains(&word)
+    match word.split_once('.') {
+        Some((record, field)) => is_identifier(record) && is_identifier(field),
+        None => is_identifier(word) && !OPERANDS.contains(&word),
+    }
 }
 
 /// Returns the name of a character that is forbidden in source texts and paths, or `None` for allowed ones.

@@ -296,6 +296,7 @@ impl Emitter {
     /// Returns the declaration of the adjoint of a declared real.
     pub(super) fn adjoint_declaration(&self, declaration: &DeclarationNode) -> DeclarationNode {
         DeclarationNode {
+            record: None,
             name: build::name(&self.fresh.adjoint(&declaration.name.text)),
             shape: ShapeNode::Lengths(declaration.shape.lengths().to_vec()),
             class: Some(Class::Real),

@@ -415,7 +415,7 @@ fn tolerance(body: &[StatementNode]) -> Option<StatementNode> {
 /// Returns the declaration of a real.
 fn declaration(name: &str, shape: ShapeNode) -> DeclarationNode {
     let (name, class) = (build::name(name), Some(Class::Real));
-    DeclarationNode { name, shape, class, initial: None, is_shared: false, default: None }
+    DeclarationNode { name, shape, class, record: None, initial: None, is_shared: false, default: None }
 }
 
 /// Inserts lines before the program's declarations.

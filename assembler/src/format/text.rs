@@ -149,7 +149,7 @@ impl<'s> StatementText<'s> {
         self.push(" ");
         self.push(&local.name.text);
         self.shape(&local.shape);
-        self.class(local.class);
+        self.class(local.class, local.record.as_deref());
         if local.sources.is_empty() {
             return;
         }
@@ -210,7 +210,7 @@ impl<'s> StatementText<'s> {
         });
         self.push(&parameter.name.text);
         self.push(parameter.rank.brackets());
-        self.class(parameter.class);
+        self.class(parameter.class, parameter.record.as_deref());
     }
 
     pub(super) fn macro_head(&mut self, name: &str, parameters: &[Name]) {
@@ -221,10 +221,10 @@ impl<'s> StatementText<'s> {
         self.push(")");
     }
 
-    fn class(&mut self, class: Option<Class>) {
-        if let Some(class) = class {
+    fn class(&mut self, class: Option<Class>, record: Option<&Name>) {
+        if let Some(name) = class.map(Class::name).or_else(|| record.map(|it| it.text.as_str())) {
             self.push(": ");
-            self.push(class.name());
+            self.push(name);
         }
     }
 
@@ -242,6 +242,15 @@ impl<'s> StatementText<'s> {
                 self.push(&name.text);
                 self.push(" = ");
                 self.expression(value);
+            }
+            Directive::Record { name, fields } => {
+                self.push(".record ");
+                self.push(&name.text);
+                self.push(": ");
+                self.separated(fields, |text, field| {
+                    text.push(&field.name.text);
+                    text.class(field.class, None);
+                });
             }
             Directive::Real { system } => self.real_system(*system),
             Directive::Word { word } => {
@@ -345,7 +354,7 @@ impl<'s> StatementText<'s> {
             ShapeNode::Lengths(lengths) => self.shape(lengths),
             ShapeNode::Stack => self.push("[]"),
         }
-        self.class(declaration.class);
+        self.class(declaration.class, declaration.record.as_deref());
         if let Some(initial) = &declaration.initial {
             self.push(" = ");
             self.initial(initial);

@@ -79,10 +79,18 @@ impl<'s> StatementText<'s> {
             ExpressionKind::Real(value) => self.real(*value, expression.span),
             ExpressionKind::Name { name, adjoint } => self.name(name, *adjoint),
             ExpressionKind::Element(element) => {
-                self.name(&element.name, element.adjoint);
+                // The subscripts of a record precede the field: `p[i].x`
+                let (name, field) = element.name.split_once('.').unwrap_or((&element.name, ""));
+                self.push(name);
+                self.prime(element.adjoint && field.is_empty());
                 self.push("[");
                 self.separated(&element.subscripts, StatementText::subscript);
                 self.push("]");
+                if !field.is_empty() {
+                    self.push(".");
+                    self.push(field);
+                    self.prime(element.adjoint);
+                }
             }
             ExpressionKind::Unary(operator, operand) => {
                 self.push(match operator {
@@ -144,6 +152,10 @@ impl<'s> StatementText<'s> {
 
     fn name(&mut self, name: &str, adjoint: bool) {
         self.push(name);
+        self.prime(adjoint);
+    }
+
+    fn prime(&mut self, adjoint: bool) {
         if adjoint {
             self.push("'");
         }

@@ -64,7 +64,9 @@ fn inverse(loaded: &mut Loaded, inverse_name: &str, files: &dyn Files) -> Result
 /// inverse.
 pub(crate) fn staying(loaded: &Loaded) -> HashSet<FileId> {
     let program = FileId(0);
-    let is_same = |(file, tree): &(FileId, &Body)| *file != program && stays(tree);
+    let is_same = |(file, tree): &(FileId, &Body)| {
+        *file != program && stays(tree) && !loaded.with_records.contains(file)
+    };
     let mut staying: HashSet<FileId> = loaded.trees().filter(is_same).map(|(file, _)| file).collect();
     loop {
         let brings_another = |(file, tree): &(FileId, &Body)| {

@@ -198,9 +198,10 @@ impl<'t> Declared<'t> {
             Directive::NoLabels => self.drops_labels = true,
             Directive::File { start, file } => self.files.push((*start, *file)),
             Directive::Path(path) => self.paths.push(path.clone()),
-            // `.word`, `.real` and `.inverse` have been read already, and includes have been spliced. The other
-            // directives of this list belong to bodies.
+            // `.word`, `.real` and `.inverse` have been read already, includes have been spliced, and records have been
+            // replaced. The other directives of this list belong to bodies.
             Directive::Word { .. }
+            | Directive::Record { .. }
             | Directive::Real { .. }
             | Directive::Inverse
             | Directive::Ancillas(_)

@@ -232,6 +232,7 @@ impl Inlined<'_> {
                     name: build::name(&local),
                     shape: Vec::new(),
                     class: Some(parameter.class.unwrap_or(Class::Int)),
+                    record: None,
                     function: Function::Copy,
                     sources: vec![argument.clone()],
                 });
@@ -362,6 +363,7 @@ fn local_of(declaration: DeclarationNode) -> Local {
     Local {
         shape: declaration.shape.lengths().to_vec(),
         class: Some(declaration.class.unwrap_or(Class::Int)),
+        record: None,
         name: declaration.name,
         function: Function::Copy,
         sources: Vec::new(),

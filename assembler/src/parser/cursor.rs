@@ -116,16 +116,22 @@ impl<'t> Parser<'t> {
     /// Parses the name of a procedure, a macro or a label, which is defined or used here. `what` describes it in
     /// messages. A reserved word is reported.
     pub(super) fn name(&mut self, what: &str) -> Parse<Name> {
-        self.name_unless(what, words::reserved)
+        self.name_unless(what, false, words::reserved)
     }
 
     /// Parses the name of a cell, a constant or a counter, which is defined or used here.
     pub(super) fn operand_name(&mut self, what: &str) -> Parse<Name> {
-        self.name_unless(what, words::operand)
+        let is_field = self.at(TokenKind::Dotted) && words::operand(self.text(self.current)).is_none();
+        self.name_unless(what, is_field, words::operand)
     }
 
-    fn name_unless(&mut self, what: &str, reserved: fn(&str) -> Option<Reserved>) -> Parse<Name> {
-        if !self.at(TokenKind::Word) {
+    fn name_unless(
+        &mut self,
+        what: &str,
+        is_field: bool,
+        reserved: fn(&str) -> Option<Reserved>,
+    ) -> Parse<Name> {
+        if !self.at(TokenKind::Word) && !is_field {
             return self.expected(what);
         }
         let span = self.here();

@@ -13,8 +13,8 @@ use crate::lexer::{Token, TokenKind};
 use crate::source::Span;
 use crate::suggest::{did_you_mean, nearest};
 use crate::tree::{
-    DeclarationNode, Directive, Expression, ExpressionKind, Initial, Limit, Name, ParameterNode, ShapeNode,
-    Statement, StatementNode,
+    DeclarationNode, Directive, Expression, ExpressionKind, FieldNode, Initial, Limit, Name, ParameterNode,
+    ShapeNode, Statement, StatementNode,
 };
 
 impl<'t> Parser<'t> {
@@ -28,6 +28,7 @@ impl<'t> Parser<'t> {
         self.bump();
         let directive = match text {
             ".const" => self.constant()?,
+            ".record" => self.record()?,
             ".real" => self.real_system()?,
             ".word" => self.word_width()?,
             ".tolerance" => Directive::Tolerance { value: Box::new(self.expression()?) },
@@ -119,11 +120,11 @@ impl<'t> Parser<'t> {
     fn declaration(&mut self) -> Parse<DeclarationNode> {
         let name = self.operand_name("the name of a cell")?;
         let shape = self.declared_shape()?;
-        let class = self.class()?;
+        let (class, record) = self.class_or_record()?;
         let initial = if self.eat(TokenKind::Assign) { Some(self.initial()?) } else { None };
         let is_shared = self.eat_word("shared");
         let default = if self.eat_word("default") { Some(self.initial()?) } else { None };
-        Ok(DeclarationNode { name, shape, class, initial, is_shared, default })
+        Ok(DeclarationNode { name, shape, class, record, initial, is_shared, default })
     }
 
     /// Parses `[n]`, `[rows, columns]`, or `[]` for a stack.
@@ -175,7 +176,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Parses `: int` or `: real`, if the current token is a colon.
-    pub(super) fn class(&mut self) -> Parse<Option<Class>> {
+    fn class(&mut self) -> Parse<Option<Class>> {
         if !self.eat(TokenKind::Colon) {
             return Ok(None);
         }
@@ -192,6 +193,32 @@ impl<'t> Parser<'t> {
         };
         self.bump();
         Ok(Some(class))
+    }
+
+    /// Parses `: class`, `: record`, or nothing. Names of records are checked after all files are loaded.
+    pub(super) fn class_or_record(&mut self) -> Parse<(Option<Class>, Option<Box<Name>>)> {
+        let is_class = matches!(self.text(self.next), "int" | "real") || self.next.kind != TokenKind::Word;
+        if !self.at(TokenKind::Colon) || is_class {
+            return Ok((self.class()?, None));
+        }
+        self.bump();
+        Ok((None, Some(Box::new(self.name("a class or the name of a record")?))))
+    }
+
+    /// Parses `name: field: class, …`.
+    fn record(&mut self) -> Parse<Directive> {
+        let name = Box::new(self.name("the name of a record")?);
+        self.expect(TokenKind::Colon, "`:` and the fields")?;
+        let mut fields = vec![self.field()?];
+        while self.eat(TokenKind::Comma) {
+            fields.push(self.field()?);
+        }
+        Ok(Directive::Record { name, fields })
+    }
+
+    fn field(&mut self) -> Parse<FieldNode> {
+        let name = self.operand_name("the name of a field")?;
+        Ok(FieldNode { name, class: self.class()? })
     }
 
     /// Parses the value for all cells, or a list `{…}` with one value per cell. A list may span several
@@ -404,8 +431,8 @@ impl<'t> Parser<'t> {
         };
         let name = self.operand_name("the name of a parameter")?;
         let rank = self.rank()?;
-        let class = self.class()?;
-        Ok(ParameterNode { passing, name, rank, class })
+        let (class, record) = self.class_or_record()?;
+        Ok(ParameterNode { passing, name, rank, class, record })
     }
 
     /// Parses an optional `[]` or `[,]`.

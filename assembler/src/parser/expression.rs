@@ -1,6 +1,11 @@
 //! Expressions: constants, names, elements, slices, operators and functions. Lowering decides which of them
 //! are valid operands.
 
+use std::rc::Rc;
+
+use compact_str::{CompactString, format_compact};
+use reviver_isa::names::is_operand_name;
+
 use super::words::{self, Reserved};
 use super::{Parse, Parser};
 use crate::diagnostic::Diagnostic;
@@ -124,7 +129,7 @@ impl<'t> Parser<'t> {
                 Ok(Expression { kind, span: self.span(token) })
             }
             TokenKind::Word if self.next.kind == TokenKind::ParenOpen => self.application(),
-            TokenKind::Word => self.named(),
+            TokenKind::Word | TokenKind::Dotted => self.named(),
             TokenKind::ParenOpen => {
                 self.weigh()?;
                 self.bump();
@@ -220,7 +225,7 @@ impl<'t> Parser<'t> {
         Ok(self.since(name.span.start))
     }
 
-    /// Parses `name`, `name'`, `name[…]` or `name'[…]`.
+    /// Parses `name`, `name'`, `name[…]`, `name'[…]`, and fields of records: `name.field`, `name[…].field`.
     pub(super) fn named(&mut self) -> Parse<Expression> {
         let token = self.current;
         let text = self.text(token);
@@ -230,16 +235,34 @@ impl<'t> Parser<'t> {
             let problem = Diagnostic::error(ProblemCode::ReservedName, message, self.span(token), label);
             return self.fail(problem);
         }
-        let name = self.shared(text);
+        if !is_operand_name(text) {
+            return self.expected("an operand");
+        }
         self.bump();
-        let adjoint = self.eat(TokenKind::Prime);
+        let mut adjoint = self.eat(TokenKind::Prime);
         let kind = if self.at(TokenKind::BracketOpen) {
-            ExpressionKind::Element(Box::new(Element { name, adjoint, subscripts: self.subscripts()? }))
+            let subscripts = self.subscripts()?;
+            let name = match self.field_after(text) {
+                Some(name) => Rc::new(name),
+                None => self.shared(text),
+            };
+            adjoint |= name.contains('.') && self.eat(TokenKind::Prime);
+            ExpressionKind::Element(Box::new(Element { name, adjoint, subscripts }))
         } else {
-            ExpressionKind::Name { name, adjoint }
+            ExpressionKind::Name { name: self.shared(text), adjoint }
         };
         self.refuse_late_prime(token, adjoint)?;
         Ok(Expression { kind, span: self.since(token.start) })
+    }
+
+    /// Parses the field after the subscripts of a record, and returns its name with that of the record.
+    fn field_after(&mut self, record: &str) -> Option<CompactString> {
+        let is_field =
+            self.at(TokenKind::Directive) && self.last_end == self.current.start && !record.contains('.');
+        is_field.then(|| {
+            let field = self.bump();
+            format_compact!("{record}{}", self.text(field))
+        })
     }
 
     /// Returns what a reserved word is, if another word or a number follows: it begins a statement at a wrong place.

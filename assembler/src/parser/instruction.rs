@@ -269,10 +269,10 @@ impl Parser<'_> {
         let keyword = self.bump();
         let name = self.operand_name("the name of a variable")?;
         let shape = self.shape()?;
-        let class = self.class()?;
+        let (class, record) = self.class_or_record()?;
         if self.at_line_end() {
             let (function, sources) = (Function::Copy, Vec::new());
-            return Ok(Box::new(Local { name, shape, class, function, sources }));
+            return Ok(Box::new(Local { name, shape, class, record, function, sources }));
         }
         if !shape.is_empty() {
             let problem = Diagnostic::error(
@@ -294,7 +294,7 @@ impl Parser<'_> {
             return self.fail(problem.help(help));
         }
         let (function, sources) = self.value()?;
-        Ok(Box::new(Local { name, shape, class, function, sources }))
+        Ok(Box::new(Local { name, shape, class, record, function, sources }))
     }
 
     /// Parses an expression. Returns its outermost function with that function's sources; for a plain
@@ -312,7 +312,14 @@ impl Parser<'_> {
         let name = self.operand_name("the name of a variable")?;
         self.expect(TokenKind::Assign, "`=`")?;
         let (function, sources) = self.value()?;
-        Ok(Directive::Value(Box::new(Local { name, shape: Vec::new(), class: None, function, sources })))
+        Ok(Directive::Value(Box::new(Local {
+            name,
+            shape: Vec::new(),
+            class: None,
+            record: None,
+            function,
+            sources,
+        })))
     }
 }
 

@@ -1,0 +1,237 @@
+//! Records: groups of cells with one name. A declaration of a record declares a cell or an array for each field, so an
+//! array of records is a structure of arrays.
+//!
+//! ```text
+//! .record Particle: x: real, v: real
+//! .inout p[10]: Particle         →    .inout p.x[10]: real, p.v[10]: real
+//! add  p[i].x, p[i].v            →    the elements i of p.x and p.v
+//! call move(p[i])                →    call move(p[i].x, p[i].v)
+//! swap p[i], p[j]                →    a swap for each field
+//! ```
+//!
+//! Records are replaced when a program is loaded, so later parts know only cells. A name such as `p.x` is a cell's name.
+
+mod declarations;
+mod operands;
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use compact_str::CompactString;
+use reviver_isa::codes::ProblemCode;
+
+use crate::diagnostic::Diagnostic;
+use crate::suggest::{did_you_mean, nearest};
+use crate::tree::{
+    Body, DeclarationNode, Directive, FieldNode, For, Name, ProcedureNode, Statement, StatementNode, TaskKind,
+};
+use crate::visit;
+
+/// Replaces the records in the trees of a program. Returns the indices of the trees that had records, and the errors.
+pub(crate) fn expand(trees: &mut [Body]) -> (Vec<usize>, Vec<Diagnostic>) {
+    let with_records = |(n, body): (usize, &Body)| has_record(body).then_some(n);
+    let changed: Vec<usize> = trees.iter().enumerate().filter_map(with_records).collect();
+    if changed.is_empty() {
+        return (changed, Vec::new());
+    }
+    let mut records = Records::of(trees);
+    for body in trees {
+        *body = records.program(std::mem::take(body));
+    }
+    (changed, records.diagnostics)
+}
+
+/// Returns true if a body declares a record, or cells with a record as their class.
+fn has_record(body: &Body) -> bool {
+    let mut found = false;
+    visit::statements(body, &mut |statement| {
+        found |= match statement {
+            Statement::Directive(Directive::Record { .. }) => true,
+            Statement::Directive(
+                Directive::Globals { declarations, .. } | Directive::Ancillas(declarations),
+            ) => declarations.iter().any(|it| it.record.is_some()),
+            Statement::Procedure(tree) => tree.parameters.iter().any(|it| it.record.is_some()),
+            Statement::Local(local) | Statement::Delocal(local) => local.record.is_some(),
+            _ => false,
+        };
+    });
+    found
+}
+
+/// The state of the replacement.
+struct Records {
+    /// The fields of each record.
+    fields: HashMap<CompactString, Rc<[FieldNode]>>,
+    /// The record of each parameter of each procedure; `None` for a cell or an array.
+    parameters: HashMap<CompactString, Rc<[Option<CompactString>]>>,
+    globals: Visible,
+    /// The names that are visible at the current statement, with their records.
+    visible: Visible,
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// Visible names, innermost last. A name without a record hides an outer one.
+type Visible = Vec<(CompactString, Option<CompactString>)>;
+
+impl Records {
+    /// Reads the definitions of all files.
+    fn of(trees: &[Body]) -> Records {
+        let mut records = Records {
+            fields: HashMap::new(),
+            parameters: HashMap::new(),
+            globals: Visible::new(),
+            visible: Visible::new(),
+            diagnostics: Vec::new(),
+        };
+        let mut first: HashMap<CompactString, Name> = HashMap::new();
+        for node in trees.iter().flatten() {
+            match &node.statement {
+                Statement::Directive(Directive::Record { name, fields }) => {
+                    if let Some(first) = first.get(&name.text) {
+                        records.report_twice("record", name, first);
+                    }
+                    records.check_fields(fields);
+                    first.insert(name.text.clone(), (**name).clone());
+                    records.fields.insert(name.text.clone(), fields.as_slice().into());
+                }
+                Statement::Directive(Directive::Globals { declarations, .. }) => {
+                    records.globals.extend(declarations.iter().map(named));
+                }
+                Statement::Procedure(tree) => {
+                    let own = tree.parameters.iter().map(|it| text_of(it.record.as_deref()));
+                    records.parameters.insert(tree.name.text.clone(), own.collect());
+                }
+                _ => {}
+            }
+        }
+        records
+    }
+
+    fn check_fields(&mut self, fields: &[FieldNode]) {
+        let mut known: HashMap<&CompactString, &Name> = HashMap::new();
+        for field in fields {
+            if let Some(first) = known.insert(&field.name.text, &field.name) {
+                self.report_twice("field", &field.name, first);
+            }
+        }
+    }
+
+    fn report_twice(&mut self, what: &str, name: &Name, first: &Name) {
+        let message = format!("the {what} `{}` is declared twice", name.text);
+        let problem = Diagnostic::error(ProblemCode::DeclaredTwice, message, name.span, "declared again");
+        self.diagnostics.push(problem.with(first.span, "first declared here"));
+    }
+
+    /// Returns the fields of a record. Reports a name that no record has.
+    fn fields_of(&mut self, record: &Name) -> Option<Rc<[FieldNode]>> {
+        if let Some(fields) = self.fields.get(&record.text) {
+            return Some(fields.clone());
+        }
+        let message = format!("there is no class or record `{}`", record.text);
+        let known = self.fields.keys().map(CompactString::as_str).chain(["int", "real"]);
+        let meant = nearest(&record.text, known).map(did_you_mean);
+        let help = meant.unwrap_or_else(|| "declare the record: `.record NAME: field: class, …`".to_owned());
+        let problem = Diagnostic::error(ProblemCode::UnknownName, message, record.span, "not declared");
+        self.diagnostics.push(problem.help(help));
+        None
+    }
+
+    /// Returns the record of a visible name.
+    fn record(&self, name: &str) -> Option<&CompactString> {
+        let found = self.visible.iter().rev().find(|(other, _)| other == name);
+        found.and_then(|(_, record)| record.as_ref())
+    }
+
+    fn program(&mut self, body: Body) -> Body {
+        self.visible = self.globals.clone();
+        self.body(body)
+    }
+
+    fn body(&mut self, body: Body) -> Body {
+        let mut made = Body::with_capacity(body.len());
+        for node in body {
+            self.statement(node, &mut made);
+        }
+        made
+    }
+
+    /// Replaces a body whose variables are closed at its end.
+    fn block(&mut self, body: &mut Body) {
+        let open = self.visible.len();
+        *body = self.body(std::mem::take(body));
+        self.visible.truncate(open);
+    }
+
+    fn statement(&mut self, mut node: StatementNode, made: &mut Body) {
+        match &mut node.statement {
+            Statement::Directive(Directive::Record { .. }) => {
+                node.statement = Statement::Empty;
+                if node.comment.is_some() {
+                    made.push(node);
+                }
+                return;
+            }
+            Statement::Directive(
+                Directive::Globals { declarations, .. } | Directive::Ancillas(declarations),
+            ) => {
+                self.visible.extend(declarations.iter().map(named));
+                *declarations = self.declarations(std::mem::take(declarations));
+            }
+            Statement::Procedure(tree) => self.procedure(tree),
+            Statement::Local(_) | Statement::Delocal(_) => return self.variable(node, made),
+            Statement::Compute(tree) => {
+                let open = self.visible.len();
+                tree.body = self.body(std::mem::take(&mut tree.body));
+                tree.apply = self.body(std::mem::take(&mut tree.apply));
+                self.visible.truncate(open);
+            }
+            Statement::For(tree) => self.iterations(tree),
+            Statement::Tasks(tree) => match &mut tree.kind {
+                TaskKind::Rounds(rounds) => self.iterations(rounds),
+                TaskKind::Calls(calls) => calls.iter_mut().for_each(|call| self.call(call)),
+            },
+            Statement::Instruction(instruction) => {
+                if let Some(swaps) = self.swapped(instruction) {
+                    return made.extend(with_first(node, swaps));
+                }
+                self.called(instruction);
+            }
+            // The names in a macro depend on the place of its use.
+            Statement::Macro(_) => return made.push(node),
+            other => other.bodies_mut().into_iter().for_each(|body| self.block(body)),
+        }
+        self.check(&mut node.statement);
+        made.push(node);
+    }
+
+    fn iterations(&mut self, tree: &mut For) {
+        let open = self.visible.len();
+        self.visible.push((tree.counter.text.clone(), None));
+        self.block(&mut tree.body);
+        self.visible.truncate(open);
+    }
+
+    fn procedure(&mut self, tree: &mut ProcedureNode) {
+        let outer = std::mem::replace(&mut self.visible, self.globals.clone());
+        let own = tree.parameters.iter().map(|it| (it.name.text.clone(), text_of(it.record.as_deref())));
+        self.visible.extend(own);
+        tree.parameters = self.parameters(std::mem::take(&mut tree.parameters));
+        tree.body = self.body(std::mem::take(&mut tree.body));
+        self.visible = outer;
+    }
+}
+
+fn text_of(record: Option<&Name>) -> Option<CompactString> {
+    record.map(|record| record.text.clone())
+}
+
+fn named(declaration: &DeclarationNode) -> (CompactString, Option<CompactString>) {
+    (declaration.name.text.clone(), text_of(declaration.record.as_deref()))
+}
+
+/// Returns statements in the place of a node: the first has its label and its comment.
+fn with_first(node: StatementNode, statements: Vec<Statement>) -> Body {
+    let StatementNode { mut label, mut comment, span, .. } = node;
+    let placed = |statement| StatementNode { label: label.take(), statement, comment: comment.take(), span };
+    statements.into_iter().map(placed).collect()
+}

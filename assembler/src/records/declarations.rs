@@ -1,0 +1,149 @@
+//! Declarations of records: globals, ancillas, parameters and locals become those of the fields.
+
+use compact_str::format_compact;
+use reviver_isa::codes::ProblemCode;
+
+use super::{Records, text_of, with_first};
+use crate::diagnostic::Diagnostic;
+use crate::tree::{
+    Body, DeclarationNode, FieldNode, Initial, Local, Name, ParameterNode, ShapeNode, Statement,
+    StatementNode,
+};
+
+impl Records {
+    pub(super) fn declarations(&mut self, declarations: Vec<DeclarationNode>) -> Vec<DeclarationNode> {
+        let mut made = Vec::with_capacity(declarations.len());
+        for mut declaration in declarations {
+            let Some(record) = declaration.record.take() else {
+                made.push(declaration);
+                continue;
+            };
+            let Some(fields) = self.fields_of(&record) else { continue };
+            if matches!(declaration.shape, ShapeNode::Stack) {
+                self.refuse_stack(&declaration.name);
+                continue;
+            }
+            let counts = declaration.initial.iter().chain(&declaration.default);
+            if let Some(count) = counts.filter_map(count).find(|count| count % fields.len() != 0) {
+                self.refuse_values(&declaration.name, count, fields.len());
+                continue;
+            }
+            for (n, field) in fields.iter().enumerate() {
+                let share =
+                    |initial: &Option<Initial>| initial.as_ref().map(|it| of_field(it, n, fields.len()));
+                made.push(DeclarationNode {
+                    name: field_name(&declaration.name, field),
+                    class: field.class,
+                    initial: share(&declaration.initial),
+                    default: share(&declaration.default),
+                    ..declaration.clone()
+                });
+            }
+        }
+        made
+    }
+
+    fn refuse_stack(&mut self, name: &Name) {
+        let problem = Diagnostic::error(
+            ProblemCode::NoSuchShape,
+            "records can't be moved to a stack",
+            name.span,
+            "a stack has values of one class",
+        );
+        self.diagnostics.push(problem.help("declare an array: write a length, such as `[10]`"));
+    }
+
+    fn refuse_values(&mut self, name: &Name, values: usize, fields: usize) {
+        let message = format!("{values} values for records of {fields} fields");
+        let label = "expected the values of all fields of the first element, then of the second, and so on";
+        self.diagnostics.push(Diagnostic::error(ProblemCode::ValuesDoNotFit, message, name.span, label));
+    }
+
+    pub(super) fn parameters(&mut self, parameters: Vec<ParameterNode>) -> Vec<ParameterNode> {
+        let mut made = Vec::with_capacity(parameters.len());
+        for mut parameter in parameters {
+            let Some(record) = parameter.record.take() else {
+                made.push(parameter);
+                continue;
+            };
+            let Some(fields) = self.fields_of(&record) else { continue };
+            made.extend(fields.iter().map(|field| ParameterNode {
+                name: field_name(&parameter.name, field),
+                class: field.class,
+                ..parameter.clone()
+            }));
+        }
+        made
+    }
+
+    /// Replaces a `local` or a `delocal`, and opens or closes its name.
+    pub(super) fn variable(&mut self, mut node: StatementNode, made: &mut Body) {
+        match &mut node.statement {
+            Statement::Local(local) => {
+                self.visible.push((local.name.text.clone(), text_of(local.record.as_deref())));
+                if let Some(fields) = self.fields_of_local(local) {
+                    let opened = fields.into_iter().map(|field| Statement::Local(Box::new(field)));
+                    return made.extend(with_first(node, opened.collect()));
+                }
+            }
+            Statement::Delocal(local) => {
+                if local.record.is_none()
+                    && let Some(record) = self.record(&local.name.text)
+                {
+                    local.record = Some(Box::new(Name { text: record.clone(), span: local.name.span }));
+                }
+                let fields = self.fields_of_local(local);
+                if let Some(at) = self.visible.iter().rposition(|(name, _)| *name == local.name.text) {
+                    self.visible.remove(at);
+                }
+                if let Some(fields) = fields {
+                    let closed = fields.into_iter().rev().map(|field| Statement::Delocal(Box::new(field)));
+                    return made.extend(with_first(node, closed.collect()));
+                }
+            }
+            _ => {}
+        }
+        self.check(&mut node.statement);
+        made.push(node);
+    }
+
+    fn fields_of_local(&mut self, local: &mut Local) -> Option<Vec<Local>> {
+        let record = local.record.take()?;
+        if !local.sources.is_empty() {
+            let problem = Diagnostic::error(
+                ProblemCode::NoSuchBeginning,
+                "a local record can't have a value",
+                local.name.span,
+                "its fields begin and end as 0",
+            );
+            self.diagnostics.push(problem.help("add values to the fields after the `local`"));
+            return Some(Vec::new());
+        }
+        let fields = self.fields_of(&record)?;
+        let of_field = |field: &FieldNode| Local {
+            name: field_name(&local.name, field),
+            class: Some(field.class.unwrap_or(reviver_isa::instruction::Class::Int)),
+            ..local.clone()
+        };
+        Some(fields.iter().map(of_field).collect())
+    }
+}
+
+fn count(initial: &Initial) -> Option<usize> {
+    match initial {
+        Initial::Every(_) => None,
+        Initial::Each(values) => Some(values.len()),
+    }
+}
+
+/// Returns the values of field `n`: a list has the fields of the first element, then those of the second, and so on.
+fn of_field(initial: &Initial, n: usize, fields: usize) -> Initial {
+    match initial {
+        Initial::Every(value) => Initial::Every(value.clone()),
+        Initial::Each(values) => Initial::Each(values.iter().skip(n).step_by(fields).cloned().collect()),
+    }
+}
+
+fn field_name(record: &Name, field: &FieldNode) -> Name {
+    Name { text: format_compact!("{}.{}", record.text, field.name.text), span: record.span }
+}
