@@ -45,6 +45,7 @@ mod overwriting;
 mod permissions;
 mod pictures;
 mod readers;
+mod records;
 mod refusals;
 mod replacing;
 mod run;

@@ -1,4 +1,5 @@
-//! Warnings about unused constants, macros and parameters. A name that begins with `_` is exempt.
+//! Warnings about unused constants, macros and parameters. A name that begins with `_` is exempt, and so is a field of a
+//! record, because other variables may use the field.
 
 use std::collections::HashSet;
 
@@ -55,7 +56,8 @@ fn ruled(body: &Body) -> HashSet<&str> {
 }
 
 fn is_unused(name: &Name, used: &UsedNames<'_>) -> bool {
-    is_own(name.span) && !name.text.starts_with('_') && !used.contains(name.text.as_str())
+    let is_exempt = name.text.starts_with('_') || name.text.contains('.');
+    is_own(name.span) && !is_exempt && !used.contains(name.text.as_str())
 }
 
 fn parameters(owner: &Name, parameters: &[&Name], body: &Body, warnings: &mut Collection) {

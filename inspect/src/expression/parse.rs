@@ -183,10 +183,10 @@ impl<'a> ExpressionParser<'a> {
     }
 
     fn place(&mut self) -> Result<ExpressionNode, ExpressionError> {
-        let name = word(self.rest);
+        let mut name = word(self.rest).to_owned();
         self.rest = &self.rest[name.len()..];
-        let adjoint = self.rest.starts_with('\'');
-        self.rest = &self.rest[usize::from(adjoint)..];
+        name.push_str(self.field());
+        let mut adjoint = self.prime();
         let mut indices = Vec::new();
         if self.eat("[") {
             loop {
@@ -198,8 +198,29 @@ impl<'a> ExpressionParser<'a> {
             if !self.eat("]") {
                 return Err(ExpressionError::Unclosed('['));
             }
+            if !adjoint && !name.contains('.') {
+                name.push_str(self.field());
+                adjoint = self.prime();
+            }
         }
-        Ok(ExpressionNode::Place { name: name.to_owned(), adjoint, indices })
+        Ok(ExpressionNode::Place { name, adjoint, indices })
+    }
+
+    fn prime(&mut self) -> bool {
+        let adjoint = self.rest.starts_with('\'');
+        self.rest = &self.rest[usize::from(adjoint)..];
+        adjoint
+    }
+
+    /// Parses the field of a record, with its dot. Returns an empty text if there is none.
+    fn field(&mut self) -> &'t str {
+        let field = self.rest.strip_prefix('.').map_or("", word);
+        if field.is_empty() {
+            return "";
+        }
+        let (field, rest) = self.rest.split_at(1 + field.len());
+        self.rest = rest;
+        field
     }
 
     /// Parses an index or a slice: `2..5`, `i.. step 2`, `..`.
