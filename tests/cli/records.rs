@@ -166,7 +166,7 @@ fn mistakes_with_records_are_reported() {
         (".garbage s[]: P\n", "records can't be moved to a stack"),
         (".inout b[2]: P default {1, 2, 3}\n", "3 values for records of 2 fields"),
         ("local t: P = 3\ndelocal t: P\n", "a local record can't have a value"),
-        ("local p: int\nadd p.x, 1\ndelocal p: int\n", "would hide another"),
+        ("local p: int\nadd p.n, 1\ndelocal p: int\n", "`p` isn't a record here"),
     ] {
         let file = folder.file("mistake.rasm", format!("{head}{text}"));
         let ran = reviver(&format!("check {file}")).expect(3);

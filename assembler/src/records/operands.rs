@@ -22,6 +22,18 @@ impl Records {
         }
     }
 
+    /// Returns the name before the dot of a field, if it denotes a cell here.
+    fn hidden_record(&self, expression: &Expression) -> Option<CompactString> {
+        let name = match &expression.kind {
+            ExpressionKind::Name { name, .. } => name,
+            ExpressionKind::Element(element) => &element.name,
+            _ => return None,
+        };
+        let (record, _) = name.split_once('.')?;
+        let visible = self.visible.iter().rev().find(|(other, _)| other == record)?;
+        visible.1.is_none().then(|| visible.0.clone())
+    }
+
     fn fields_at(&self, expression: &Expression) -> Option<Rc<[FieldNode]>> {
         self.record_of(expression).and_then(|record| self.fields.get(record)).cloned()
     }
@@ -109,7 +121,11 @@ impl Records {
     /// Reports records in other places, and replaces `len(p)` by the length of a field.
     pub(super) fn check(&mut self, statement: &mut Statement) {
         let mut found = Vec::new();
+        let mut hidden = Vec::new();
         visit::expressions_mut(statement, &mut |part| {
+            if let Some(name) = self.hidden_record(part) {
+                hidden.push((part.span, name));
+            }
             if let Some(fields) = self.fields_at(part) {
                 found.push((part.span, fields));
             }
@@ -120,6 +136,11 @@ impl Records {
                 length.name = Rc::new(format_compact!("{}.{}", length.name, first.name.text));
             }
         });
+        for (place, name) in hidden {
+            let message = format!("`{name}` isn't a record here");
+            let problem = Diagnostic::error(ProblemCode::ClassesMixed, message, place, "a field of a record");
+            self.diagnostics.push(problem.help("give the variable that hides the record another name"));
+        }
         for (place, fields) in found {
             let names: Vec<String> = fields.iter().map(|field| format!("`.{}`", field.name.text)).collect();
             let problem = Diagnostic::error(

@@ -213,7 +213,7 @@ impl<'a> ExpressionParser<'a> {
     }
 
     /// Parses the field of a record, with its dot. Returns an empty text if there is none.
-    fn field(&mut self) -> &'t str {
+    fn field(&mut self) -> &'a str {
         let field = self.rest.strip_prefix('.').map_or("", word);
         if field.is_empty() {
             return "";
