@@ -39,7 +39,7 @@ macro_rules! pages {
 
 pages! {
     KEYWORD_PAGES KEYWORDS
-    /// The keywords. Like the mnemonics, they can't be names.
+    /// The keywords. Like the mnemonics, they can't be names of procedures, macros and labels.
 
     ["if" "else" "fi"] "if entry … else … fi exit"
     "If entry holds, the first body runs, otherwise the second; `else` is optional. After the body, exit \
