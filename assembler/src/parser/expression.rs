@@ -235,7 +235,7 @@ impl<'t> Parser<'t> {
             let problem = Diagnostic::error(ProblemCode::ReservedName, message, self.span(token), label);
             return self.fail(problem);
         }
-        if !is_operand_name(text) {
+        if token.kind == TokenKind::Dotted && !is_operand_name(text) {
             return self.expected("an operand");
         }
         self.bump();

@@ -24,7 +24,8 @@ use reviver_vm::{CheckLevel, Machine, Program, ShownMark};
 
 use support::Checked;
 
-const MOST_STEPS: u64 = 2_000_000;
+/// Upper bound on the steps of a sweep, or on those of a call with two sweeps.
+const MOST_STEPS: u64 = 3_000_000;
 
 /// A gradient: steps, the bits of the losses, and the adjoint of each named real.
 #[derive(Debug, PartialEq)]
@@ -197,6 +198,8 @@ fn gradients_of_shipped_programs_equal_those_of_the_interpreter() {
                 }
                 // Unchecked code returns a gradient even if the interpreter recomputes it with a history.
                 (None, Some(_)) => assert_eq!(level, CheckLevel::Unchecked, "{name}"),
+                // Rules with other steps than their procedures: a call can't verify its reverse sweep by counting.
+                (Some((interpreted, _)), None) if interpreted.steps[0] != interpreted.steps[1] => {}
                 (Some(_), None) => left.push(format!("{name} {level:?}")),
                 (None, None) => {}
             }

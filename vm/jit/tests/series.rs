@@ -23,6 +23,8 @@ use reviver_vm::{CheckLevel, Machine, Program, ShownMark};
 use support::Checked;
 
 const MOST_STEPS: u64 = 200_000;
+/// The only program whose code would be too long if each operation were lifted.
+const LONG_PROGRAM: &str = "graph_newton.rasm";
 /// Order of the Taylor series.
 const ORDER: usize = 4;
 /// Upper bound on the directions of a program.
@@ -133,7 +135,7 @@ impl Trial {
         let lift = Lift { lanes, rejects_ties: goal == CallGoal::Run, moved: &moved };
         let Some(evaluated) = CompiledCall::on_series(program, &Checked, (goal, turn), (cells, lift)) else {
             let plain = CompiledCall::new(program, &Checked, (self.turn, CheckLevel::Checked), (cells, 1));
-            assert!(plain.is_none(), "{name}: only plain code has a function");
+            assert!(plain.is_none() || name == LONG_PROGRAM, "{name}: only plain code has a function");
             return None;
         };
         Some([evaluated, CompiledCall::on_series(program, jit, (goal, turn), (cells, lift)).unwrap()])
