@@ -148,5 +148,6 @@ pub(crate) fn is_operand(expression: &Expression) -> bool {
             | ExpressionKind::Binary(..)
             | ExpressionKind::Apply(_)
             | ExpressionKind::Length(_)
+            | ExpressionKind::OfArrays(_)
     )
 }

@@ -14,7 +14,7 @@ use crate::files::Files;
 use crate::parser::parse;
 use crate::source::{FileId, Sources, Span};
 use crate::tree::{Body, Directive, Statement, StatementNode};
-use crate::{records, stated_classes, views};
+use crate::{abbreviations, stated_classes};
 
 /// The maximum depth of nested includes.
 const DEEPEST: usize = 64;
@@ -38,7 +38,7 @@ pub(crate) struct Loaded {
     open: Vec<(FileId, Option<Span>)>,
 }
 
-/// Loads a program and the files that it includes. Records and views are replaced in the trees.
+/// Loads a program and the files that it includes. Abbreviations are replaced in the trees.
 pub(crate) fn load(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Loaded {
     let mut loaded = Loaded { paths: vec![String::new()], ..Loaded::default() };
     match loaded.sources.add_bytes(name, bytes) {
@@ -46,11 +46,10 @@ pub(crate) fn load(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Loaded {
         Err(diagnostic) => loaded.broken(*diagnostic),
     }
     if loaded.diagnostics.is_empty() {
-        let (changed, diagnostics) = records::expand(&mut loaded.trees);
+        let (changed, diagnostics) = abbreviations::replace_all(&mut loaded.trees);
         loaded.with_records = changed.into_iter().map(|n| FileId(n as u32)).collect();
         loaded.diagnostics = diagnostics;
     }
-    views::expand(&mut loaded.trees);
     loaded
 }
 

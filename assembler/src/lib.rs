@@ -10,6 +10,7 @@
 //! | [`certain`] | certain errors, found without running the program |
 //! | [`diagnostic`], [`render`], [`suggest`] | errors and warnings, and how they are shown |
 //! | [`mod@format`], [`invert`] | a tree in the canonical layout; the inverse program as a tree |
+//! | [`abbreviations`] | whole arrays, records and views, and the loops and cells that replace them |
 //! | [`adjoint`], [`optimize`] | the gradient of a program as a program; an equivalent program with fewer steps |
 //! | [`image`], [`disassemble`](mod@disassemble) | a module as bytes; as flat assembly |
 //! | [`expand`](mod@expand) | a text next to its instructions |
@@ -60,7 +61,9 @@
 
 #![deny(missing_docs)]
 
+pub mod abbreviations;
 pub mod adjoint;
+mod arrays;
 pub mod assemble;
 pub mod below;
 mod build;

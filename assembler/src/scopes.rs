@@ -25,10 +25,18 @@ pub(crate) enum Bound {
 }
 
 impl Bound {
-    /// Returns a cell or an array, whose lengths aren't known.
+    /// Returns a cell, or cells whose shape isn't known.
     pub fn cell(class: Class, is_scalar: bool) -> Bound {
         let shape = if is_scalar { CellShape::Lengths(Vec::new()) } else { CellShape::Other };
         Bound::Cells { class, shape }
+    }
+
+    fn parameter(parameter: &ParameterNode) -> Bound {
+        let shape = match parameter.rank {
+            Rank::Scalar => CellShape::Lengths(Vec::new()),
+            Rank::Vector | Rank::Matrix => CellShape::Slice(parameter.rank),
+        };
+        Bound::Cells { class: parameter.class.unwrap_or(Class::Int), shape }
     }
 
     pub fn constant(class: Class, stands_for_real: bool) -> Bound {
@@ -41,7 +49,9 @@ impl Bound {
 pub(crate) enum CellShape {
     /// The declared lengths; none for a scalar.
     Lengths(Vec<Expression>),
-    /// An array whose lengths aren't known, or a stack.
+    /// An array of this rank, whose lengths the call determines.
+    Slice(Rank),
+    /// A stack, or an argument of a macro.
     Other,
 }
 
@@ -259,7 +269,10 @@ impl Names {
     pub fn is_computed(&self, expression: &Expression) -> bool {
         let is_applied = matches!(
             expression.kind,
-            ExpressionKind::Unary(..) | ExpressionKind::Binary(..) | ExpressionKind::Apply(_)
+            ExpressionKind::Unary(..)
+                | ExpressionKind::Binary(..)
+                | ExpressionKind::Apply(_)
+                | ExpressionKind::OfArrays(_)
         );
         is_applied && !self.is_constant(expression)
     }
@@ -270,7 +283,7 @@ impl Names {
             ExpressionKind::Name { name, adjoint } => {
                 !adjoint && self.class(name).is_none() && **name != "mode"
             }
-            ExpressionKind::Element(_) => false,
+            ExpressionKind::Element(_) | ExpressionKind::OfArrays(_) => false,
             ExpressionKind::Length(length) => {
                 matches!(self.find(&length.name), Some(Bound::Cells { shape: CellShape::Lengths(_), .. }))
             }
@@ -305,6 +318,9 @@ impl Names {
             }
             ExpressionKind::Apply(application) => {
                 self.applied(application.function, &application.sources, expression)
+            }
+            ExpressionKind::OfArrays(application) => {
+                of(application.sources.first().map_or(Class::Int, |first| self.kind(first).class))
             }
         }
     }
@@ -374,10 +390,7 @@ impl Names {
 
 /// Returns the parameters of a procedure as names.
 pub(crate) fn parameters(parameters: &[ParameterNode]) -> HashMap<CompactString, Bound> {
-    let bound = |parameter: &ParameterNode| {
-        Bound::cell(parameter.class.unwrap_or(Class::Int), parameter.rank == Rank::Scalar)
-    };
-    parameters.iter().map(|parameter| (parameter.name.text.clone(), bound(parameter))).collect()
+    parameters.iter().map(|it| (it.name.text.clone(), Bound::parameter(it))).collect()
 }
 
 fn declared(declaration: &DeclarationNode) -> Bound {

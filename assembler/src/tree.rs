@@ -389,6 +389,55 @@ pub enum ExpressionKind {
     Apply(Box<Application>),
     /// The length of an array. The length of an array parameter is known only at run time.
     Length(Box<LengthOf>),
+    /// A function of whole arrays, such as `dot(A, B)`. Statements with such functions are replaced by loops when a
+    /// program is loaded.
+    OfArrays(Box<ArrayApplication>),
+}
+
+/// The application `function(sources)` of a function of whole arrays.
+#[derive(Clone, Debug)]
+pub struct ArrayApplication {
+    /// The function that is applied.
+    pub function: ArrayFunction,
+    /// The sources in order; as many as the function takes.
+    pub sources: Vec<Expression>,
+}
+
+/// A function of whole arrays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArrayFunction {
+    /// The sum of all elements, `sum(A)`
+    Sum,
+    /// The sum of the products of corresponding elements, `dot(A, B)`
+    Dot,
+    /// The matrix product, `matmul(A, B)`. Either source may be a vector.
+    MatMul,
+    /// The transposed matrix, `transpose(A)`
+    Transpose,
+}
+
+impl ArrayFunction {
+    /// All functions of whole arrays.
+    pub const ALL: [ArrayFunction; 4] =
+        [ArrayFunction::Sum, ArrayFunction::Dot, ArrayFunction::MatMul, ArrayFunction::Transpose];
+
+    /// Returns the function's name in a text.
+    pub fn name(self) -> &'static str {
+        match self {
+            ArrayFunction::Sum => "sum",
+            ArrayFunction::Dot => "dot",
+            ArrayFunction::MatMul => "matmul",
+            ArrayFunction::Transpose => "transpose",
+        }
+    }
+
+    /// Returns the number of sources.
+    pub fn arity(self) -> usize {
+        match self {
+            ArrayFunction::Sum | ArrayFunction::Transpose => 1,
+            ArrayFunction::Dot | ArrayFunction::MatMul => 2,
+        }
+    }
 }
 
 /// The length `len(name)`, or `len(name, dimension)` for a matrix.

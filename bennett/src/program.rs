@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use compact_str::CompactString;
+use reviver_assembler::abbreviations;
 use reviver_assembler::assemble::assemble;
 use reviver_assembler::diagnostic::{Diagnostic, Severity};
 use reviver_assembler::files::Files;
@@ -68,7 +69,13 @@ pub fn load(
         Ok(file) => loading.body(file),
         Err(problem) => return (loading.sources, Err(vec![*problem])),
     };
-    let program = if loading.problems.is_empty() { Ok(sorted(body)) } else { Err(loading.problems) };
+    if !loading.problems.is_empty() {
+        return (loading.sources, Err(loading.problems));
+    }
+    let mut trees = [body];
+    let problems = abbreviations::replace(&mut trees);
+    let [body] = trees;
+    let program = if problems.is_empty() { Ok(sorted(body)) } else { Err(problems) };
     (loading.sources, program)
 }
 

@@ -3,6 +3,7 @@
 
 mod activity;
 #[cfg(feature = "arrow")]
+mod arrays;
 mod arrow;
 mod backward_runs;
 mod bad_input;

@@ -115,12 +115,19 @@ impl<'s> StatementText<'s> {
                 self.push(")");
             }
             ExpressionKind::Apply(application) => {
-                self.push(application.function.name());
-                self.push("(");
-                self.separated(&application.sources, |this, source| this.bare(source, spacing));
-                self.push(")");
+                self.applied(application.function.name(), &application.sources, spacing);
+            }
+            ExpressionKind::OfArrays(application) => {
+                self.applied(application.function.name(), &application.sources, spacing);
             }
         }
+    }
+
+    fn applied(&mut self, function: &str, sources: &[Expression], spacing: Spacing) {
+        self.push(function);
+        self.push("(");
+        self.separated(sources, |this, source| this.bare(source, spacing));
+        self.push(")");
     }
 
     /// Writes a part of an expression, in parentheses if its precedence requires them, or if the source has

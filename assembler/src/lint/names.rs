@@ -89,7 +89,8 @@ fn in_body<'t>(body: &'t Body, used: &mut UsedNames<'t>) {
             | ExpressionKind::Real(_)
             | ExpressionKind::Unary(..)
             | ExpressionKind::Binary(..)
-            | ExpressionKind::Apply(_) => {}
+            | ExpressionKind::Apply(_)
+            | ExpressionKind::OfArrays(_) => {}
         });
     });
 }

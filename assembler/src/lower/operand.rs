@@ -13,6 +13,7 @@ use super::constant::{ConstantProblem, Number, too_far};
 use super::report::Unknown;
 use super::scope::Meaning;
 use super::values::{is_literal, refused, refused_of};
+use crate::arrays;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::tree::{
@@ -63,6 +64,9 @@ impl Lowering<'_> {
                 self.combine(*operator, (x?, a.span), (y?, b.span), span)
             }
             ExpressionKind::Length(length) => self.length(length, span),
+            ExpressionKind::OfArrays(application) => {
+                self.report.fail(arrays::misplaced(application.function, span))
+            }
             ExpressionKind::Apply(application) => {
                 let Application { function, sources } = &**application;
                 let meanings: Vec<Option<Meaning>> = sources.iter().map(|s| self.evaluate(s)).collect();

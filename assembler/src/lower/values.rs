@@ -10,6 +10,7 @@ use super::constant::{ConstantProblem, Number, ProgramNumbers};
 use super::declare::{Declared, Outer};
 use super::lengths::no_length;
 use super::report::{Reporter, Unknown};
+use crate::arrays;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::tree::{Application, Expression, ExpressionKind, Initial, LengthOf, Name, ShapeNode};
@@ -179,6 +180,9 @@ impl Declared<'_> {
                 ));
             }
             ExpressionKind::Length(length) => return self.constant_length(length, expression.span, report),
+            ExpressionKind::OfArrays(application) => {
+                return report.fail(arrays::misplaced(application.function, expression.span));
+            }
         };
         match result {
             Ok(number) => Some(number),

@@ -4,6 +4,7 @@
 use std::rc::Rc;
 
 use compact_str::{CompactString, format_compact};
+use reviver_isa::function::Function;
 use reviver_isa::names::is_operand_name;
 
 use super::words::{self, Reserved};
@@ -13,8 +14,8 @@ use crate::lexer::{Token, TokenKind};
 use crate::source::Span;
 use crate::suggest::{did_you_mean, nearest};
 use crate::tree::{
-    Application, BinaryOperator, Element, Expression, ExpressionKind, LengthOf, Name, Subscript,
-    UnaryOperator,
+    Application, ArrayApplication, ArrayFunction, BinaryOperator, Element, Expression, ExpressionKind,
+    LengthOf, Name, Subscript, UnaryOperator,
 };
 use reviver_isa::codes::ProblemCode;
 
@@ -172,7 +173,9 @@ impl<'t> Parser<'t> {
         if text == words::LENGTH {
             return self.length(token);
         }
-        let Some(function) = words::function(text).filter(|f| f.arity() > 0) else {
+        let function = words::function(text).filter(|f| f.arity() > 0);
+        let of_arrays = ArrayFunction::ALL.into_iter().find(|function| function.name() == text);
+        if function.is_none() && of_arrays.is_none() {
             let problem = Diagnostic::error(
                 ProblemCode::UnknownFunction,
                 format!("there is no function `{text}`"),
@@ -181,9 +184,9 @@ impl<'t> Parser<'t> {
             );
             let meant = nearest(text, words::functions());
             return self.fail(problem.help_if(meant.map(did_you_mean)));
-        };
+        }
         let open = self.bump();
-        let mut sources = Vec::with_capacity(function.arity());
+        let mut sources = Vec::with_capacity(2);
         if !self.at(TokenKind::ParenClose) {
             sources.push(self.binary(0)?);
             while self.eat(TokenKind::Comma) {
@@ -192,12 +195,18 @@ impl<'t> Parser<'t> {
         }
         self.close(TokenKind::ParenClose, open, "`,` or `)`")?;
         let span = self.since(token.start);
-        if sources.len() == function.arity() {
+        // `sum` is a function of two numbers, and of one array.
+        if let Some(function) = of_arrays.filter(|function| function.arity() == sources.len()) {
+            let kind = ExpressionKind::OfArrays(Box::new(ArrayApplication { function, sources }));
+            return Ok(Expression { kind, span });
+        }
+        if let Some(function) = function.filter(|function| function.arity() == sources.len()) {
             let kind = ExpressionKind::Apply(Box::new(Application { function, sources }));
             return Ok(Expression { kind, span });
         }
-        let nouns = if function.arity() == 1 { "source" } else { "sources" };
-        let message = format!("`{text}` takes {} {nouns}, found {}", function.arity(), sources.len());
+        let arity = function.map(Function::arity).or(of_arrays.map(ArrayFunction::arity)).unwrap_or_default();
+        let nouns = if arity == 1 { "source" } else { "sources" };
+        let message = format!("`{text}` takes {arity} {nouns}, found {}", sources.len());
         let given = format!("{} given", sources.len());
         self.fail(Diagnostic::error(ProblemCode::WrongNumberOfOperands, message, span, given))
     }

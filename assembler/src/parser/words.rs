@@ -11,6 +11,7 @@ use reviver_isa::text::compound;
 use reviver_isa::update::{OperandShape, Over, Update};
 
 use crate::suggest::nearest;
+use crate::tree::ArrayFunction;
 
 /// A word that can't be a name.
 #[derive(Clone, Copy, Debug)]
@@ -118,6 +119,7 @@ pub(super) fn functions() -> impl Iterator<Item = &'static str> {
         .filter(|function| function.arity() > 0)
         .map(|function| function.name())
         .chain([LENGTH])
+        .chain(ArrayFunction::ALL.map(ArrayFunction::name))
 }
 
 /// Returns a description with an article, for messages.

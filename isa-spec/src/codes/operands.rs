@@ -107,25 +107,27 @@ pub(super) static CLASSES_MIXED: CodeAccount = CodeAccount {
 };
 
 pub(super) static ARRAY_OR_CELL: CodeAccount = CodeAccount {
-    title: "an array has a wrong number of indices, or is named as a whole",
+    title: "an array has a wrong number of indices, or is named as a whole where one cell is expected",
     meaning: "An operand is one cell: `A[i]` of a vector, `M[i, j]` of a matrix, with integers as indices. \
-              Whole arrays and parts of them (`A`, `A[2..5]`, `M[i, ..]`) can only be passed to procedures.",
-    cure: "Write an index for each dimension of the array. To use all elements, write a loop.",
+              Whole arrays and parts of them (`A`, `A[2..5]`, `M[i, ..]`) can be passed to procedures. If \
+              the target of a statement is an array, the other operands are numbers, or arrays of the same \
+              lengths.",
+    cure: "Write an index for each dimension of the array. `sum(A)` is the sum of all elements.",
     evidence: programs(
         trial(
             "check FILE",
             "\
 .inout A[3]
-        neg   A
+.out total
+        add   total, A
 ",
         ),
         trial(
             "check FILE",
             "\
 .inout A[3]
-        for i in 0..len(A)
-            neg   A[i]
-        rof
+.out total
+        add   total, sum(A)
 ",
         ),
     ),

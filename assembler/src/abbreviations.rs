@@ -1,0 +1,19 @@
+//! Abbreviations of the language: records, views and whole arrays. They are replaced when a program is loaded, so later
+//! parts know only cells and elements.
+
+use crate::diagnostic::Diagnostic;
+use crate::tree::Body;
+use crate::{arrays, records, views};
+
+/// Replaces the abbreviations in the trees of a program, one for each file. Returns the errors.
+pub fn replace(trees: &mut [Body]) -> Vec<Diagnostic> {
+    replace_all(trees).1
+}
+
+/// Replaces the abbreviations. Returns the indices of the trees that had records, and the errors.
+pub(crate) fn replace_all(trees: &mut [Body]) -> (Vec<usize>, Vec<Diagnostic>) {
+    let (with_records, mut problems) = records::expand(trees);
+    views::expand(trees);
+    problems.extend(arrays::expand(trees));
+    (with_records, problems)
+}
