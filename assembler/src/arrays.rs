@@ -12,6 +12,7 @@
 //! an `assert` before the loop compares them. Arrays are replaced when a program is loaded, so later parts know only
 //! elements.
 
+mod roll;
 mod view;
 
 use std::collections::HashSet;
@@ -35,6 +36,7 @@ use crate::tree::{
     Statement, StatementNode, Subscript, UnaryOperator,
 };
 use crate::visit;
+pub(crate) use roll::roll;
 use view::{Shape, element, rank};
 
 /// Replaces whole arrays in the trees of a program. Returns the errors.
@@ -457,7 +459,7 @@ impl LoopStatement<'_> {
             node.span = self.span;
             if let Statement::For(tree) = &mut node.statement {
                 (tree.counter.span, tree.end, tree.from.span) = (self.span, self.span, self.span);
-                tree.reversed = reversed;
+                (tree.reversed, tree.is_of_arrays) = (reversed, true);
             }
             vec![node]
         })

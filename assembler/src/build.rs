@@ -10,8 +10,9 @@ use reviver_isa::update::Update;
 
 use crate::source::Span;
 use crate::tree::{
-    Application, Body, CallNode, Condition, ConditionKind, Element, Expression, ExpressionKind, For, If,
-    InstructionNode, Local, Name, Operands, Statement, StatementNode, Subscript, UnaryOperator,
+    Application, ArrayApplication, ArrayFunction, Body, CallNode, Condition, ConditionKind, Element,
+    Expression, ExpressionKind, For, If, InstructionNode, Local, Name, Operands, Statement, StatementNode,
+    Subscript, UnaryOperator,
 };
 
 pub(crate) fn expression(kind: ExpressionKind) -> Expression {
@@ -37,6 +38,12 @@ pub(crate) fn element(name: &str, subscripts: Vec<Subscript>) -> Expression {
 
 pub(crate) fn negated(operand: Expression) -> Expression {
     expression(ExpressionKind::Unary(UnaryOperator::Negate, Box::new(operand)))
+}
+
+pub(crate) fn transposed(matrix: Expression) -> Expression {
+    let span = matrix.span;
+    let application = ArrayApplication { function: ArrayFunction::Transpose, sources: vec![matrix] };
+    Expression { kind: ExpressionKind::OfArrays(Box::new(application)), span }
 }
 
 /// Returns a function of some sources, by its operator if there is one.
@@ -133,6 +140,7 @@ pub(crate) fn for_each(counter: &str, length: Expression, body: Body) -> Stateme
         to: length,
         step: None,
         reversed: false,
+        is_of_arrays: false,
         body,
         end_comment: None,
         end: Span::default(),

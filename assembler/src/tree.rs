@@ -707,6 +707,8 @@ pub struct For {
     pub step: Option<Expression>,
     /// True if the loop counts from the last value down to the first.
     pub reversed: bool,
+    /// True for a loop that has replaced a statement with whole arrays.
+    pub is_of_arrays: bool,
     /// The statements of one iteration, which may not change the counter or the bounds.
     pub body: Body,
     /// The comment on the line of `rof`, if there is one.

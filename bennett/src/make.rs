@@ -123,6 +123,7 @@ pub fn counted(counter: &str, to: Expression, body: Body) -> Statement {
         to,
         step: None,
         reversed: false,
+        is_of_arrays: false,
         body,
         end_comment: None,
         end: Span::default(),

@@ -76,6 +76,7 @@ use reviver_isa::codes::ProblemCode;
 
 use self::request::Derived;
 pub use self::request::{AdjointRequest, CellSeed, DroppedAdjoints, TangentRequest};
+use crate::arrays::roll;
 use crate::assemble::assemble;
 use crate::diagnostic::{Diagnostic, Severity, in_order};
 use crate::files::Files;
@@ -134,7 +135,7 @@ fn derived_text(
     };
     let (text, suffix) = match made {
         Ok((body, suffix)) => {
-            let text = print_with(&loaded.sources, &body);
+            let text = print_with(&loaded.sources, &roll(body));
             (checked(text, (derived, new_name), files), suffix)
         }
         Err(diagnostics) => (Err(diagnostics), String::new()),

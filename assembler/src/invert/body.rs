@@ -129,6 +129,7 @@ impl Inverter {
             to: tree.to.clone(),
             step: tree.step.clone(),
             reversed: !tree.reversed,
+            is_of_arrays: tree.is_of_arrays,
             body: self.body(&tree.body),
             end_comment: tree.end_comment.clone(),
             end: tree.end,

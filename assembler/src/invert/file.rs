@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashSet};
 use super::body::Inverter;
 use super::counterpart::counterparts;
 use super::program::stays;
+use crate::arrays::roll;
 use crate::diagnostic::{Diagnostic, in_order};
 use crate::files::Files;
 use crate::format::print_with;
@@ -55,7 +56,7 @@ fn inverse(loaded: &mut Loaded, inverse_name: &str, files: &dyn Files) -> Result
     let stay = staying(loaded);
     let body = loaded.splice(&stay);
     let inverse = inverter.program(&body);
-    let mut inverse = inverter.finish(inverse)?;
+    let mut inverse = roll(inverter.finish(inverse)?);
     redirect(&mut inverse, loaded, inverse_name, files);
     Ok(inverse)
 }

@@ -136,6 +136,7 @@ impl VacateMaker<'_> {
             to: self.number(length),
             step: None,
             reversed: false,
+            is_of_arrays: false,
             body: vec![inner],
             end_comment: None,
             end: self.span,

@@ -35,6 +35,7 @@ mod stack_use;
 use std::collections::HashSet;
 
 use self::program::ProgramInPasses;
+use crate::arrays::roll;
 use crate::assemble::assemble;
 use crate::diagnostic::{Diagnostic, Severity, in_order};
 use crate::files::Files;
@@ -159,7 +160,7 @@ pub fn optimize_text(
         (body, _) = parse(&loaded.sources, FileId(0));
     }
     redirect(&mut body, &loaded, new_name, files);
-    let text = checked(print_with(&loaded.sources, &body), new_name, files);
+    let text = checked(print_with(&loaded.sources, &roll(body)), new_name, files);
     Optimization { sources: loaded.sources, text, obstacle }
 }
 

@@ -316,7 +316,8 @@ impl Parser<'_> {
         let (end_comment, end) = self.end_line(&open, "rof");
         let statement = match head {
             Ok(ForHead { counter, from, to, step, reversed }) => {
-                let tree = For { counter, from, to, step, reversed, body, end_comment, end };
+                let is_of_arrays = false;
+                let tree = For { counter, from, to, step, reversed, is_of_arrays, body, end_comment, end };
                 Statement::For(Box::new(tree))
             }
             Err(_) => Statement::Empty,

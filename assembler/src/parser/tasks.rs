@@ -87,6 +87,7 @@ impl Parser<'_> {
             to,
             step,
             reversed: reversed != undo,
+            is_of_arrays: false,
             body: vec![node],
             end_comment: None,
             end: span,
