@@ -32,8 +32,8 @@ use crate::rewrite::{Rewriter, rewrite};
 use crate::scopes::Names;
 use crate::source::Span;
 use crate::tree::{
-    ArrayFunction, Body, Directive, Expression, ExpressionKind, InstructionNode, Local, Operands, ShapeNode,
-    Statement, StatementNode, Subscript, UnaryOperator,
+    Body, Directive, Expression, ExpressionKind, InstructionNode, Local, Operands, ShapeNode, Statement,
+    StatementNode, Subscript, TextFunction, UnaryOperator,
 };
 use crate::visit;
 pub(crate) use roll::roll;
@@ -53,24 +53,35 @@ pub(crate) fn expand(trees: &mut [Body]) -> Vec<Diagnostic> {
     loops.diagnostics
 }
 
-/// Returns the error for a function of arrays that isn't the whole value of an `add`, a `sub` or a `local`.
-pub(crate) fn misplaced(function: ArrayFunction, place: Span) -> Diagnostic {
+/// Returns the error for a function of arrays that isn't the whole value of an `add`, a `sub` or a `local`, and for a function
+/// of complex numbers whose source is none.
+pub(crate) fn misplaced(function: TextFunction, place: Span) -> Diagnostic {
     let name = function.name();
-    let message = format!("`{name}` is a value of `add`, `sub` and `local` only, without other operations");
-    let help = match function {
-        ArrayFunction::Sum | ArrayFunction::Dot => {
-            "compute it into a cell first: `local s = …`; write a factor into the sum: `sum(0.5 * A)`"
-        }
-        ArrayFunction::MatMul => "add it to an array of zeros first",
-        ArrayFunction::Transpose => {
-            "use it as a source of `matmul`, `dot` or `sum`, or as a term for a matrix"
-        }
+    let only = || format!("`{name}` is a value of `add`, `sub` and `local` only, without other operations");
+    let (message, help) = match function {
+        TextFunction::Sum | TextFunction::Dot => (
+            only(),
+            "compute it into a cell first: `local s = …`; write a factor into the sum: `sum(0.5 * A)`",
+        ),
+        TextFunction::MatMul => (only(), "add it to an array of zeros first"),
+        TextFunction::Transpose => (
+            "`transpose` is a source of statements with whole matrices only".to_owned(),
+            "use it as a source of `matmul`, `dot` or `sum`, or as a term for a matrix",
+        ),
+        TextFunction::Complex
+        | TextFunction::Re
+        | TextFunction::Im
+        | TextFunction::Conj
+        | TextFunction::Arg => (
+            format!("`{name}` belongs to complex numbers, and there is none here"),
+            "declare a complex cell: `.var z: complex`",
+        ),
     };
-    Diagnostic::error(ProblemCode::ArrayOrCell, message, place, "a function of arrays").help(help)
+    Diagnostic::error(ProblemCode::ArrayOrCell, message, place, "used here").help(help)
 }
 
 /// Returns the names of all arrays that are declared anywhere.
-fn declared_arrays(trees: &[Body]) -> HashSet<CompactString> {
+pub(crate) fn declared_arrays(trees: &[Body]) -> HashSet<CompactString> {
     let mut arrays = HashSet::new();
     for body in trees {
         visit::statements(body, &mut |statement| match statement {
@@ -109,7 +120,7 @@ fn mentions_arrays(body: &Body, declared: &HashSet<CompactString>) -> bool {
             ExpressionKind::Element(element) => {
                 element.subscripts.iter().any(|it| !matches!(it, Subscript::At(_)))
             }
-            ExpressionKind::OfArrays(_) => true,
+            ExpressionKind::InText(_) => true,
             _ => reduced(part).is_some(),
         });
     });
@@ -151,7 +162,7 @@ impl Rewriter for Loops {
 }
 
 /// Appends statements in the place of a node: the first has its label and its comment.
-fn append(node: StatementNode, mut statements: Body, made: &mut Body) {
+pub(crate) fn append(node: StatementNode, mut statements: Body, made: &mut Body) {
     if let Some(first) = statements.first_mut() {
         (first.label, first.comment) = (node.label, node.comment);
     }
@@ -182,17 +193,17 @@ impl Loops {
             && let Some((sign, function, factors)) = reduced(source)
         {
             return match function {
-                ArrayFunction::Sum => self.sum(&statement, first, sign.of(factors.first()?.clone())),
-                ArrayFunction::Dot => {
+                TextFunction::Sum => self.sum(&statement, first, sign.of(factors.first()?.clone())),
+                TextFunction::Dot => {
                     let [a, b] = factors else { return None };
                     let product = binary(BinaryOperator::Multiply, a, b, source.span);
                     self.sum(&statement, first, sign.of(product))
                 }
-                ArrayFunction::MatMul => {
+                TextFunction::MatMul => {
                     let [a, b] = factors else { return None };
                     self.product(&statement, first, (sign, a, b), source.span)
                 }
-                ArrayFunction::Transpose => self.elementwise(&statement, targets, sources),
+                _ => self.elementwise(&statement, targets, sources),
             };
         }
         rank(names, first)?;
@@ -204,7 +215,7 @@ impl Loops {
     fn local(&mut self, names: &Names, local: &Local, (update, span): (Update, Span)) -> Option<Body> {
         let ([source], Function::Copy) = (local.sources.as_slice(), local.function) else { return None };
         reduced(source)
-            .filter(|(_, function, _)| matches!(function, ArrayFunction::Sum | ArrayFunction::Dot))?;
+            .filter(|(_, function, _)| matches!(function, TextFunction::Sum | TextFunction::Dot))?;
         let mut target = build::cell(&local.name.text);
         target.span = local.name.span;
         let operands = Operands::Cells([target, source.clone()].into());
@@ -317,8 +328,8 @@ impl Loops {
         (indices, shape): (&[Expression], &Shape),
         lengths: &mut Lengths,
     ) -> Option<Expression> {
-        if let ExpressionKind::OfArrays(application) = &operand.kind {
-            let (ArrayFunction::Transpose, [matrix]) = (application.function, &*application.sources) else {
+        if let ExpressionKind::InText(application) = &operand.kind {
+            let (TextFunction::Transpose, [matrix]) = (application.function, &*application.sources) else {
                 self.diagnostics.push(misplaced(application.function, operand.span));
                 return Some(operand.clone());
             };
@@ -391,13 +402,13 @@ impl Sign {
 }
 
 /// Returns the function of arrays that is a whole value, with its sign and its sources.
-fn reduced(value: &Expression) -> Option<(Sign, ArrayFunction, &[Expression])> {
+fn reduced(value: &Expression) -> Option<(Sign, TextFunction, &[Expression])> {
     let (sign, value) = match &value.kind {
         ExpressionKind::Unary(UnaryOperator::Negate, inner) => (Sign::Minus, &**inner),
         _ => (Sign::Plus, value),
     };
     match &value.kind {
-        ExpressionKind::OfArrays(application) => Some((sign, application.function, &application.sources)),
+        ExpressionKind::InText(application) => Some((sign, application.function, &application.sources)),
         _ => None,
     }
 }

@@ -10,9 +10,9 @@ use reviver_isa::update::Update;
 
 use crate::source::Span;
 use crate::tree::{
-    Application, ArrayApplication, ArrayFunction, Body, CallNode, Condition, ConditionKind, Element,
-    Expression, ExpressionKind, For, If, InstructionNode, Local, Name, Operands, Statement, StatementNode,
-    Subscript, UnaryOperator,
+    Application, Body, CallNode, Condition, ConditionKind, Element, Expression, ExpressionKind, For, If,
+    InstructionNode, Local, Name, Operands, Statement, StatementNode, Subscript, TextApplication,
+    TextFunction, UnaryOperator,
 };
 
 pub(crate) fn expression(kind: ExpressionKind) -> Expression {
@@ -40,10 +40,9 @@ pub(crate) fn negated(operand: Expression) -> Expression {
     expression(ExpressionKind::Unary(UnaryOperator::Negate, Box::new(operand)))
 }
 
-pub(crate) fn transposed(matrix: Expression) -> Expression {
-    let span = matrix.span;
-    let application = ArrayApplication { function: ArrayFunction::Transpose, sources: vec![matrix] };
-    Expression { kind: ExpressionKind::OfArrays(Box::new(application)), span }
+/// Returns a function of whole arrays.
+pub(crate) fn in_text(function: TextFunction, sources: Vec<Expression>) -> Expression {
+    expression(ExpressionKind::InText(Box::new(TextApplication { function, sources })))
 }
 
 /// Returns a function of some sources, by its operator if there is one.
@@ -156,6 +155,6 @@ pub(crate) fn is_operand(expression: &Expression) -> bool {
             | ExpressionKind::Binary(..)
             | ExpressionKind::Apply(_)
             | ExpressionKind::Length(_)
-            | ExpressionKind::OfArrays(_)
+            | ExpressionKind::InText(_)
     )
 }

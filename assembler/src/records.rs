@@ -12,14 +12,20 @@
 //! Records are replaced when a program is loaded, so later parts know only cells. A name such as `p.x` is a cell's name.
 
 mod declarations;
+mod logarithmic;
+mod numbers;
 mod operands;
+mod tropical;
+mod values;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use compact_str::CompactString;
 use reviver_isa::codes::ProblemCode;
 
+use self::numbers::NumberClass;
+use crate::arrays::{append, declared_arrays};
 use crate::diagnostic::Diagnostic;
 use crate::suggest::{did_you_mean, nearest};
 use crate::tree::{
@@ -64,6 +70,8 @@ struct Records {
     fields: HashMap<CompactString, Rc<[FieldNode]>>,
     /// The record of each parameter of each procedure; `None` for a cell or an array.
     parameters: HashMap<CompactString, Rc<[Option<CompactString>]>>,
+    /// The names of all arrays that are declared anywhere.
+    arrays: HashSet<CompactString>,
     globals: Visible,
     /// The names that are visible at the current statement, with their records.
     visible: Visible,
@@ -77,7 +85,8 @@ impl Records {
     /// Reads the definitions of all files.
     fn of(trees: &[Body]) -> Records {
         let mut records = Records {
-            fields: HashMap::new(),
+            fields: NumberClass::ALL.map(|class| (class.name().into(), class.fields())).into(),
+            arrays: declared_arrays(trees),
             parameters: HashMap::new(),
             globals: Visible::new(),
             visible: Visible::new(),
@@ -89,6 +98,10 @@ impl Records {
                 Statement::Directive(Directive::Record { name, fields }) => {
                     if let Some(first) = first.get(&name.text) {
                         records.report_twice("record", name, first);
+                    }
+                    if NumberClass::of(&name.text).is_some() {
+                        records.refuse_class_name(name);
+                        continue;
                     }
                     records.check_fields(fields);
                     first.insert(name.text.clone(), (**name).clone());
@@ -114,6 +127,12 @@ impl Records {
                 self.report_twice("field", &field.name, first);
             }
         }
+    }
+
+    fn refuse_class_name(&mut self, name: &Name) {
+        let message = format!("`{}` is a class of the language", name.text);
+        let problem = Diagnostic::error(ProblemCode::ReservedName, message, name.span, "can't be a record");
+        self.diagnostics.push(problem.help("choose another name"));
     }
 
     fn report_twice(&mut self, what: &str, name: &Name, first: &Name) {
@@ -191,6 +210,9 @@ impl Records {
                 TaskKind::Calls(calls) => calls.iter_mut().for_each(|call| self.call(call)),
             },
             Statement::Instruction(instruction) => {
+                if let Some(body) = self.numbers(instruction, node.span) {
+                    return append(node, body, made);
+                }
                 if let Some(swaps) = self.swapped(instruction) {
                     return made.extend(with_first(node, swaps));
                 }
@@ -200,6 +222,7 @@ impl Records {
             Statement::Macro(_) => return made.push(node),
             other => other.bodies_mut().into_iter().for_each(|body| self.block(body)),
         }
+        self.replace_functions(&mut node.statement);
         self.check(&mut node.statement);
         made.push(node);
     }

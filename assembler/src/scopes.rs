@@ -272,7 +272,7 @@ impl Names {
             ExpressionKind::Unary(..)
                 | ExpressionKind::Binary(..)
                 | ExpressionKind::Apply(_)
-                | ExpressionKind::OfArrays(_)
+                | ExpressionKind::InText(_)
         );
         is_applied && !self.is_constant(expression)
     }
@@ -283,7 +283,7 @@ impl Names {
             ExpressionKind::Name { name, adjoint } => {
                 !adjoint && self.class(name).is_none() && **name != "mode"
             }
-            ExpressionKind::Element(_) | ExpressionKind::OfArrays(_) => false,
+            ExpressionKind::Element(_) | ExpressionKind::InText(_) => false,
             ExpressionKind::Length(length) => {
                 matches!(self.find(&length.name), Some(Bound::Cells { shape: CellShape::Lengths(_), .. }))
             }
@@ -319,7 +319,7 @@ impl Names {
             ExpressionKind::Apply(application) => {
                 self.applied(application.function, &application.sources, expression)
             }
-            ExpressionKind::OfArrays(application) => {
+            ExpressionKind::InText(application) => {
                 of(application.sources.first().map_or(Class::Int, |first| self.kind(first).class))
             }
         }

@@ -389,55 +389,61 @@ pub enum ExpressionKind {
     Apply(Box<Application>),
     /// The length of an array. The length of an array parameter is known only at run time.
     Length(Box<LengthOf>),
-    /// A function of whole arrays, such as `dot(A, B)`. Statements with such functions are replaced by loops when a
-    /// program is loaded.
-    OfArrays(Box<ArrayApplication>),
+    /// A function of whole arrays or of complex numbers, such as `dot(A, B)`. It is replaced when a program is loaded.
+    InText(Box<TextApplication>),
 }
 
-/// The application `function(sources)` of a function of whole arrays.
+/// The application `function(sources)` of a function that exists in texts only.
 #[derive(Clone, Debug)]
-pub struct ArrayApplication {
+pub struct TextApplication {
     /// The function that is applied.
-    pub function: ArrayFunction,
+    pub function: TextFunction,
     /// The sources in order; as many as the function takes.
     pub sources: Vec<Expression>,
 }
 
-/// A function of whole arrays.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ArrayFunction {
-    /// The sum of all elements, `sum(A)`
-    Sum,
-    /// The sum of the products of corresponding elements, `dot(A, B)`
-    Dot,
-    /// The matrix product, `matmul(A, B)`. Either source may be a vector.
-    MatMul,
-    /// The transposed matrix, `transpose(A)`
-    Transpose,
+macro_rules! text_functions {
+    ($($(#[doc = $doc:literal])+ $Name:ident $text:literal $arity:literal)+) => {
+        /// A function that exists in texts only: no instruction computes it. It is replaced when a program is loaded.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum TextFunction { $($(#[doc = $doc])+ $Name,)+ }
+
+        impl TextFunction {
+            /// All functions that exist in texts only.
+            pub const ALL: &'static [TextFunction] = &[$(TextFunction::$Name),+];
+
+            /// Returns the function's name in a text.
+            pub fn name(self) -> &'static str {
+                match self { $(TextFunction::$Name => $text,)+ }
+            }
+
+            /// Returns the number of sources.
+            pub fn arity(self) -> usize {
+                match self { $(TextFunction::$Name => $arity,)+ }
+            }
+        }
+    };
 }
 
-impl ArrayFunction {
-    /// All functions of whole arrays.
-    pub const ALL: [ArrayFunction; 4] =
-        [ArrayFunction::Sum, ArrayFunction::Dot, ArrayFunction::MatMul, ArrayFunction::Transpose];
-
-    /// Returns the function's name in a text.
-    pub fn name(self) -> &'static str {
-        match self {
-            ArrayFunction::Sum => "sum",
-            ArrayFunction::Dot => "dot",
-            ArrayFunction::MatMul => "matmul",
-            ArrayFunction::Transpose => "transpose",
-        }
-    }
-
-    /// Returns the number of sources.
-    pub fn arity(self) -> usize {
-        match self {
-            ArrayFunction::Sum | ArrayFunction::Transpose => 1,
-            ArrayFunction::Dot | ArrayFunction::MatMul => 2,
-        }
-    }
+text_functions! {
+    /// The sum of all elements of an array.
+    Sum "sum" 1
+    /// The sum of the products of corresponding elements of two arrays.
+    Dot "dot" 2
+    /// The product of two matrices, or of a matrix and a vector.
+    MatMul "matmul" 2
+    /// The transposed matrix.
+    Transpose "transpose" 1
+    /// The complex number with a real and an imaginary part.
+    Complex "complex" 2
+    /// The real part of a complex number.
+    Re "re" 1
+    /// The imaginary part of a complex number.
+    Im "im" 1
+    /// The conjugate of a complex number.
+    Conj "conj" 1
+    /// The argument of a complex number, from -π to π.
+    Arg "arg" 1
 }
 
 /// The length `len(name)`, or `len(name, dimension)` for a matrix.

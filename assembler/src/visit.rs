@@ -116,7 +116,7 @@ pub(crate) fn in_expression<'t>(expression: &'t Expression, visit: &mut impl FnM
         ExpressionKind::Unary(_, a) => in_expression(a, visit),
         ExpressionKind::Binary(_, sides) => in_all(&**sides, visit),
         ExpressionKind::Apply(application) => in_all(&application.sources, visit),
-        ExpressionKind::OfArrays(application) => in_all(&application.sources, visit),
+        ExpressionKind::InText(application) => in_all(&application.sources, visit),
     }
 }
 
@@ -230,7 +230,7 @@ pub(crate) fn in_expression_mut(expression: &mut Expression, visit: &mut impl Fn
         ExpressionKind::Unary(_, a) => in_expression_mut(a, visit),
         ExpressionKind::Binary(_, sides) => in_all_mut(&mut **sides, visit),
         ExpressionKind::Apply(application) => in_all_mut(&mut application.sources, visit),
-        ExpressionKind::OfArrays(application) => in_all_mut(&mut application.sources, visit),
+        ExpressionKind::InText(application) => in_all_mut(&mut application.sources, visit),
     }
     visit(expression);
 }

@@ -50,7 +50,7 @@ pub fn class_of(expression: &Expression, classes: &Classes) -> Class {
         ExpressionKind::Element(element) => class_of_name(&element.name, classes),
         ExpressionKind::Unary(_, operand) => class_of(operand, classes),
         ExpressionKind::Binary(_, sides) => of_any(&**sides, classes),
-        ExpressionKind::OfArrays(application) => of_any(&application.sources, classes),
+        ExpressionKind::InText(application) => of_any(&application.sources, classes),
         ExpressionKind::Apply(application) => {
             class_of_applied(application.function, &application.sources, classes)
         }

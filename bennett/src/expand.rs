@@ -339,7 +339,7 @@ fn is_operand(argument: &Expression) -> bool {
     match &argument.kind {
         ExpressionKind::Unary(_, operand) => is_constant(operand),
         ExpressionKind::Binary(_, sides) => sides.iter().all(is_constant),
-        ExpressionKind::Apply(_) | ExpressionKind::Length(_) | ExpressionKind::OfArrays(_) => false,
+        ExpressionKind::Apply(_) | ExpressionKind::Length(_) | ExpressionKind::InText(_) => false,
         _ => true,
     }
 }

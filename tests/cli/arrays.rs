@@ -194,3 +194,57 @@ fn expand_shows_the_loops() {
         ran.stdout
     );
 }
+
+/// Loops of whole arrays are written as such statements in derived programs, if each cell sees the same operations in the
+/// same order.
+#[test]
+fn derived_programs_have_statements_with_whole_arrays() {
+    let folder = Folder::new();
+    let text = "\
+.inout A[3]: real default {1, 2, 3}, B[4]: real default {4, 5, 6, 7}, c: real default 0.5
+.inout P[3, 2]: real default {1, 2, 3, 4, 5, 6}, Q[2, 3]: real default {2, 1, 0, 1, 3, 5}
+.out s: real, C[3, 3]: real, D[3, 2]: real, y[3]: real, z[2]: real
+
+        add   A, c * B[1..4]
+        swap  A, B[0..3]
+        sub   P, transpose(Q)
+        add   s, dot(A, B[1..4])
+        add   s, sum(square(P) * 0.5)
+        add   C, matmul(P, Q)
+        add   C, -matmul(transpose(Q), Q)
+        add   D, P * c + sin(P)
+        add   y, matmul(P, Q[.., 1])
+        add   z, matmul(A, P)
+";
+    let file = folder.file("program.rasm", text);
+    let same = reviver(&format!("opt {file} -O0")).expect(0).stdout;
+    let statements = text.split_once("\n\n").unwrap().1;
+    assert!(same.ends_with(statements), "{same}");
+    let inverse = reviver(&format!("invert {file}")).expect(0).stdout;
+    for statement in
+        ["sub   A, c * B[1..4]", "swap  A, B[0..3]", "add   P, transpose(Q)", "sub   D, P * c + sin(P)"]
+    {
+        assert!(inverse.contains(statement), "{statement}: {inverse}");
+    }
+    let gradient = reviver(&format!("grad {file} --of s --emit -O0")).expect(0).stdout;
+    for statement in ["swap  A_bar, B_bar[0..3]", "sub   A, c * B[1..4]", "add.mul B_bar[1..4], A_bar, c"] {
+        assert!(gradient.contains(statement), "{statement}: {gradient}");
+    }
+}
+
+/// A statement whose iterations depend on each other keeps its loop.
+#[test]
+fn dependent_iterations_keep_their_loop() {
+    let folder = Folder::new();
+    let text = ".inout A[4] default {1, 2, 3, 4}, n\nadd A[1..4], A[0..3]\n";
+    let file = folder.file("program.rasm", text);
+    let outputs = |file: &str| reviver(&format!("run {file} --json")).expect(0).json()["outputs"].clone();
+    assert_eq!(outputs(&file)["A"], json!([1, 3, 6, 10]));
+    for (command, expected) in
+        [("opt -O0", [1, 3, 6, 10]), ("opt -O2", [1, 3, 6, 10]), ("invert", [1, 1, 1, 1])]
+    {
+        let written = reviver(&format!("{command} {file}")).expect(0).stdout;
+        let name = folder.file("written.rasm", &written);
+        assert_eq!(outputs(&name)["A"], json!(expected), "{written}");
+    }
+}

@@ -14,6 +14,7 @@ mod book;
 mod build;
 mod chapters;
 mod class;
+mod classes;
 mod commands;
 mod constants;
 mod course;

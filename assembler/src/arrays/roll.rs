@@ -9,25 +9,29 @@
 //! rof                                           add.mul  B_bar, A_bar, c
 //! ```
 //!
-//! A statement is *elementwise* if its targets are the elements of whole arrays at the counters of the loop, and its
-//! sources are such elements or don't depend on the counters. If all statements access changed arrays at the counters
-//! only, then the iterations are independent, and each statement may be executed for all elements before the next one.
-//! A sum of elements keeps its loop, because its order determines the roundings.
+//! A statement is *elementwise* if its targets are the elements of arrays at the counter of the loop, and its sources are
+//! such elements or don't depend on the counter. If each changed array is accessed at one index only, such as `A[i + 1]`,
+//! then the iterations are independent, and each statement may be executed for all elements before the next one. Sums of
+//! elements in ascending order are values of `sum`, `dot` and `matmul`. Others keep their loops, because the order
+//! determines the roundings.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use compact_str::CompactString;
-use reviver_isa::update::Action;
+use reviver_isa::function::Function;
+use reviver_isa::operator::BinaryOperator;
+use reviver_isa::update::{Action, Update};
 
-use super::view::Shape;
+use super::view::{Shape, rank};
 use crate::build;
 use crate::definitions::ProgramNames;
 use crate::format::spelled;
 use crate::rewrite::rewrite;
 use crate::scopes::Names;
+use crate::source::Span;
 use crate::tree::{
     Body, Element, Expression, ExpressionKind, For, InstructionNode, Operands, Statement, StatementNode,
-    Subscript,
+    Subscript, TextApplication, TextFunction, UnaryOperator,
 };
 use crate::visit;
 
@@ -39,23 +43,23 @@ pub(crate) fn roll(body: Body) -> Body {
         return body;
     }
     let mut names = ProgramNames::of(std::iter::once(&body)).names;
-    rewrite(&mut names, body, &mut |names: &Names, node: StatementNode, made: &mut Body| match ArrayLoop::of(
-        &node,
-    )
-    .map(|tree| tree.rolled(names))
-    {
-        Some(mut rolled) if !rolled.is_empty() => {
-            if let Some(first) = rolled.first_mut().filter(|_| node.label.is_some()) {
-                first.label = node.label;
+    rewrite(&mut names, body, &mut |names: &Names, node: StatementNode, made: &mut Body| {
+        let rolled = ArrayLoop::of(&node).map(|tree| tree.rolled(names));
+        match rolled {
+            Some(mut rolled) if !rolled.is_empty() => {
+                if let Some(first) = rolled.first_mut().filter(|_| node.label.is_some()) {
+                    first.label = node.label;
+                }
+                if node.comment.is_some()
+                    && let Some(first) =
+                        rolled.iter_mut().find(|it| !matches!(it.statement, Statement::Empty))
+                {
+                    first.comment = node.comment;
+                }
+                made.extend(rolled);
             }
-            if node.comment.is_some()
-                && let Some(first) = rolled.iter_mut().find(|it| !matches!(it.statement, Statement::Empty))
-            {
-                first.comment = node.comment;
-            }
-            made.extend(rolled);
+            _ => made.push(node),
         }
-        _ => made.push(node),
     })
 }
 
@@ -65,8 +69,8 @@ struct ArrayLoop<'t> {
     tree: &'t For,
 }
 
-/// An array whose elements a loop accesses.
-struct WholeArray {
+/// An array, or a part of one, whose elements a loop accesses.
+struct ArrayPart {
     array: Expression,
     /// The number of dimensions.
     rank: usize,
@@ -91,7 +95,7 @@ impl<'t> ArrayLoop<'t> {
         let (mut made, mut others) = (Body::new(), Body::new());
         let mut is_rolled = false;
         for node in &self.tree.body {
-            let whole = self.elementwise(names, node);
+            let whole = self.statement(names, node);
             is_rolled |= whole.is_some();
             // A comment belongs to the statement below it.
             if whole.is_some() || matches!(node.statement, Statement::Empty) {
@@ -133,56 +137,113 @@ impl<'t> ArrayLoop<'t> {
         Some(changed)
     }
 
-    /// Returns true if changed arrays are accessed at the counter only, and each changed cell by one statement only.
+    /// Returns true if each changed array is accessed at one index only, which depends on the counter, and each changed cell
+    /// by one statement only.
     fn is_independent(&self, names: &Names, changed: &HashSet<CompactString>) -> bool {
+        let mut indices: HashMap<CompactString, String> = HashMap::new();
         let mut cells: HashSet<CompactString> = HashSet::new();
         self.tree.body.iter().all(|node| {
             let mut is_independent = true;
             let mut own: HashSet<CompactString> = HashSet::new();
             visit::expressions(&node.statement, &mut |part| {
                 let Some(name) = base(part).filter(|name| changed.contains(*name)) else { return };
-                match &part.kind {
-                    ExpressionKind::Element(_) => {
-                        is_independent &= self.whole(names, part).is_some_and(|whole| !whole.is_transposed);
-                    }
-                    _ => drop(own.insert(name.clone())),
+                if self.part(names, part).is_some() {
+                    let index = spelled(part);
+                    is_independent &= indices.entry(name.clone()).or_insert_with(|| index.clone()) == &index;
+                } else {
+                    is_independent &= !self.depends(part);
+                    own.insert(name.clone());
                 }
             });
             is_independent && own.into_iter().all(|name| cells.insert(name))
-        })
+        }) && cells.iter().all(|name| !indices.contains_key(name))
     }
 
-    /// Returns an elementwise statement for whole arrays.
-    fn elementwise(&self, names: &Names, node: &StatementNode) -> Option<StatementNode> {
+    /// Returns the statement that executes a statement for all values of the counter. Returns `None` if there is none.
+    fn statement(&self, names: &Names, node: &StatementNode) -> Option<StatementNode> {
         let Statement::Instruction(instruction) = &node.statement else { return None };
         let Operands::Cells(cells) = &instruction.operands else { return None };
         let (targets, sources) = cells.split_at_checked(instruction.update.action().shape().targets())?;
-        let rank = self.whole(names, targets.first()?)?.rank;
-        let target = |cell| {
-            let whole = self.whole(names, cell).filter(|whole| whole.rank == rank && !whole.is_transposed);
-            whole.map(|whole| whole.array)
+        let (cells, function) = match self.elementwise(names, targets, sources) {
+            Some(cells) => (cells, instruction.function),
+            None => (self.sum(names, instruction, targets, sources)?, Function::Copy),
         };
-        let whole = targets.iter().map(target);
-        let whole = whole.chain(sources.iter().map(|source| self.source(names, source, rank)));
-        let operands = Operands::Cells(whole.collect::<Option<Vec<_>>>()?.into());
-        let instruction = InstructionNode { operands, ..instruction.clone() };
+        let operands = Operands::Cells(cells.into());
+        let instruction = InstructionNode { operands, function, ..instruction.clone() };
         Some(StatementNode { statement: Statement::Instruction(instruction), ..node.clone() })
     }
 
-    /// Returns a source of an elementwise statement for arrays of this rank.
+    /// Returns the operands of an elementwise statement for arrays.
+    fn elementwise(
+        &self,
+        names: &Names,
+        targets: &[Expression],
+        sources: &[Expression],
+    ) -> Option<Vec<Expression>> {
+        let rank = self.part(names, targets.first()?)?.rank;
+        let target = |cell| {
+            let part = self.part(names, cell).filter(|part| part.rank == rank && !part.is_transposed);
+            part.map(|part| part.array)
+        };
+        let whole = targets.iter().map(target);
+        whole.chain(sources.iter().map(|source| self.source(names, source, rank))).collect()
+    }
+
+    /// Returns the operands of a statement that adds a sum to a cell that doesn't depend on the counter.
+    fn sum(
+        &self,
+        names: &Names,
+        instruction: &InstructionNode,
+        targets: &[Expression],
+        sources: &[Expression],
+    ) -> Option<Vec<Expression>> {
+        let [target] = targets else { return None };
+        let is_sum = matches!(instruction.update, Update::Add | Update::Sub) && !self.tree.reversed;
+        if !is_sum || self.depends(target) || rank(names, target).is_some() {
+            return None;
+        }
+        let value = build::applied(instruction.function, sources.to_vec());
+        if !self.depends(&value) {
+            return None;
+        }
+        Some(vec![target.clone(), self.summed(names, &value)?])
+    }
+
+    /// Returns the sum of a value over all values of the counter.
+    fn summed(&self, names: &Names, value: &Expression) -> Option<Expression> {
+        match &value.kind {
+            ExpressionKind::Unary(UnaryOperator::Negate, inner) => {
+                Some(build::negated(self.summed(names, inner)?))
+            }
+            ExpressionKind::InText(inner) => {
+                let sources = inner.sources.iter().map(|source| self.source(names, source, 2));
+                Some(build::in_text(inner.function, sources.collect::<Option<_>>()?))
+            }
+            ExpressionKind::Binary(BinaryOperator::Multiply, sides)
+                if sides.iter().all(|side| self.part(names, side).is_some()) =>
+            {
+                let factors = sides.iter().map(|side| self.source(names, side, 1));
+                Some(build::in_text(TextFunction::Dot, factors.collect::<Option<_>>()?))
+            }
+            _ => Some(build::in_text(TextFunction::Sum, vec![self.source(names, value, 1)?])),
+        }
+    }
+
+    /// Returns a source of a statement for arrays of this rank.
     fn source(&self, names: &Names, source: &Expression, rank: usize) -> Option<Expression> {
         if !self.depends(source) {
-            return Shape::of(names, source).is_none().then(|| source.clone());
+            return is_number(names, source).then(|| source.clone());
         }
         let part = |part: &Expression| self.source(names, part, rank);
         let kind = match &source.kind {
             ExpressionKind::Element(_) => {
-                let whole = self.whole(names, source).filter(|whole| whole.rank == rank)?;
-                return Some(match whole.is_transposed {
-                    true => build::transposed(whole.array),
-                    false => whole.array,
+                let part = self.part(names, source).filter(|part| part.rank == rank)?;
+                return Some(match part.is_transposed {
+                    true => build::in_text(TextFunction::Transpose, vec![part.array]),
+                    false => part.array,
                 });
             }
+            ExpressionKind::InText(inner) => return self.product(names, inner, rank),
             ExpressionKind::Unary(operator, inner) => {
                 ExpressionKind::Unary(*operator, Box::new(part(inner)?))
             }
@@ -200,6 +261,38 @@ impl<'t> ArrayLoop<'t> {
         Some(Expression { kind, span: source.span })
     }
 
+    /// Returns the product of matrices or vectors whose elements, or whose rows, are the values of an application: `P·v` for
+    /// `dot(P[i, ..], v)`, `P·Q` for `matmul(P[i, ..], Q)`.
+    fn product(&self, names: &Names, application: &TextApplication, wanted: usize) -> Option<Expression> {
+        let [a, b] = application.sources.as_slice() else { return None };
+        if wanted != if application.function == TextFunction::Dot { 1 } else { 2 } {
+            return None;
+        }
+        let matrix = |source| self.part(names, source).filter(|part| part.rank == 2);
+        let product = |factors: [Expression; 2]| build::in_text(TextFunction::MatMul, factors.into());
+        let other = |part: ArrayPart| build::in_text(TextFunction::Transpose, vec![part.array]);
+        match (application.function, self.depends(a), self.depends(b)) {
+            (TextFunction::Dot, true, false) => match matrix(a)? {
+                part if part.is_transposed => Some(product([b.clone(), part.array])),
+                part => Some(product([part.array, b.clone()])),
+            },
+            (TextFunction::Dot, false, true) => match matrix(b)? {
+                part if part.is_transposed => Some(product([a.clone(), part.array])),
+                part => Some(product([part.array, a.clone()])),
+            },
+            (TextFunction::MatMul, true, false) => match matrix(a)? {
+                part if part.is_transposed => Some(product([other(part), b.clone()])),
+                part => Some(product([part.array, b.clone()])),
+            },
+            // M·a for each row a of A is A·Mᵀ.
+            (TextFunction::MatMul, false, true) if rank(names, a) == Some(2) => match matrix(b)? {
+                part if part.is_transposed => None,
+                part => Some(product([part.array, build::in_text(TextFunction::Transpose, vec![a.clone()])])),
+            },
+            _ => None,
+        }
+    }
+
     /// Returns true if an expression mentions the counter.
     fn depends(&self, expression: &Expression) -> bool {
         let mut depends = false;
@@ -211,13 +304,12 @@ impl<'t> ArrayLoop<'t> {
         matches!(&expression.kind, ExpressionKind::Name { name, adjoint: false } if **name == self.tree.counter.text)
     }
 
-    /// Returns the array, or the part of an array, whose element at the counter an expression is. Returns `None` if the
-    /// loop doesn't access all elements of the dimension.
-    fn whole(&self, names: &Names, cell: &Expression) -> Option<WholeArray> {
+    /// Returns the part of an array of which an expression is the element at the counter.
+    fn part(&self, names: &Names, cell: &Expression) -> Option<ArrayPart> {
         let ExpressionKind::Element(element) = &cell.kind else { return None };
-        let is_at =
-            |subscript: &Subscript| matches!(subscript, Subscript::At(index) if self.is_counter(index));
+        let is_at = |subscript: &Subscript| matches!(subscript, Subscript::At(index) if self.depends(index));
         let at = element.subscripts.iter().position(is_at)?;
+        let Subscript::At(index) = element.subscripts.get(at)? else { return None };
         let other = element.subscripts.iter().enumerate().find(|(n, _)| *n != at);
         match other {
             Some((_, Subscript::At(index))) if self.depends(index) => return None,
@@ -225,21 +317,64 @@ impl<'t> ArrayLoop<'t> {
             _ => {}
         }
         let is_transposed = matches!(other, Some((n, Subscript::All)) if n < at);
+        let whole = self.with(element, at, Subscript::All, cell.span);
+        let lengths = Shape::of_cells(names, &whole)?.lengths;
+        let length = if is_transposed { lengths.last() } else { lengths.first() };
+        let is_whole = self.is_counter(index) && spelled(length?) == spelled(&self.tree.to);
+        let array = match (is_whole, other) {
+            (true, _) => whole,
+            (false, None) => self.with(element, at, self.span(index)?, cell.span),
+            // Only vectors have parts.
+            (false, Some(_)) => return None,
+        };
+        Some(ArrayPart { array, rank: lengths.len(), is_transposed })
+    }
+
+    /// Returns the array of an element, with another subscript.
+    fn with(&self, element: &Element, at: usize, subscript: Subscript, span: Span) -> Expression {
         let mut subscripts = element.subscripts.clone();
-        *subscripts.get_mut(at)? = Subscript::All;
+        if let Some(place) = subscripts.get_mut(at) {
+            *place = subscript;
+        }
         let kind = match subscripts.iter().all(|it| matches!(it, Subscript::All)) {
             true => ExpressionKind::Name { name: element.name.clone(), adjoint: element.adjoint },
-            false => ExpressionKind::Element(Box::new(Element { subscripts, ..(**element).clone() })),
+            false => ExpressionKind::Element(Box::new(Element { subscripts, ..element.clone() })),
         };
-        let array = Expression { kind, span: cell.span };
-        let lengths = Shape::of_cells(names, &array)?.lengths;
-        let length = if is_transposed { lengths.last() } else { lengths.first() };
-        (spelled(length?) == spelled(&self.tree.to)).then(|| WholeArray {
-            array,
-            rank: lengths.len(),
-            is_transposed,
-        })
+        Expression { kind, span }
     }
+
+    /// Returns the indices that an index has: `1..N` for `i + 1`, where i counts up to `N - 1`.
+    fn span(&self, index: &Expression) -> Option<Subscript> {
+        if self.is_counter(index) {
+            return Some(Subscript::Span { from: build::int(0), to: self.tree.to.clone(), step: None });
+        }
+        let ExpressionKind::Binary(BinaryOperator::Add, sides) = &index.kind else { return None };
+        let [counter, from] = &**sides;
+        if !self.is_counter(counter) || self.depends(from) {
+            return None;
+        }
+        let to = match (&self.tree.to.kind, &from.kind) {
+            (ExpressionKind::Binary(BinaryOperator::Subtract, sides), _)
+                if spelled(&sides[1]) == spelled(from) =>
+            {
+                sides[0].clone()
+            }
+            (ExpressionKind::Int { value: length, .. }, ExpressionKind::Int { value: from, .. }) => {
+                build::int(length.checked_add(*from)?)
+            }
+            _ => build::applied(Function::Sum, vec![from.clone(), self.tree.to.clone()]),
+        };
+        Some(Subscript::Span { from: from.clone(), to, step: None })
+    }
+}
+
+/// Returns true if a value has no whole arrays, and no functions of them.
+fn is_number(names: &Names, value: &Expression) -> bool {
+    let mut is_number = true;
+    visit::in_expression(value, &mut |part| {
+        is_number &= rank(names, part).is_none() && !matches!(part.kind, ExpressionKind::InText(_));
+    });
+    is_number
 }
 
 /// Returns the name of a cell, or of the array of an element.

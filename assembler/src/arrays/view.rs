@@ -9,7 +9,7 @@ use reviver_isa::operator::BinaryOperator;
 use super::binary;
 use crate::build;
 use crate::scopes::{Bound, CellShape, Names};
-use crate::tree::{ArrayFunction, Element, Expression, ExpressionKind, LengthOf, Subscript};
+use crate::tree::{Element, Expression, ExpressionKind, LengthOf, Subscript, TextFunction};
 
 /// The lengths of an array's dimensions, one or two.
 pub(super) struct Shape {
@@ -28,7 +28,7 @@ impl Shape {
             ExpressionKind::Apply(application) => {
                 application.sources.iter().find_map(|source| Shape::of(names, source))
             }
-            ExpressionKind::OfArrays(application) if application.function == ArrayFunction::Transpose => {
+            ExpressionKind::InText(application) if application.function == TextFunction::Transpose => {
                 let Shape { mut lengths } = Shape::of(names, application.sources.first()?)?;
                 lengths.reverse();
                 Some(Shape { lengths })

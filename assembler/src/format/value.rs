@@ -117,7 +117,7 @@ impl<'s> StatementText<'s> {
             ExpressionKind::Apply(application) => {
                 self.applied(application.function.name(), &application.sources, spacing);
             }
-            ExpressionKind::OfArrays(application) => {
+            ExpressionKind::InText(application) => {
                 self.applied(application.function.name(), &application.sources, spacing);
             }
         }

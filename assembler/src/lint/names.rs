@@ -90,7 +90,7 @@ fn in_body<'t>(body: &'t Body, used: &mut UsedNames<'t>) {
             | ExpressionKind::Unary(..)
             | ExpressionKind::Binary(..)
             | ExpressionKind::Apply(_)
-            | ExpressionKind::OfArrays(_) => {}
+            | ExpressionKind::InText(_) => {}
         });
     });
 }

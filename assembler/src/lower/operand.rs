@@ -64,7 +64,7 @@ impl Lowering<'_> {
                 self.combine(*operator, (x?, a.span), (y?, b.span), span)
             }
             ExpressionKind::Length(length) => self.length(length, span),
-            ExpressionKind::OfArrays(application) => {
+            ExpressionKind::InText(application) => {
                 self.report.fail(arrays::misplaced(application.function, span))
             }
             ExpressionKind::Apply(application) => {

@@ -180,7 +180,7 @@ impl Declared<'_> {
                 ));
             }
             ExpressionKind::Length(length) => return self.constant_length(length, expression.span, report),
-            ExpressionKind::OfArrays(application) => {
+            ExpressionKind::InText(application) => {
                 return report.fail(arrays::misplaced(application.function, expression.span));
             }
         };

@@ -14,8 +14,8 @@ use crate::lexer::{Token, TokenKind};
 use crate::source::Span;
 use crate::suggest::{did_you_mean, nearest};
 use crate::tree::{
-    Application, ArrayApplication, ArrayFunction, BinaryOperator, Element, Expression, ExpressionKind,
-    LengthOf, Name, Subscript, UnaryOperator,
+    Application, BinaryOperator, Element, Expression, ExpressionKind, LengthOf, Name, Subscript,
+    TextApplication, TextFunction, UnaryOperator,
 };
 use reviver_isa::codes::ProblemCode;
 
@@ -174,8 +174,8 @@ impl<'t> Parser<'t> {
             return self.length(token);
         }
         let function = words::function(text).filter(|f| f.arity() > 0);
-        let of_arrays = ArrayFunction::ALL.into_iter().find(|function| function.name() == text);
-        if function.is_none() && of_arrays.is_none() {
+        let in_text = TextFunction::ALL.iter().copied().find(|function| function.name() == text);
+        if function.is_none() && in_text.is_none() {
             let problem = Diagnostic::error(
                 ProblemCode::UnknownFunction,
                 format!("there is no function `{text}`"),
@@ -196,15 +196,15 @@ impl<'t> Parser<'t> {
         self.close(TokenKind::ParenClose, open, "`,` or `)`")?;
         let span = self.since(token.start);
         // `sum` is a function of two numbers, and of one array.
-        if let Some(function) = of_arrays.filter(|function| function.arity() == sources.len()) {
-            let kind = ExpressionKind::OfArrays(Box::new(ArrayApplication { function, sources }));
+        if let Some(function) = in_text.filter(|function| function.arity() == sources.len()) {
+            let kind = ExpressionKind::InText(Box::new(TextApplication { function, sources }));
             return Ok(Expression { kind, span });
         }
         if let Some(function) = function.filter(|function| function.arity() == sources.len()) {
             let kind = ExpressionKind::Apply(Box::new(Application { function, sources }));
             return Ok(Expression { kind, span });
         }
-        let arity = function.map(Function::arity).or(of_arrays.map(ArrayFunction::arity)).unwrap_or_default();
+        let arity = function.map(Function::arity).or(in_text.map(TextFunction::arity)).unwrap_or_default();
         let nouns = if arity == 1 { "source" } else { "sources" };
         let message = format!("`{text}` takes {arity} {nouns}, found {}", sources.len());
         let given = format!("{} given", sources.len());

@@ -11,7 +11,7 @@ use reviver_isa::text::compound;
 use reviver_isa::update::{OperandShape, Over, Update};
 
 use crate::suggest::nearest;
-use crate::tree::ArrayFunction;
+use crate::tree::TextFunction;
 
 /// A word that can't be a name.
 #[derive(Clone, Copy, Debug)]
@@ -119,7 +119,7 @@ pub(super) fn functions() -> impl Iterator<Item = &'static str> {
         .filter(|function| function.arity() > 0)
         .map(|function| function.name())
         .chain([LENGTH])
-        .chain(ArrayFunction::ALL.map(ArrayFunction::name))
+        .chain(TextFunction::ALL.iter().map(|function| function.name()))
 }
 
 /// Returns a description with an article, for messages.

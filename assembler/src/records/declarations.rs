@@ -2,8 +2,10 @@
 
 use compact_str::format_compact;
 use reviver_isa::codes::ProblemCode;
+use reviver_isa::update::Update;
 
-use super::{Records, text_of, with_first};
+use super::numbers::NumberClass;
+use super::{Records, append, text_of, with_first};
 use crate::diagnostic::Diagnostic;
 use crate::tree::{
     Body, DeclarationNode, FieldNode, Initial, Local, Name, ParameterNode, ShapeNode, Statement,
@@ -23,14 +25,18 @@ impl Records {
                 self.refuse_stack(&declaration.name);
                 continue;
             }
+            let class = NumberClass::of(&record.text);
             let counts = declaration.initial.iter().chain(&declaration.default);
             if let Some(count) = counts.filter_map(count).find(|count| count % fields.len() != 0) {
                 self.refuse_values(&declaration.name, count, fields.len());
                 continue;
             }
             for (n, field) in fields.iter().enumerate() {
-                let share =
-                    |initial: &Option<Initial>| initial.as_ref().map(|it| of_field(it, n, fields.len()));
+                let share = |initial: &Option<Initial>| {
+                    let initial = initial.as_ref()?;
+                    let of_class = class.and_then(|class| class.initial(initial)?.into_iter().nth(n));
+                    Some(of_class.unwrap_or_else(|| of_field(initial, n, fields.len())))
+                };
                 made.push(DeclarationNode {
                     name: field_name(&declaration.name, field),
                     class: field.class,
@@ -80,6 +86,9 @@ impl Records {
     pub(super) fn variable(&mut self, mut node: StatementNode, made: &mut Body) {
         match &mut node.statement {
             Statement::Local(local) => {
+                if let Some(body) = self.number_variable(local, (Update::Add, node.span)) {
+                    return append(node, body, made);
+                }
                 self.visible.push((local.name.text.clone(), text_of(local.record.as_deref())));
                 if let Some(fields) = self.fields_of_local(local) {
                     let opened = fields.into_iter().map(|field| Statement::Local(Box::new(field)));
@@ -87,6 +96,9 @@ impl Records {
                 }
             }
             Statement::Delocal(local) => {
+                if let Some(body) = self.number_variable(local, (Update::Sub, node.span)) {
+                    return append(node, body, made);
+                }
                 if local.record.is_none()
                     && let Some(record) = self.record(&local.name.text)
                 {
@@ -145,5 +157,9 @@ fn of_field(initial: &Initial, n: usize, fields: usize) -> Initial {
 }
 
 fn field_name(record: &Name, field: &FieldNode) -> Name {
-    Name { text: format_compact!("{}.{}", record.text, field.name.text), span: record.span }
+    let text = match field.name.text.as_str() {
+        "" => record.text.clone(),
+        field => format_compact!("{}.{field}", record.text),
+    };
+    Name { text, span: record.span }
 }

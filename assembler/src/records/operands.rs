@@ -7,6 +7,7 @@ use reviver_isa::codes::ProblemCode;
 use reviver_isa::update::Update;
 
 use super::Records;
+use super::numbers::NumberClass;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::tree::{CallNode, Expression, ExpressionKind, FieldNode, InstructionNode, Operands, Statement};
@@ -14,7 +15,7 @@ use crate::visit;
 
 impl Records {
     /// Returns the record to which an expression refers: a variable or an element of an array.
-    fn record_of(&self, expression: &Expression) -> Option<&CompactString> {
+    pub(super) fn record_of(&self, expression: &Expression) -> Option<&CompactString> {
         match &expression.kind {
             ExpressionKind::Name { name, adjoint: false } => self.record(name),
             ExpressionKind::Element(element) if !element.adjoint => self.record(&element.name),
@@ -126,12 +127,15 @@ impl Records {
             if let Some(name) = self.hidden_record(part) {
                 hidden.push((part.span, name));
             }
-            if let Some(fields) = self.fields_at(part) {
+            if let Some(fields) =
+                self.fields_at(part).filter(|_| self.number_class(part) != Some(NumberClass::Tropical))
+            {
                 found.push((part.span, fields));
             }
             if let ExpressionKind::Length(length) = &mut part.kind
                 && let Some(record) = self.record(&length.name)
                 && let Some(first) = self.fields.get(record).and_then(|fields| fields.first())
+                && !first.name.text.is_empty()
             {
                 length.name = Rc::new(format_compact!("{}.{}", length.name, first.name.text));
             }
@@ -155,8 +159,11 @@ impl Records {
 }
 
 /// Returns a field of a variable or of an element.
-fn of_field(record: &Expression, field: &FieldNode) -> Expression {
+pub(super) fn of_field(record: &Expression, field: &FieldNode) -> Expression {
     let mut made = record.clone();
+    if field.name.text.is_empty() {
+        return made;
+    }
     match &mut made.kind {
         ExpressionKind::Name { name, .. } => *name = Rc::new(format_compact!("{name}.{}", field.name.text)),
         ExpressionKind::Element(element) => {

@@ -207,7 +207,7 @@ impl<'t> Declared<'t> {
                 }
                 _ => unsupported(format!("the length of `{}` in a constant", length.name)),
             },
-            ExpressionKind::OfArrays(_) => unsupported("a function of arrays"),
+            ExpressionKind::InText(_) => unsupported("a function of arrays"),
             ExpressionKind::Apply(application) => {
                 let sources = application.sources.iter().map(|source| self.constant(source));
                 apply(application.function, &sources.collect::<Step<Vec<Number>>>()?, self.text)

@@ -84,7 +84,7 @@ impl Resolver<'_> {
                     length.dimension.as_ref().map(|dimension| self.constant(dimension)?.to_length());
                 self.length(&length.name, dimension.transpose()?.unwrap_or(0))
             }
-            ExpressionKind::OfArrays(_) => unsupported("a function of arrays"),
+            ExpressionKind::InText(_) => unsupported("a function of arrays"),
             ExpressionKind::Apply(application) => {
                 let sources = application.sources.iter().map(|source| self.evaluate(source));
                 let sources = sources.collect::<Step<Vec<Meaning>>>()?;

@@ -1,0 +1,311 @@
+//! Classes of numbers that are made of reals: `complex`, `log` and `tropical`. Their cells are records, and each statement
+//! with such cells is replaced by statements for the fields.
+//!
+//! | class | fields | a vacant cell is |
+//! |---|---|---|
+//! | `complex` | `re`, `im` | 0 |
+//! | `log` | `log`, the natural logarithm of the magnitude; `negative`, 1 for a negative number | 1 |
+//! | `tropical` | the cell itself; the product of two numbers is their sum, and their sum is the larger one | 1, which is 0 as a real |
+//!
+//! To add a class: add it to [`NumberClass`], then the compiler names each place.
+
+use std::rc::Rc;
+
+use compact_str::{CompactString, format_compact};
+use reviver_isa::codes::ProblemCode;
+use reviver_isa::function::Function;
+use reviver_isa::instruction::Class;
+use reviver_isa::update::{Action, Update};
+
+use super::values::{NumberValue, Values};
+use super::{Records, logarithmic, operands::of_field, tropical};
+use crate::build;
+use crate::diagnostic::Diagnostic;
+use crate::source::Span;
+use crate::tree::{
+    Body, Compute, Expression, FieldNode, Initial, InstructionNode, Local, Name, Operands, Statement,
+    StatementNode,
+};
+
+/// A class of numbers that are made of reals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NumberClass {
+    Complex,
+    Log,
+    Tropical,
+}
+
+impl NumberClass {
+    pub const ALL: [NumberClass; 3] = [NumberClass::Complex, NumberClass::Log, NumberClass::Tropical];
+
+    /// Returns the name of the class in declarations.
+    pub fn name(self) -> &'static str {
+        match self {
+            NumberClass::Complex => "complex",
+            NumberClass::Log => "log",
+            NumberClass::Tropical => "tropical",
+        }
+    }
+
+    pub fn of(name: &str) -> Option<NumberClass> {
+        NumberClass::ALL.into_iter().find(|class| class.name() == name)
+    }
+
+    /// Returns the fields. A field without a name is the cell itself.
+    pub fn fields(self) -> Rc<[FieldNode]> {
+        let field = |name: &str, class| FieldNode { name: build::name(name), class: Some(class) };
+        match self {
+            NumberClass::Complex => [field("re", Class::Real), field("im", Class::Real)].into(),
+            NumberClass::Log => [field("log", Class::Real), field("negative", Class::Int)].into(),
+            NumberClass::Tropical => [field("", Class::Real)].into(),
+        }
+    }
+
+    /// Returns the values of the fields for an initial value that is one number. Returns `None` if the fields are listed.
+    pub fn initial(self, initial: &Initial) -> Option<Vec<Initial>> {
+        let Initial::Every(value) = initial else { return None };
+        let apply = |function, sources: Vec<Expression>| build::applied(function, sources);
+        let fields = match self {
+            NumberClass::Complex => vec![value.clone(), build::int(0)],
+            NumberClass::Log => vec![
+                apply(Function::Log, vec![apply(Function::Abs, vec![value.clone()])]),
+                apply(Function::Lt, vec![value.clone(), build::real(0.0)]),
+            ],
+            NumberClass::Tropical => vec![value.clone()],
+        };
+        Some(fields.into_iter().map(Initial::Every).collect())
+    }
+}
+
+/// A statement that is replaced.
+struct Replaced<'n> {
+    instruction: &'n InstructionNode,
+    target: &'n Expression,
+    class: NumberClass,
+}
+
+impl Records {
+    /// Returns the class of numbers to which an expression refers.
+    pub(super) fn number_class(&self, expression: &Expression) -> Option<NumberClass> {
+        self.record_of(expression).and_then(|record| NumberClass::of(record))
+    }
+
+    /// Returns the statements that replace an instruction with numbers of these classes; `None` if it has none.
+    pub(super) fn numbers(&mut self, instruction: &InstructionNode, span: Span) -> Option<Body> {
+        let Operands::Cells(cells) = &instruction.operands else { return None };
+        let (targets, sources) = match instruction.update.action() {
+            Action::Show => (&**cells, &[][..]),
+            action => cells.split_at_checked(action.shape().targets())?,
+        };
+        let target = targets.first()?;
+        let class = self.number_class(target);
+        if class.is_none() && !sources.iter().any(|source| self.has_numbers(source)) {
+            return None;
+        }
+        let mut values = Values::new(self, instruction, span);
+        let made = match class {
+            Some(class) => {
+                let replaced = Replaced { instruction, target, class };
+                statements(&mut values, &replaced, (targets, sources))
+            }
+            None => {
+                let value = build::applied(instruction.function, sources.to_vec());
+                let value = Expression { span: span_of(sources, instruction), ..value };
+                values.real(&value).map(|value| vec![with_value(instruction, target, value)])
+            }
+        };
+        let (parts, problems) = values.finish();
+        self.diagnostics.extend(problems);
+        let Some(made) = made else { return Some(Body::new()) };
+        let nodes =
+            made.into_iter().map(|statement| StatementNode { span, ..build::node(statement) }).collect();
+        Some(computed(parts, nodes, span))
+    }
+
+    /// Returns the statements that open or close a variable whose value has numbers of these classes; `None` if there are
+    /// none. The class of the variable is that of the value, unless the statement names it.
+    pub(super) fn number_variable(&mut self, local: &Local, (update, span): (Update, Span)) -> Option<Body> {
+        let value = build::applied(local.function, local.sources.clone());
+        let declared = local.record.as_deref().and_then(|record| NumberClass::of(&record.text));
+        if local.sources.is_empty() || declared.is_none() && !self.has_numbers(&value) {
+            return None;
+        }
+        let class = declared.or_else(|| self.class_of_value(&value));
+        let node = |statement| StatementNode { span, ..build::node(statement) };
+        let (record, real) = match class {
+            Some(class) => (Some(Box::new(Name { text: class.name().into(), span: local.name.span })), None),
+            None => (None, Some(Class::Real)),
+        };
+        let bare =
+            Local { record, class: real, function: Function::Copy, sources: Vec::new(), ..local.clone() };
+        let target = Expression { span: local.name.span, ..build::cell(&local.name.text) };
+        let (open, update) = match (update, class) {
+            (Update::Sub, Some(NumberClass::Log | NumberClass::Tropical)) => (false, Update::Div),
+            (Update::Sub, _) => (false, Update::Sub),
+            (_, Some(NumberClass::Log | NumberClass::Tropical)) => (true, Update::Mul),
+            _ => (true, Update::Add),
+        };
+        let operands = Operands::Cells([target].into_iter().chain(local.sources.iter().cloned()).collect());
+        let changed = InstructionNode { update, function: local.function, mnemonic: span, operands };
+        let mut made = Body::new();
+        if open {
+            self.variable(node(Statement::Local(Box::new(bare))), &mut made);
+            made.extend(self.numbers(&changed, span)?);
+        } else {
+            made.extend(self.numbers(&changed, span)?);
+            self.variable(node(Statement::Delocal(Box::new(bare))), &mut made);
+        }
+        Some(made)
+    }
+
+    /// Replaces the functions of numbers of these classes whose values are reals, such as `abs(z)` in a condition.
+    pub(super) fn replace_functions(&mut self, statement: &mut Statement) {
+        let mut problems = Vec::new();
+        crate::visit::expressions_mut(statement, &mut |part| {
+            if !self.yields_real(part) {
+                return;
+            }
+            let mut values = Values::inline(self, part.span);
+            if let Some(value) = values.real(part) {
+                *part = value;
+            }
+            problems.extend(values.finish().1);
+        });
+        self.diagnostics.extend(problems);
+    }
+}
+
+fn span_of(sources: &[Expression], instruction: &InstructionNode) -> Span {
+    match sources {
+        [first, .., last] => first.span.to(last.span),
+        [only] => only.span,
+        [] => instruction.mnemonic,
+    }
+}
+
+/// Returns an instruction with one target and a value.
+pub(super) fn with_value(instruction: &InstructionNode, target: &Expression, value: Expression) -> Statement {
+    let operands = Operands::Cells([target.clone(), value].into());
+    Statement::Instruction(InstructionNode { function: Function::Copy, operands, ..instruction.clone() })
+}
+
+/// Returns statements that may use helper variables, which are computed before and uncomputed after them.
+fn computed(parts: Vec<(CompactString, Expression)>, statements: Body, span: Span) -> Body {
+    if parts.is_empty() {
+        return statements;
+    }
+    let local = |(name, value): (CompactString, Expression)| {
+        let name = Name { text: name, span };
+        let (shape, function, sources) = (Vec::new(), Function::Copy, vec![value]);
+        let local = Local { name, shape, class: None, record: None, function, sources };
+        StatementNode { span, ..build::node(Statement::Local(Box::new(local))) }
+    };
+    let tree = Compute {
+        body: parts.into_iter().map(local).collect(),
+        middle: span,
+        apply: statements,
+        apply_comment: None,
+        end_comment: None,
+        end: span,
+    };
+    vec![StatementNode { span, ..build::node(Statement::Compute(Box::new(tree))) }]
+}
+
+/// Returns the statements for the fields of the target.
+fn statements(
+    values: &mut Values,
+    replaced: &Replaced,
+    (targets, sources): (&[Expression], &[Expression]),
+) -> Option<Vec<Statement>> {
+    let Replaced { instruction, target, class } = replaced;
+    let fields = class.fields();
+    let each = |cell: &Expression| -> Vec<Statement> {
+        let with = |field: &FieldNode| {
+            let operands = Operands::Cells([of_field(cell, field)].into());
+            Statement::Instruction(InstructionNode { operands, ..(*instruction).clone() })
+        };
+        fields.iter().map(with).collect()
+    };
+    match instruction.update {
+        Update::Swap => {
+            let [a, b] = targets else { return None };
+            values.swapped(instruction, a, b)
+        }
+        Update::Push | Update::Read | Update::Write | Update::Show | Update::Erase | Update::Vacate => {
+            Some(each(target))
+        }
+        Update::Pop | Update::Unread | Update::Unwrite => Some(each(target).into_iter().rev().collect()),
+        _ => {
+            let value = build::applied(instruction.function, sources.to_vec());
+            let value = Expression { span: span_of(sources, instruction), ..value };
+            match class {
+                NumberClass::Complex => complex(values, instruction, target, &value),
+                NumberClass::Log => logarithmic::statements(values, instruction, target, &value),
+                NumberClass::Tropical => tropical::statements(values, instruction, target, &value),
+            }
+        }
+    }
+}
+
+/// Returns the statements for the real and the imaginary part.
+fn complex(
+    values: &mut Values,
+    instruction: &InstructionNode,
+    target: &Expression,
+    value: &Expression,
+) -> Option<Vec<Statement>> {
+    let parts = |names: [&str; 2]| names.map(|name| field(target, name));
+    match instruction.update {
+        Update::Neg => Some(parts(["re", "im"]).map(|part| single(instruction, Update::Neg, part)).into()),
+        Update::Conj => Some(vec![single(instruction, Update::Neg, field(target, "im"))]),
+        Update::Add | Update::Sub | Update::Overwrite => {
+            values.refuse_target(target, value)?;
+            let value = match values.of(value)? {
+                NumberValue::Real(real) => [real, build::int(0)],
+                NumberValue::Complex(parts) => parts,
+                NumberValue::Log { .. } => return values.refuse_log(value.span),
+            };
+            let is_zero = |value: &Expression| {
+                matches!(value.kind, crate::tree::ExpressionKind::Int { value: 0, .. })
+                    && instruction.update != Update::Overwrite
+            };
+            let both = parts(["re", "im"]).into_iter().zip(value).filter(|(_, value)| !is_zero(value));
+            Some(both.map(|(part, value)| with_value(instruction, &part, value)).collect())
+        }
+        update => values.refuse(
+            instruction.mnemonic,
+            format!("`{}` can't be applied to a complex cell", update.name()),
+            "a cell of two reals",
+            match update {
+                Update::Mul | Update::Div => {
+                    "a product loses bits: add it to a vacant cell, as in `add z, a * b`; `rot z.re, z.im, angle` \
+                     multiplies by a phase"
+                }
+                _ => "use `add`, `sub`, `neg`, `conj` or `swap`, or name a field: `z.re`, `z.im`",
+            },
+        ),
+    }
+}
+
+/// Returns an instruction with one target only.
+pub(super) fn single(instruction: &InstructionNode, update: Update, target: Expression) -> Statement {
+    let operands = Operands::Cells([target].into());
+    let function = Function::Copy;
+    Statement::Instruction(InstructionNode { update, function, operands, ..instruction.clone() })
+}
+
+/// Returns a field of a cell, of an element or of an array.
+pub(super) fn field(cell: &Expression, name: &str) -> Expression {
+    of_field(cell, &FieldNode { name: build::name(name), class: None })
+}
+
+/// Returns a name that isn't visible: the first of `part1`, `part2` and so on for which `is_free` holds.
+pub(super) fn fresh(mut is_free: impl FnMut(&str) -> bool) -> CompactString {
+    let names = (1_u32..).map(|n| format_compact!("part{n}"));
+    names.into_iter().find(|name| is_free(name)).unwrap_or_default()
+}
+
+/// Returns an error about a number of one of the classes.
+pub(super) fn refusal(place: Span, message: String, label: &str, help: &str) -> Diagnostic {
+    Diagnostic::error(ProblemCode::ClassesMixed, message, place, label).help(help)
+}

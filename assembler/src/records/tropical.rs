@@ -1,0 +1,81 @@
+//! Statements with cells of the class `tropical`: max-plus numbers. Their product is the sum of the reals, and their sum is
+//! the larger real; if two are equal, the first.
+//!
+//! ```text
+//! mul t, a * b      →    add t, a + b
+//! mul.sum t, a, b   →    add t, max(a, b)
+//! ```
+
+use reviver_isa::function::Function;
+use reviver_isa::operator::BinaryOperator;
+use reviver_isa::update::Update;
+
+use super::numbers::with_value;
+use super::values::Values;
+use crate::build;
+use crate::tree::{Expression, ExpressionKind, InstructionNode, Statement};
+
+/// Returns the statement for the real.
+pub(super) fn statements(
+    values: &mut Values,
+    instruction: &InstructionNode,
+    target: &Expression,
+    value: &Expression,
+) -> Option<Vec<Statement>> {
+    let update = match instruction.update {
+        Update::Mul => Update::Add,
+        Update::Div => Update::Sub,
+        Update::Overwrite => Update::Overwrite,
+        Update::Add | Update::Sub => {
+            return values.refuse(
+                instruction.mnemonic,
+                format!("`{}` can't be applied to a tropical cell", instruction.update.name()),
+                "the maximum forgets the smaller number",
+                "multiply by a sum: `mul.sum t, a, b` is t += max(a, b)",
+            );
+        }
+        update => {
+            return values.refuse(
+                instruction.mnemonic,
+                format!("`{}` can't be applied to a tropical cell", update.name()),
+                "a max-plus number",
+                "use `mul`, `div` or `swap`",
+            );
+        }
+    };
+    let value = max_plus(values, value)?;
+    let changed = InstructionNode { update, ..instruction.clone() };
+    Some(vec![with_value(&changed, target, value)])
+}
+
+/// Returns the real of a tropical expression.
+fn max_plus(values: &mut Values, value: &Expression) -> Option<Expression> {
+    let (function, sources) = match &value.kind {
+        ExpressionKind::Binary(operator, sides) => (operator.function(), &sides[..]),
+        ExpressionKind::Apply(application) => (application.function, &application.sources[..]),
+        ExpressionKind::Unary(..) | ExpressionKind::InText(_) => return values.real(value),
+        _ => return Some(value.clone()),
+    };
+    let operation = match function {
+        Function::Mul => Function::Sum,
+        Function::Div => Function::Diff,
+        Function::Sum | Function::Max => Function::Max,
+        Function::Copy => Function::Copy,
+        _ => {
+            let message = format!("`{}` isn't an operation of tropical numbers", function.name());
+            let help = "use `*`, `/` and `+`, or compute the real into a cell first";
+            return values.refuse(value.span, message, "a max-plus expression", help);
+        }
+    };
+    let sources = sources.iter().map(|source| max_plus(values, source)).collect::<Option<Vec<_>>>()?;
+    let made = match (operation, sources.as_slice()) {
+        (Function::Sum, [a, b]) => binary(BinaryOperator::Add, a, b),
+        (Function::Diff, [a, b]) => binary(BinaryOperator::Subtract, a, b),
+        _ => build::applied(operation, sources),
+    };
+    Some(Expression { span: value.span, ..made })
+}
+
+fn binary(operator: BinaryOperator, a: &Expression, b: &Expression) -> Expression {
+    build::expression(ExpressionKind::Binary(operator, Box::new([a.clone(), b.clone()])))
+}
