@@ -12,8 +12,8 @@ pub fn replace(trees: &mut [Body]) -> Vec<Diagnostic> {
 
 /// Replaces the abbreviations. Returns the indices of the trees that had records, and the errors.
 pub(crate) fn replace_all(trees: &mut [Body]) -> (Vec<usize>, Vec<Diagnostic>) {
-    let (with_records, mut problems) = records::expand(trees);
     views::expand(trees);
+    let (with_records, mut problems) = records::expand(trees);
     problems.extend(arrays::expand(trees));
     (with_records, problems)
 }

@@ -469,7 +469,7 @@ impl LoopStatement<'_> {
             let mut node = build::for_each(&name, length.clone(), body);
             node.span = self.span;
             if let Statement::For(tree) = &mut node.statement {
-                (tree.counter.span, tree.end, tree.from.span) = (self.span, self.span, self.span);
+                (tree.counter.span, tree.end) = (self.span, self.span);
                 (tree.reversed, tree.is_of_arrays) = (reversed, true);
             }
             vec![node]

@@ -236,7 +236,7 @@ fn derived_programs_have_statements_with_whole_arrays() {
 #[test]
 fn dependent_iterations_keep_their_loop() {
     let folder = Folder::new();
-    let text = ".inout A[4] default {1, 2, 3, 4}, n\nadd A[1..4], A[0..3]\n";
+    let text = ".inout A[4] default {1, 2, 3, 4}\nadd A[1..4], A[0..3]\n";
     let file = folder.file("program.rasm", text);
     let outputs = |file: &str| reviver(&format!("run {file} --json")).expect(0).json()["outputs"].clone();
     assert_eq!(outputs(&file)["A"], json!([1, 3, 6, 10]));

@@ -82,7 +82,7 @@ fn other_views_are_refused() {
         "swap -A[k], -k",
         "add -(x + y), 1",
         "add -3, x",
-        "add -A, 1",
+        "add -A, B",
     ] {
         let ran =
             reviver(&format!("check {}", folder.file("view.rasm", format!("{HEAD}{text}\n")))).expect(3);

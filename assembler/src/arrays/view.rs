@@ -43,7 +43,7 @@ impl Shape {
         let length = |name: &Rc<CompactString>, dimension: Option<usize>| -> Expression {
             let declared = declared_length(names, name, dimension.unwrap_or(0));
             declared.unwrap_or_else(|| {
-                let dimension = dimension.map(|n| Expression { span: cells.span, ..build::int(n as u64) });
+                let dimension = dimension.map(|n| build::int(n as u64));
                 let kind = ExpressionKind::Length(Box::new(LengthOf { name: name.clone(), dimension }));
                 Expression { kind, span: cells.span }
             })
@@ -83,14 +83,13 @@ fn span_length(from: &Expression, to: &Expression, step: Option<&Expression>) ->
     let distance = match (&from.kind, &to.kind) {
         (ExpressionKind::Int { value: 0, .. }, _) => to.clone(),
         (ExpressionKind::Int { value: a, .. }, ExpressionKind::Int { value: b, .. }) if a <= b => {
-            Expression { span: to.span, ..build::int(b - a) }
+            build::int(b - a)
         }
         _ => binary(BinaryOperator::Subtract, to, from, to.span),
     };
     let Some(step) = step else { return distance };
     // A part that isn't empty has its first element, and further ones as long as there is a whole step to the end.
-    let one = Expression { span: step.span, ..build::int(1) };
-    let rest = binary(BinaryOperator::Subtract, step, &one, step.span);
+    let rest = binary(BinaryOperator::Subtract, step, &build::int(1), step.span);
     let rounded = binary(BinaryOperator::Add, &distance, &rest, step.span);
     binary(BinaryOperator::Divide, &rounded, step, step.span)
 }

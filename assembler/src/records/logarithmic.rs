@@ -13,10 +13,10 @@ use reviver_isa::function::Function;
 use reviver_isa::operator::BinaryOperator;
 use reviver_isa::update::Update;
 
-use super::numbers::{field, single, with_value};
-use super::values::{NumberValue, Values};
+use super::numbers::{NumberClass, assertion, field, with_value};
+use super::values::{NumberValue, Values, as_real};
 use crate::build;
-use crate::tree::{Expression, ExpressionKind, InstructionNode, Operands, Statement, UnaryOperator};
+use crate::tree::{Expression, ExpressionKind, InstructionNode, Statement, UnaryOperator};
 
 /// The constant whose addition rounds to the grid: its neighbours are 2⁻⁴⁰ apart in f64.
 const GRID: f64 = 6144.0;
@@ -62,6 +62,15 @@ pub(super) fn statements(
             );
         }
     };
+    if values.is_array(target) || values.is_array(value) {
+        let message = "an array of logarithms is changed by a loop only".to_owned();
+        return values.refuse(
+            target.span,
+            message,
+            "a whole array",
+            "write `for i in 0..len(t)` and `mul t[i], …`",
+        );
+    }
     let mut factors = Vec::new();
     let is_negated = split(values, value, divides, &mut factors);
     let mut made = Vec::new();
@@ -71,6 +80,7 @@ pub(super) fn statements(
         let (sum, sign) = match values.of(factor.value)? {
             NumberValue::Log { log, negative } => (log, negative),
             NumberValue::Real(real) => {
+                let real = as_real(real);
                 let less = build::applied(Function::Lt, vec![real.clone(), build::real(0.0)]);
                 let magnitude = build::applied(Function::Abs, vec![real]);
                 (grid(build::applied(Function::Log, vec![magnitude])), less)
@@ -92,7 +102,7 @@ pub(super) fn statements(
 
 /// Splits a product into factors. A part without logarithms is one factor. Returns true if the product is negated.
 fn split<'e>(values: &Values, value: &'e Expression, divides: bool, factors: &mut Vec<Factor<'e>>) -> bool {
-    if values.has_logarithms(value) {
+    if values.has_class(value, NumberClass::Log) {
         match &value.kind {
             ExpressionKind::Binary(BinaryOperator::Multiply, sides) => {
                 let [a, b] = &**sides;
@@ -122,11 +132,5 @@ fn bounded(instruction: &InstructionNode, log: &Expression) -> Statement {
     let magnitude = build::applied(Function::Abs, vec![log.clone()]);
     let mut condition = build::compared(Order::Le, magnitude, build::real(MOST));
     condition.span = instruction.mnemonic;
-    let operands = Operands::Condition(Box::new(condition));
-    match single(instruction, Update::Assert, log.clone()) {
-        Statement::Instruction(assertion) => {
-            Statement::Instruction(InstructionNode { operands, ..assertion })
-        }
-        other => other,
-    }
+    assertion(instruction, condition)
 }

@@ -17,15 +17,16 @@ use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
 use reviver_isa::update::{Action, Update};
 
-use super::values::{NumberValue, Values};
+use super::values::{NumberValue, Values, is_zero};
 use super::{Records, logarithmic, operands::of_field, tropical};
 use crate::build;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::tree::{
-    Body, Compute, Expression, FieldNode, Initial, InstructionNode, Local, Name, Operands, Statement,
-    StatementNode,
+    Body, Compute, Condition, Expression, ExpressionKind, FieldNode, Initial, InstructionNode, Local, Name,
+    Operands, Statement, StatementNode, TextFunction, UnaryOperator,
 };
+use crate::visit;
 
 /// A class of numbers that are made of reals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +74,11 @@ impl NumberClass {
             ],
             NumberClass::Tropical => vec![value.clone()],
         };
-        Some(fields.into_iter().map(Initial::Every).collect())
+        let placed = |mut field: Expression| {
+            visit::in_expression_mut(&mut field, &mut |part| place_at(part, value.span));
+            Initial::Every(field)
+        };
+        Some(fields.into_iter().map(placed).collect())
     }
 }
 
@@ -99,6 +104,10 @@ impl Records {
         };
         let target = targets.first()?;
         let class = self.number_class(target);
+        if class != Some(NumberClass::Tropical) && instruction.update.action() != Action::Show {
+            let value = build::applied(instruction.function, sources.to_vec());
+            self.refuse_tropical_source(&value);
+        }
         if class.is_none() && !sources.iter().any(|source| self.has_numbers(source)) {
             return None;
         }
@@ -126,7 +135,15 @@ impl Records {
     /// none. The class of the variable is that of the value, unless the statement names it.
     pub(super) fn number_variable(&mut self, local: &Local, (update, span): (Update, Span)) -> Option<Body> {
         let value = build::applied(local.function, local.sources.clone());
-        let declared = local.record.as_deref().and_then(|record| NumberClass::of(&record.text));
+        let record = local.record.as_deref().map(|record| &record.text);
+        let record = match update {
+            Update::Sub => record.or_else(|| self.record(&local.name.text)),
+            _ => record,
+        };
+        let declared = record.and_then(|record| NumberClass::of(record));
+        if declared.is_none() {
+            self.refuse_tropical_source(&value);
+        }
         if local.sources.is_empty() || declared.is_none() && !self.has_numbers(&value) {
             return None;
         }
@@ -161,17 +178,27 @@ impl Records {
     /// Replaces the functions of numbers of these classes whose values are reals, such as `abs(z)` in a condition.
     pub(super) fn replace_functions(&mut self, statement: &mut Statement) {
         let mut problems = Vec::new();
-        crate::visit::expressions_mut(statement, &mut |part| {
+        visit::expressions_mut(statement, &mut |part| {
             if !self.yields_real(part) {
                 return;
             }
-            let mut values = Values::inline(self, part.span);
-            if let Some(value) = values.real(part) {
+            let place = part.span;
+            let mut values = Values::inline(self, place);
+            if let Some(mut value) = values.real(part) {
+                visit::in_expression_mut(&mut value, &mut |inner| place_at(inner, place));
                 *part = value;
             }
             problems.extend(values.finish().1);
         });
         self.diagnostics.extend(problems);
+    }
+}
+
+/// Sets the place of an expression that has none. A literal keeps its empty place: the formatter reads its spelling there.
+fn place_at(part: &mut Expression, place: Span) {
+    let is_literal = matches!(part.kind, ExpressionKind::Int { .. } | ExpressionKind::Real(_));
+    if part.span == build::NOWHERE && !is_literal {
+        part.span = place;
     }
 }
 
@@ -259,18 +286,22 @@ fn complex(
         Update::Neg => Some(parts(["re", "im"]).map(|part| single(instruction, Update::Neg, part)).into()),
         Update::Conj => Some(vec![single(instruction, Update::Neg, field(target, "im"))]),
         Update::Add | Update::Sub | Update::Overwrite => {
-            values.refuse_target(target, value)?;
+            let apart = values.apart(target, value)?;
+            let mut made: Vec<Statement> =
+                apart.into_iter().map(|condition| assertion(instruction, condition)).collect();
+            if let Some(products) = matrix_product(values, instruction, target, value) {
+                made.extend(products?);
+                return Some(made);
+            }
             let value = match values.of(value)? {
                 NumberValue::Real(real) => [real, build::int(0)],
                 NumberValue::Complex(parts) => parts,
                 NumberValue::Log { .. } => return values.refuse_log(value.span),
             };
-            let is_zero = |value: &Expression| {
-                matches!(value.kind, crate::tree::ExpressionKind::Int { value: 0, .. })
-                    && instruction.update != Update::Overwrite
-            };
-            let both = parts(["re", "im"]).into_iter().zip(value).filter(|(_, value)| !is_zero(value));
-            Some(both.map(|(part, value)| with_value(instruction, &part, value)).collect())
+            let adds_nothing = |value: &Expression| is_zero(value) && instruction.update != Update::Overwrite;
+            let both = parts(["re", "im"]).into_iter().zip(value).filter(|(_, value)| !adds_nothing(value));
+            made.extend(both.map(|(part, value)| with_value(instruction, &part, value)));
+            Some(made)
         }
         update => values.refuse(
             instruction.mnemonic,
@@ -285,6 +316,52 @@ fn complex(
             },
         ),
     }
+}
+
+/// Returns the statements that add a product of complex matrices: one for each pair of parts. Returns `None` if the value is
+/// no such product.
+fn matrix_product(
+    values: &mut Values,
+    instruction: &InstructionNode,
+    target: &Expression,
+    value: &Expression,
+) -> Option<Option<Vec<Statement>>> {
+    let (is_negated, product) = match &value.kind {
+        ExpressionKind::Unary(UnaryOperator::Negate, inner) => (true, &**inner),
+        _ => (false, value),
+    };
+    let ExpressionKind::InText(application) = &product.kind else { return None };
+    let (TextFunction::MatMul, [a, b]) = (application.function, application.sources.as_slice()) else {
+        return None;
+    };
+    if instruction.update == Update::Overwrite {
+        return None;
+    }
+    let mut parts = |source: &Expression| match values.of(source)? {
+        NumberValue::Real(real) => Some([Some(real), None]),
+        NumberValue::Complex(parts) => Some(parts.map(Some)),
+        NumberValue::Log { .. } => values.refuse_log(source.span),
+    };
+    let (Some(a), Some(b)) = (parts(a), parts(b)) else { return Some(None) };
+    let update = |is_negated: bool| match is_negated {
+        true => instruction.update.inverse(),
+        false => instruction.update,
+    };
+    let terms = [("re", 0, 0, false), ("re", 1, 1, true), ("im", 0, 1, false), ("im", 1, 0, false)];
+    let made = terms.into_iter().filter_map(|(part, n, m, is_subtracted)| {
+        let factors = vec![a.get(n)?.clone()?, b.get(m)?.clone()?];
+        let value = Expression { span: product.span, ..build::in_text(TextFunction::MatMul, factors) };
+        let changed = InstructionNode { update: update(is_negated != is_subtracted), ..instruction.clone() };
+        Some(with_value(&changed, &field(target, part), value))
+    });
+    Some(Some(made.collect()))
+}
+
+/// Returns an `assert` at the place of an instruction.
+pub(super) fn assertion(instruction: &InstructionNode, condition: Condition) -> Statement {
+    let operands = Operands::Condition(Box::new(condition));
+    let (update, function) = (Update::Assert, Function::Copy);
+    Statement::Instruction(InstructionNode { update, function, operands, ..instruction.clone() })
 }
 
 /// Returns an instruction with one target only.

@@ -10,7 +10,7 @@ use reviver_isa::function::Function;
 use reviver_isa::operator::BinaryOperator;
 use reviver_isa::update::Update;
 
-use super::numbers::with_value;
+use super::numbers::{NumberClass, with_value};
 use super::values::Values;
 use crate::build;
 use crate::tree::{Expression, ExpressionKind, InstructionNode, Statement};
@@ -48,12 +48,16 @@ pub(super) fn statements(
     Some(vec![with_value(&changed, target, value)])
 }
 
-/// Returns the real of a tropical expression.
+/// Returns the real of a tropical expression. A function of reals only is a real.
 fn max_plus(values: &mut Values, value: &Expression) -> Option<Expression> {
     let (function, sources) = match &value.kind {
         ExpressionKind::Binary(operator, sides) => (operator.function(), &sides[..]),
         ExpressionKind::Apply(application) => (application.function, &application.sources[..]),
-        ExpressionKind::Unary(..) | ExpressionKind::InText(_) => return values.real(value),
+        ExpressionKind::InText(application) => {
+            let message = format!("`{}` of tropical numbers can't be computed", application.function.name());
+            return values.refuse(value.span, message, "a function of arrays", "write a loop");
+        }
+        ExpressionKind::Unary(..) => return values.real(value),
         _ => return Some(value.clone()),
     };
     let operation = match function {
@@ -61,6 +65,7 @@ fn max_plus(values: &mut Values, value: &Expression) -> Option<Expression> {
         Function::Div => Function::Diff,
         Function::Sum | Function::Max => Function::Max,
         Function::Copy => Function::Copy,
+        _ if !values.has_class(value, NumberClass::Tropical) => return values.real(value),
         _ => {
             let message = format!("`{}` isn't an operation of tropical numbers", function.name());
             let help = "use `*`, `/` and `+`, or compute the real into a cell first";

@@ -12,17 +12,20 @@
 use std::collections::HashSet;
 
 use compact_str::CompactString;
+use reviver_isa::arith::Order;
 use reviver_isa::function::Function;
 use reviver_isa::operator::BinaryOperator;
 
 use super::Records;
 use super::numbers::{NumberClass, field, fresh, refusal};
+use crate::arrays::misplaced;
 use crate::build;
 use crate::diagnostic::Diagnostic;
 use crate::format::spelled;
 use crate::source::Span;
 use crate::tree::{
-    Expression, ExpressionKind, InstructionNode, Operands, Statement, Subscript, TextFunction, UnaryOperator,
+    Condition, Expression, ExpressionKind, InstructionNode, Operands, Statement, Subscript, TextFunction,
+    UnaryOperator,
 };
 use crate::visit;
 
@@ -69,6 +72,40 @@ impl Records {
             }
         });
         found
+    }
+
+    /// Returns true if an expression mentions a number of a class.
+    pub(super) fn has_class(&self, expression: &Expression, class: NumberClass) -> bool {
+        let mut found = false;
+        visit::in_expression(expression, &mut |part| found |= self.number_class(part) == Some(class));
+        found
+    }
+
+    /// Returns true if a name, or the record before its dot, is declared as an array somewhere.
+    fn is_array_name(&self, name: &str) -> bool {
+        self.arrays.contains(name.split_once('.').map_or(name, |(record, _)| record))
+    }
+
+    /// Returns the first operation of reals that has a tropical number as its source.
+    fn tropical_source<'e>(&self, value: &'e Expression) -> Option<&'e Expression> {
+        let sources = match &value.kind {
+            ExpressionKind::Unary(_, inner) => std::slice::from_ref(&**inner),
+            ExpressionKind::Binary(_, sides) => &sides[..],
+            ExpressionKind::Apply(application) => &application.sources[..],
+            ExpressionKind::InText(application) => &application.sources[..],
+            _ => return None,
+        };
+        let is_tropical = |source: &&Expression| self.number_class(source) == Some(NumberClass::Tropical);
+        sources.iter().find(is_tropical).or_else(|| sources.iter().find_map(|it| self.tropical_source(it)))
+    }
+
+    /// Reports a tropical number in an operation of reals: it would have another meaning there.
+    pub(super) fn refuse_tropical_source(&mut self, value: &Expression) {
+        if let Some(place) = self.tropical_source(value).map(|source| source.span) {
+            let message = "a tropical number in an operation of reals".to_owned();
+            let help = "add it to a real cell first, as in `add x, t`; `mul` of a tropical cell has tropical operations";
+            self.diagnostics.push(refusal(place, message, "tropical", help));
+        }
     }
 
     /// Returns the class of a value; `None` for a real.
@@ -156,20 +193,26 @@ impl<'r> Values<'r> {
         )
     }
 
-    /// Returns `None`, with an error, if a value mentions the target. The fields of the target are changed one after the
-    /// other, so the second statement would read a changed field.
-    pub fn refuse_target(&mut self, target: &Expression, value: &Expression) -> Option<()> {
-        let own = spelled(target);
-        let fields = ["re", "im"].map(|name| spelled(&field(target, name)));
-        let mut found = None;
+    /// Returns the conditions under which a value doesn't depend on the target: other elements of the same array have other
+    /// indices. The fields of the target are changed one after the other, so otherwise the second statement would read a
+    /// changed field. Returns `None`, with an error, if the value depends on the target.
+    pub fn apart(&mut self, target: &Expression, value: &Expression) -> Option<Vec<Condition>> {
+        let mut conditions: Vec<Condition> = Vec::new();
+        let mut place = None;
         visit::in_expression(value, &mut |part| {
-            let text = spelled(part);
-            if text == own || fields.contains(&text) {
-                found = Some(part.span);
+            if record_name(part).is_none() || record_name(part) != record_name(target) {
+                return;
+            }
+            match differ(target, part) {
+                Apart::Always => {}
+                Apart::If(condition) => conditions.push(*condition),
+                Apart::Never => place = Some(part.span),
             }
         });
-        let Some(place) = found else { return Some(()) };
-        let message = format!("`{own}` is the target and a source");
+        let Some(place) = place else {
+            return Some(conditions);
+        };
+        let message = format!("`{}` is the target and a source", spelled(target));
         self.refuse(place, message, "read here", "compute the value into another cell first")
     }
 
@@ -345,7 +388,9 @@ impl<'r> Values<'r> {
             NumberValue::Log { log, negative } => [log, negative],
         };
         match (function, sources) {
-            (TextFunction::Complex, [re, im]) => Some(NumberValue::Complex([self.real(re)?, self.real(im)?])),
+            (TextFunction::Complex, [re, im]) => {
+                Some(NumberValue::Complex([as_real(self.real(re)?), as_real(self.real(im)?)]))
+            }
             (TextFunction::Re, [z]) => Some(NumberValue::Real(parts(self.of(z)?)[0].clone())),
             (TextFunction::Im, [z]) => Some(NumberValue::Real(parts(self.of(z)?)[1].clone())),
             (TextFunction::Conj, [z]) => {
@@ -364,23 +409,31 @@ impl<'r> Values<'r> {
                 let parts = parts(self.of(z)?);
                 Some(NumberValue::Complex(parts.map(|part| build::in_text(function, vec![part]))))
             }
-            (TextFunction::MatMul, [a, b]) if !self.is_real(a) || !self.is_real(b) => self.refuse(
-                whole.span,
-                "`matmul` of complex matrices can't be computed".to_owned(),
-                "complex matrices",
-                "multiply the parts: `add C.re, matmul(A.re, B.re)` and so on",
-            ),
-            _ => Some(NumberValue::Real(whole.clone())),
+            (TextFunction::MatMul, [a, b]) if !self.is_real(a) || !self.is_real(b) => {
+                self.problems.push(misplaced(TextFunction::MatMul, whole.span));
+                None
+            }
+            _ => {
+                let sources = sources.iter().map(|source| self.real(source)).collect::<Option<_>>()?;
+                Some(NumberValue::Real(Expression { span: whole.span, ..build::in_text(function, sources) }))
+            }
         }
     }
 
-    /// Returns true if an expression mentions a logarithm.
-    pub fn has_logarithms(&self, expression: &Expression) -> bool {
-        let mut found = false;
-        visit::in_expression(expression, &mut |part| {
-            found |= self.records.number_class(part) == Some(NumberClass::Log);
-        });
-        found
+    /// Returns true if an expression mentions a number of a class.
+    pub fn has_class(&self, expression: &Expression, class: NumberClass) -> bool {
+        self.records.has_class(expression, class)
+    }
+
+    /// Returns true for a whole array, or a part of one.
+    pub fn is_array(&self, cells: &Expression) -> bool {
+        match &cells.kind {
+            ExpressionKind::Name { name, .. } => self.records.is_array_name(name),
+            ExpressionKind::Element(element) => {
+                element.subscripts.iter().any(|it| !matches!(it, Subscript::At(_)))
+            }
+            _ => false,
+        }
     }
 
     fn is_real(&self, value: &Expression) -> bool {
@@ -453,13 +506,7 @@ impl<'r> Values<'r> {
         let (mut count, mut has_arrays) = (0, false);
         visit::in_expression(&part, &mut |inner| {
             count += 1;
-            has_arrays |= match &inner.kind {
-                ExpressionKind::Name { name, .. } => self.records.arrays.contains(name.as_str()),
-                ExpressionKind::Element(element) => {
-                    element.subscripts.iter().any(|it| !matches!(it, Subscript::At(_)))
-                }
-                _ => false,
-            };
+            has_arrays |= self.is_array(inner);
         });
         match &mut self.helpers {
             Some(helpers) if !has_arrays => {
@@ -484,6 +531,51 @@ impl<'r> Values<'r> {
     }
 }
 
+/// Whether two elements of an array are different ones.
+enum Apart {
+    Always,
+    If(Box<Condition>),
+    Never,
+}
+
+/// Returns the name of a record, also for its fields.
+fn record_name(cell: &Expression) -> Option<&str> {
+    let name = match &cell.kind {
+        ExpressionKind::Name { name, .. } => name,
+        ExpressionKind::Element(element) => &element.name,
+        _ => return None,
+    };
+    Some(name.split_once('.').map_or(name.as_str(), |(record, _)| record))
+}
+
+/// Compares the indices of two elements of the same array.
+fn differ(a: &Expression, b: &Expression) -> Apart {
+    let (ExpressionKind::Element(a), ExpressionKind::Element(b)) = (&a.kind, &b.kind) else {
+        return Apart::Never;
+    };
+    let mut found: Option<Condition> = None;
+    for pair in a.subscripts.iter().zip(&b.subscripts) {
+        let (Subscript::At(i), Subscript::At(k)) = pair else { return Apart::Never };
+        match (&i.kind, &k.kind) {
+            (ExpressionKind::Int { value: i, .. }, ExpressionKind::Int { value: k, .. }) => {
+                if i != k {
+                    return Apart::Always;
+                }
+            }
+            _ if spelled(i) == spelled(k) => {}
+            _ => {
+                let mut condition = build::compared(Order::Ne, i.clone(), k.clone());
+                condition.span = k.span;
+                found = Some(match found {
+                    Some(other) => build::either(other, condition),
+                    None => condition,
+                });
+            }
+        }
+    }
+    found.map_or(Apart::Never, |condition| Apart::If(Box::new(condition)))
+}
+
 /// Returns an application in the form of the expression that it replaces: an operator or a function.
 fn like(whole: &Expression, function: Function, sources: Vec<Expression>) -> Expression {
     match (&whole.kind, sources.len()) {
@@ -495,12 +587,20 @@ fn like(whole: &Expression, function: Function, sources: Vec<Expression>) -> Exp
     }
 }
 
-fn is_zero(value: &Expression) -> bool {
-    matches!(value.kind, ExpressionKind::Int { value: 0, .. })
+/// Returns an integer literal as a real.
+pub(super) fn as_real(value: Expression) -> Expression {
+    match value.kind {
+        ExpressionKind::Int { value, pattern: false } => build::real(value as f64),
+        _ => value,
+    }
+}
+
+pub(super) fn is_zero(value: &Expression) -> bool {
+    matches!(value.kind, ExpressionKind::Int { value: 0, .. } | ExpressionKind::Real(0.0))
 }
 
 fn is_one(value: &Expression) -> bool {
-    matches!(value.kind, ExpressionKind::Int { value: 1, .. })
+    matches!(value.kind, ExpressionKind::Int { value: 1, .. } | ExpressionKind::Real(1.0))
 }
 
 fn is_negated_cell(value: &Expression) -> bool {
