@@ -11,7 +11,9 @@
 //!
 //! Records are replaced when a program is loaded, so later parts know only cells. A name such as `p.x` is a cell's name.
 
+mod classes;
 mod declarations;
+mod fields;
 mod logarithmic;
 mod numbers;
 mod operands;
@@ -24,7 +26,7 @@ use std::rc::Rc;
 use compact_str::CompactString;
 use reviver_isa::codes::ProblemCode;
 
-use self::numbers::NumberClass;
+use self::classes::NumberClass;
 use crate::arrays::{append, declared_arrays};
 use crate::diagnostic::Diagnostic;
 use crate::suggest::{did_you_mean, nearest};
@@ -149,7 +151,10 @@ impl Records {
         let message = format!("there is no class or record `{}`", record.text);
         let known = self.fields.keys().map(CompactString::as_str).chain(["int", "real"]);
         let meant = nearest(&record.text, known).map(did_you_mean);
-        let help = meant.unwrap_or_else(|| "declare the record: `.record NAME: field: class, …`".to_owned());
+        let help = meant.unwrap_or_else(|| {
+            "the classes are `int`, `real`, `complex`, `log` and `tropical`; declare a record by `.record NAME: field, …`"
+                .to_owned()
+        });
         let problem = Diagnostic::error(ProblemCode::UnknownName, message, record.span, "not declared");
         self.diagnostics.push(problem.help(help));
         None

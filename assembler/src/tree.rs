@@ -432,7 +432,7 @@ text_functions! {
     Dot "dot" 2
     /// The product of two matrices, or of a matrix and a vector.
     MatMul "matmul" 2
-    /// The transposed matrix.
+    /// The matrix with rows and columns exchanged.
     Transpose "transpose" 1
     /// The complex number with a real and an imaginary part.
     Complex "complex" 2

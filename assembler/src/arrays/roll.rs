@@ -1,5 +1,5 @@
-//! The way back: loops that have replaced statements with whole arrays become such statements again, in a program that is
-//! derived from another one. The reverse part of a gradient program then has array statements, too.
+//! Loops that have replaced statements with whole arrays become such statements again, in a program that is derived from
+//! another one. The reverse part of a gradient program then has array statements, too.
 //!
 //! ```text
 //! for i in 0..3 reversed                        sub  A, c * B

@@ -4,7 +4,7 @@ use compact_str::format_compact;
 use reviver_isa::codes::ProblemCode;
 use reviver_isa::update::Update;
 
-use super::numbers::NumberClass;
+use super::classes::NumberClass;
 use super::{Records, append, text_of, with_first};
 use crate::diagnostic::Diagnostic;
 use crate::tree::{

@@ -13,7 +13,8 @@ use reviver_isa::function::Function;
 use reviver_isa::operator::BinaryOperator;
 use reviver_isa::update::Update;
 
-use super::numbers::{NumberClass, assertion, field, with_value};
+use super::classes::NumberClass;
+use super::fields::{assertion, field, with_value};
 use super::values::{NumberValue, Values, as_real};
 use crate::build;
 use crate::tree::{Expression, ExpressionKind, InstructionNode, Statement, UnaryOperator};

@@ -1,86 +1,28 @@
-//! Classes of numbers that are made of reals: `complex`, `log` and `tropical`. Their cells are records, and each statement
-//! with such cells is replaced by statements for the fields.
+//! Statements with complex, logarithmic and tropical numbers. Their cells are records, and each statement with such cells is
+//! replaced by statements for the fields.
 //!
 //! | class | fields | a vacant cell is |
 //! |---|---|---|
 //! | `complex` | `re`, `im` | 0 |
 //! | `log` | `log`, the natural logarithm of the magnitude; `negative`, 1 for a negative number | 1 |
 //! | `tropical` | the cell itself; the product of two numbers is their sum, and their sum is the larger one | 1, which is 0 as a real |
-//!
-//! To add a class: add it to [`NumberClass`], then the compiler names each place.
 
-use std::rc::Rc;
-
-use compact_str::{CompactString, format_compact};
-use reviver_isa::codes::ProblemCode;
+use compact_str::CompactString;
 use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
 use reviver_isa::update::{Action, Update};
 
+use super::classes::NumberClass;
+use super::fields::{assertion, field, of_field, place_at, single, with_value};
 use super::values::{NumberValue, Values, is_zero};
-use super::{Records, logarithmic, operands::of_field, tropical};
+use super::{Records, logarithmic, tropical};
 use crate::build;
-use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::tree::{
-    Body, Compute, Condition, Expression, ExpressionKind, FieldNode, Initial, InstructionNode, Local, Name,
-    Operands, Statement, StatementNode, TextFunction, UnaryOperator,
+    Body, Compute, Expression, ExpressionKind, FieldNode, InstructionNode, Local, Name, Operands, Statement,
+    StatementNode, TextFunction, UnaryOperator,
 };
 use crate::visit;
-
-/// A class of numbers that are made of reals.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NumberClass {
-    Complex,
-    Log,
-    Tropical,
-}
-
-impl NumberClass {
-    pub const ALL: [NumberClass; 3] = [NumberClass::Complex, NumberClass::Log, NumberClass::Tropical];
-
-    /// Returns the name of the class in declarations.
-    pub fn name(self) -> &'static str {
-        match self {
-            NumberClass::Complex => "complex",
-            NumberClass::Log => "log",
-            NumberClass::Tropical => "tropical",
-        }
-    }
-
-    pub fn of(name: &str) -> Option<NumberClass> {
-        NumberClass::ALL.into_iter().find(|class| class.name() == name)
-    }
-
-    /// Returns the fields. A field without a name is the cell itself.
-    pub fn fields(self) -> Rc<[FieldNode]> {
-        let field = |name: &str, class| FieldNode { name: build::name(name), class: Some(class) };
-        match self {
-            NumberClass::Complex => [field("re", Class::Real), field("im", Class::Real)].into(),
-            NumberClass::Log => [field("log", Class::Real), field("negative", Class::Int)].into(),
-            NumberClass::Tropical => [field("", Class::Real)].into(),
-        }
-    }
-
-    /// Returns the values of the fields for an initial value that is one number. Returns `None` if the fields are listed.
-    pub fn initial(self, initial: &Initial) -> Option<Vec<Initial>> {
-        let Initial::Every(value) = initial else { return None };
-        let apply = |function, sources: Vec<Expression>| build::applied(function, sources);
-        let fields = match self {
-            NumberClass::Complex => vec![value.clone(), build::int(0)],
-            NumberClass::Log => vec![
-                apply(Function::Log, vec![apply(Function::Abs, vec![value.clone()])]),
-                apply(Function::Lt, vec![value.clone(), build::real(0.0)]),
-            ],
-            NumberClass::Tropical => vec![value.clone()],
-        };
-        let placed = |mut field: Expression| {
-            visit::in_expression_mut(&mut field, &mut |part| place_at(part, value.span));
-            Initial::Every(field)
-        };
-        Some(fields.into_iter().map(placed).collect())
-    }
-}
 
 /// A statement that is replaced.
 struct Replaced<'n> {
@@ -90,11 +32,6 @@ struct Replaced<'n> {
 }
 
 impl Records {
-    /// Returns the class of numbers to which an expression refers.
-    pub(super) fn number_class(&self, expression: &Expression) -> Option<NumberClass> {
-        self.record_of(expression).and_then(|record| NumberClass::of(record))
-    }
-
     /// Returns the statements that replace an instruction with numbers of these classes; `None` if it has none.
     pub(super) fn numbers(&mut self, instruction: &InstructionNode, span: Span) -> Option<Body> {
         let Operands::Cells(cells) = &instruction.operands else { return None };
@@ -194,26 +131,12 @@ impl Records {
     }
 }
 
-/// Sets the place of an expression that has none. A literal keeps its empty place: the formatter reads its spelling there.
-fn place_at(part: &mut Expression, place: Span) {
-    let is_literal = matches!(part.kind, ExpressionKind::Int { .. } | ExpressionKind::Real(_));
-    if part.span == build::NOWHERE && !is_literal {
-        part.span = place;
-    }
-}
-
 fn span_of(sources: &[Expression], instruction: &InstructionNode) -> Span {
     match sources {
         [first, .., last] => first.span.to(last.span),
         [only] => only.span,
         [] => instruction.mnemonic,
     }
-}
-
-/// Returns an instruction with one target and a value.
-pub(super) fn with_value(instruction: &InstructionNode, target: &Expression, value: Expression) -> Statement {
-    let operands = Operands::Cells([target.clone(), value].into());
-    Statement::Instruction(InstructionNode { function: Function::Copy, operands, ..instruction.clone() })
 }
 
 /// Returns statements that may use helper variables, which are computed before and uncomputed after them.
@@ -355,34 +278,4 @@ fn matrix_product(
         Some(with_value(&changed, &field(target, part), value))
     });
     Some(Some(made.collect()))
-}
-
-/// Returns an `assert` at the place of an instruction.
-pub(super) fn assertion(instruction: &InstructionNode, condition: Condition) -> Statement {
-    let operands = Operands::Condition(Box::new(condition));
-    let (update, function) = (Update::Assert, Function::Copy);
-    Statement::Instruction(InstructionNode { update, function, operands, ..instruction.clone() })
-}
-
-/// Returns an instruction with one target only.
-pub(super) fn single(instruction: &InstructionNode, update: Update, target: Expression) -> Statement {
-    let operands = Operands::Cells([target].into());
-    let function = Function::Copy;
-    Statement::Instruction(InstructionNode { update, function, operands, ..instruction.clone() })
-}
-
-/// Returns a field of a cell, of an element or of an array.
-pub(super) fn field(cell: &Expression, name: &str) -> Expression {
-    of_field(cell, &FieldNode { name: build::name(name), class: None })
-}
-
-/// Returns a name that isn't visible: the first of `part1`, `part2` and so on for which `is_free` holds.
-pub(super) fn fresh(mut is_free: impl FnMut(&str) -> bool) -> CompactString {
-    let names = (1_u32..).map(|n| format_compact!("part{n}"));
-    names.into_iter().find(|name| is_free(name)).unwrap_or_default()
-}
-
-/// Returns an error about a number of one of the classes.
-pub(super) fn refusal(place: Span, message: String, label: &str, help: &str) -> Diagnostic {
-    Diagnostic::error(ProblemCode::ClassesMixed, message, place, label).help(help)
 }

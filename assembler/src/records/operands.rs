@@ -7,7 +7,8 @@ use reviver_isa::codes::ProblemCode;
 use reviver_isa::update::Update;
 
 use super::Records;
-use super::numbers::NumberClass;
+use super::classes::NumberClass;
+use super::fields::of_field;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::tree::{CallNode, Expression, ExpressionKind, FieldNode, InstructionNode, Operands, Statement};
@@ -21,6 +22,11 @@ impl Records {
             ExpressionKind::Element(element) if !element.adjoint => self.record(&element.name),
             _ => None,
         }
+    }
+
+    /// Returns the class of numbers to which an expression refers.
+    pub(super) fn number_class(&self, expression: &Expression) -> Option<NumberClass> {
+        self.record_of(expression).and_then(|record| NumberClass::of(record))
     }
 
     /// Returns the name before the dot of a field, if it denotes a cell here.
@@ -156,20 +162,4 @@ impl Records {
             self.diagnostics.push(problem.help(format!("name one of its fields: {}", names.join(", "))));
         }
     }
-}
-
-/// Returns a field of a variable or of an element.
-pub(super) fn of_field(record: &Expression, field: &FieldNode) -> Expression {
-    let mut made = record.clone();
-    if field.name.text.is_empty() {
-        return made;
-    }
-    match &mut made.kind {
-        ExpressionKind::Name { name, .. } => *name = Rc::new(format_compact!("{name}.{}", field.name.text)),
-        ExpressionKind::Element(element) => {
-            element.name = Rc::new(format_compact!("{}.{}", element.name, field.name.text));
-        }
-        _ => {}
-    }
-    made
 }

@@ -10,7 +10,8 @@ use reviver_isa::function::Function;
 use reviver_isa::operator::BinaryOperator;
 use reviver_isa::update::Update;
 
-use super::numbers::{NumberClass, with_value};
+use super::classes::NumberClass;
+use super::fields::with_value;
 use super::values::Values;
 use crate::build;
 use crate::tree::{Expression, ExpressionKind, InstructionNode, Statement};

@@ -11,21 +11,23 @@
 
 use std::collections::HashSet;
 
-use compact_str::CompactString;
+use compact_str::{CompactString, format_compact};
 use reviver_isa::arith::Order;
+use reviver_isa::codes::ProblemCode;
 use reviver_isa::function::Function;
 use reviver_isa::operator::BinaryOperator;
 
 use super::Records;
-use super::numbers::{NumberClass, field, fresh, refusal};
+use super::classes::NumberClass;
+use super::fields::{field, of_field};
 use crate::arrays::misplaced;
 use crate::build;
 use crate::diagnostic::Diagnostic;
 use crate::format::spelled;
 use crate::source::Span;
 use crate::tree::{
-    Condition, Expression, ExpressionKind, InstructionNode, Operands, Statement, Subscript, TextFunction,
-    UnaryOperator,
+    Condition, Expression, ExpressionKind, FieldNode, InstructionNode, Operands, Statement, Subscript,
+    TextFunction, UnaryOperator,
 };
 use crate::visit;
 
@@ -204,9 +206,9 @@ impl<'r> Values<'r> {
                 return;
             }
             match differ(target, part) {
-                Apart::Always => {}
-                Apart::If(condition) => conditions.push(*condition),
-                Apart::Never => place = Some(part.span),
+                ElementRelation::Separate => {}
+                ElementRelation::SeparateIf(condition) => conditions.push(*condition),
+                ElementRelation::Same => place = Some(part.span),
             }
         });
         let Some(place) = place else {
@@ -228,8 +230,8 @@ impl<'r> Values<'r> {
             let message = format!("expected a `{}`", class.name());
             return self.refuse(b.span, message, "of another class", "exchange numbers of one class");
         }
-        let swap = |field: &crate::tree::FieldNode| {
-            let operands = [a, b].map(|cell| super::operands::of_field(cell, field));
+        let swap = |field: &FieldNode| {
+            let operands = [a, b].map(|cell| of_field(cell, field));
             Statement::Instruction(InstructionNode {
                 operands: Operands::Cells(operands.into()),
                 ..instruction.clone()
@@ -531,11 +533,11 @@ impl<'r> Values<'r> {
     }
 }
 
-/// Whether two elements of an array are different ones.
-enum Apart {
-    Always,
-    If(Box<Condition>),
-    Never,
+/// The relation of two elements of an array: different ones, the same, or one of both.
+enum ElementRelation {
+    Separate,
+    SeparateIf(Box<Condition>),
+    Same,
 }
 
 /// Returns the name of a record, also for its fields.
@@ -549,17 +551,17 @@ fn record_name(cell: &Expression) -> Option<&str> {
 }
 
 /// Compares the indices of two elements of the same array.
-fn differ(a: &Expression, b: &Expression) -> Apart {
+fn differ(a: &Expression, b: &Expression) -> ElementRelation {
     let (ExpressionKind::Element(a), ExpressionKind::Element(b)) = (&a.kind, &b.kind) else {
-        return Apart::Never;
+        return ElementRelation::Same;
     };
     let mut found: Option<Condition> = None;
     for pair in a.subscripts.iter().zip(&b.subscripts) {
-        let (Subscript::At(i), Subscript::At(k)) = pair else { return Apart::Never };
+        let (Subscript::At(i), Subscript::At(k)) = pair else { return ElementRelation::Same };
         match (&i.kind, &k.kind) {
             (ExpressionKind::Int { value: i, .. }, ExpressionKind::Int { value: k, .. }) => {
                 if i != k {
-                    return Apart::Always;
+                    return ElementRelation::Separate;
                 }
             }
             _ if spelled(i) == spelled(k) => {}
@@ -573,7 +575,7 @@ fn differ(a: &Expression, b: &Expression) -> Apart {
             }
         }
     }
-    found.map_or(Apart::Never, |condition| Apart::If(Box::new(condition)))
+    found.map_or(ElementRelation::Same, |condition| ElementRelation::SeparateIf(Box::new(condition)))
 }
 
 /// Returns an application in the form of the expression that it replaces: an operator or a function.
@@ -625,4 +627,15 @@ fn product([a, b]: &Parts, [c, d]: &Parts) -> Parts {
         build::applied(Function::Diff, vec![times(a, c), times(b, d)]),
         build::applied(Function::Sum, vec![times(a, d), times(b, c)]),
     ]
+}
+
+/// Returns a name that isn't visible: the first of `part1`, `part2` and so on for which `is_free` holds.
+fn fresh(mut is_free: impl FnMut(&str) -> bool) -> CompactString {
+    let names = (1_u32..).map(|n| format_compact!("part{n}"));
+    names.into_iter().find(|name| is_free(name)).unwrap_or_default()
+}
+
+/// Returns an error about a number of one of the classes.
+pub(super) fn refusal(place: Span, message: String, label: &str, help: &str) -> Diagnostic {
+    Diagnostic::error(ProblemCode::ClassesMixed, message, place, label).help(help)
 }

@@ -259,7 +259,7 @@ pub(super) static UNKNOWN_FUNCTION: CodeAccount = CodeAccount {
             "\
 .inout x: real default 4
 .out y: real
-        add   y, root(x)
+        add   y, squareroot(x)
 ",
         ),
         trial(
