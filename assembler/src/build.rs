@@ -45,6 +45,10 @@ pub(crate) fn in_text(function: TextFunction, sources: Vec<Expression>) -> Expre
     expression(ExpressionKind::InText(Box::new(TextApplication { function, sources })))
 }
 
+pub(crate) fn binary(operator: BinaryOperator, left: Expression, right: Expression) -> Expression {
+    expression(ExpressionKind::Binary(operator, Box::new([left, right])))
+}
+
 /// Returns a function of some sources, by its operator if there is one.
 pub(crate) fn applied(function: Function, mut sources: Vec<Expression>) -> Expression {
     match (BinaryOperator::of(function), sources.len()) {

@@ -12,11 +12,14 @@
 //! Records are replaced when a program is loaded, so later parts know only cells. A name such as `p.x` is a cell's name.
 
 mod classes;
+mod complex;
 mod declarations;
 mod fields;
+mod kinds;
 mod logarithmic;
 mod numbers;
 mod operands;
+mod separation;
 mod tropical;
 mod values;
 

@@ -13,14 +13,13 @@ use reviver_isa::instruction::Class;
 use reviver_isa::update::{Action, Update};
 
 use super::classes::NumberClass;
-use super::fields::{assertion, field, of_field, place_at, single, with_value};
-use super::values::{NumberValue, Values, is_zero};
-use super::{Records, logarithmic, tropical};
+use super::fields::{of_field, place_at, with_value};
+use super::values::Values;
+use super::{Records, complex, logarithmic, tropical};
 use crate::build;
 use crate::source::Span;
 use crate::tree::{
-    Body, Compute, Expression, ExpressionKind, FieldNode, InstructionNode, Local, Name, Operands, Statement,
-    StatementNode, TextFunction, UnaryOperator,
+    Body, Compute, Expression, FieldNode, InstructionNode, Local, Name, Operands, Statement, StatementNode,
 };
 use crate::visit;
 
@@ -189,93 +188,10 @@ fn statements(
             let value = build::applied(instruction.function, sources.to_vec());
             let value = Expression { span: span_of(sources, instruction), ..value };
             match class {
-                NumberClass::Complex => complex(values, instruction, target, &value),
+                NumberClass::Complex => complex::statements(values, instruction, target, &value),
                 NumberClass::Log => logarithmic::statements(values, instruction, target, &value),
                 NumberClass::Tropical => tropical::statements(values, instruction, target, &value),
             }
         }
     }
-}
-
-/// Returns the statements for the real and the imaginary part.
-fn complex(
-    values: &mut Values,
-    instruction: &InstructionNode,
-    target: &Expression,
-    value: &Expression,
-) -> Option<Vec<Statement>> {
-    let parts = |names: [&str; 2]| names.map(|name| field(target, name));
-    match instruction.update {
-        Update::Neg => Some(parts(["re", "im"]).map(|part| single(instruction, Update::Neg, part)).into()),
-        Update::Conj => Some(vec![single(instruction, Update::Neg, field(target, "im"))]),
-        Update::Add | Update::Sub | Update::Overwrite => {
-            let apart = values.apart(target, value)?;
-            let mut made: Vec<Statement> =
-                apart.into_iter().map(|condition| assertion(instruction, condition)).collect();
-            if let Some(products) = matrix_product(values, instruction, target, value) {
-                made.extend(products?);
-                return Some(made);
-            }
-            let value = match values.of(value)? {
-                NumberValue::Real(real) => [real, build::int(0)],
-                NumberValue::Complex(parts) => parts,
-                NumberValue::Log { .. } => return values.refuse_log(value.span),
-            };
-            let adds_nothing = |value: &Expression| is_zero(value) && instruction.update != Update::Overwrite;
-            let both = parts(["re", "im"]).into_iter().zip(value).filter(|(_, value)| !adds_nothing(value));
-            made.extend(both.map(|(part, value)| with_value(instruction, &part, value)));
-            Some(made)
-        }
-        update => values.refuse(
-            instruction.mnemonic,
-            format!("`{}` can't be applied to a complex cell", update.name()),
-            "a cell of two reals",
-            match update {
-                Update::Mul | Update::Div => {
-                    "a product loses bits: add it to a vacant cell, as in `add z, a * b`; `rot z.re, z.im, angle` \
-                     multiplies by a phase"
-                }
-                _ => "use `add`, `sub`, `neg`, `conj` or `swap`, or name a field: `z.re`, `z.im`",
-            },
-        ),
-    }
-}
-
-/// Returns the statements that add a product of complex matrices: one for each pair of parts. Returns `None` if the value is
-/// no such product.
-fn matrix_product(
-    values: &mut Values,
-    instruction: &InstructionNode,
-    target: &Expression,
-    value: &Expression,
-) -> Option<Option<Vec<Statement>>> {
-    let (is_negated, product) = match &value.kind {
-        ExpressionKind::Unary(UnaryOperator::Negate, inner) => (true, &**inner),
-        _ => (false, value),
-    };
-    let ExpressionKind::InText(application) = &product.kind else { return None };
-    let (TextFunction::MatMul, [a, b]) = (application.function, application.sources.as_slice()) else {
-        return None;
-    };
-    if instruction.update == Update::Overwrite {
-        return None;
-    }
-    let mut parts = |source: &Expression| match values.of(source)? {
-        NumberValue::Real(real) => Some([Some(real), None]),
-        NumberValue::Complex(parts) => Some(parts.map(Some)),
-        NumberValue::Log { .. } => values.refuse_log(source.span),
-    };
-    let (Some(a), Some(b)) = (parts(a), parts(b)) else { return Some(None) };
-    let update = |is_negated: bool| match is_negated {
-        true => instruction.update.inverse(),
-        false => instruction.update,
-    };
-    let terms = [("re", 0, 0, false), ("re", 1, 1, true), ("im", 0, 1, false), ("im", 1, 0, false)];
-    let made = terms.into_iter().filter_map(|(part, n, m, is_subtracted)| {
-        let factors = vec![a.get(n)?.clone()?, b.get(m)?.clone()?];
-        let value = Expression { span: product.span, ..build::in_text(TextFunction::MatMul, factors) };
-        let changed = InstructionNode { update: update(is_negated != is_subtracted), ..instruction.clone() };
-        Some(with_value(&changed, &field(target, part), value))
-    });
-    Some(Some(made.collect()))
 }

@@ -75,13 +75,9 @@ fn max_plus(values: &mut Values, value: &Expression) -> Option<Expression> {
     };
     let sources = sources.iter().map(|source| max_plus(values, source)).collect::<Option<Vec<_>>>()?;
     let made = match (operation, sources.as_slice()) {
-        (Function::Sum, [a, b]) => binary(BinaryOperator::Add, a, b),
-        (Function::Diff, [a, b]) => binary(BinaryOperator::Subtract, a, b),
+        (Function::Sum, [a, b]) => build::binary(BinaryOperator::Add, a.clone(), b.clone()),
+        (Function::Diff, [a, b]) => build::binary(BinaryOperator::Subtract, a.clone(), b.clone()),
         _ => build::applied(operation, sources),
     };
     Some(Expression { span: value.span, ..made })
-}
-
-fn binary(operator: BinaryOperator, a: &Expression, b: &Expression) -> Expression {
-    build::expression(ExpressionKind::Binary(operator, Box::new([a.clone(), b.clone()])))
 }
