@@ -26,12 +26,17 @@ pub(super) fn of_field(record: &Expression, field: &FieldNode) -> Expression {
     made
 }
 
-/// Sets the place of an expression that has none. A literal keeps its empty place: the formatter reads its spelling there.
+/// Sets the place of an expression that has none, after those of its parts. A literal keeps its empty place: the formatter
+/// reads its spelling there. An operation begins where its left operand does, so the formatter adds no parentheses.
 pub(super) fn place_at(part: &mut Expression, place: Span) {
-    let is_literal = matches!(part.kind, ExpressionKind::Int { .. } | ExpressionKind::Real(_));
-    if part.span == build::NOWHERE && !is_literal {
-        part.span = place;
+    if part.span != build::NOWHERE {
+        return;
     }
+    part.span = match &part.kind {
+        ExpressionKind::Int { .. } | ExpressionKind::Real(_) => return,
+        ExpressionKind::Binary(_, sides) if sides[0].span != build::NOWHERE => sides[0].span,
+        _ => place,
+    };
 }
 
 /// Returns an instruction with one target and a value.

@@ -59,12 +59,15 @@ impl Records {
                 values.real(&value).map(|value| vec![with_value(instruction, target, value)])
             }
         };
-        let (parts, problems) = values.finish();
+        let (helpers, problems) = values.finish();
         self.diagnostics.extend(problems);
         let Some(made) = made else { return Some(Body::new()) };
         let nodes =
             made.into_iter().map(|statement| StatementNode { span, ..build::node(statement) }).collect();
-        Some(computed(parts, nodes, span))
+        let place = span_of(sources, instruction);
+        let mut body = computed(helpers, nodes, span);
+        body.iter_mut().for_each(|node| place_in(node, place));
+        Some(body)
     }
 
     /// Returns the statements that open or close a variable whose value has numbers of these classes; `None` if there are
@@ -127,6 +130,14 @@ impl Records {
             problems.extend(values.finish().1);
         });
         self.diagnostics.extend(problems);
+    }
+}
+
+/// Sets the places of the expressions of a statement that have none, so that diagnostics show the value.
+fn place_in(node: &mut StatementNode, place: Span) {
+    visit::expressions_mut(&mut node.statement, &mut |part| place_at(part, place));
+    for body in node.statement.bodies_mut() {
+        body.iter_mut().for_each(|node| place_in(node, place));
     }
 }
 
