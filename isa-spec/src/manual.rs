@@ -198,8 +198,8 @@ fn numbers(over: Over) -> &'static str {
     match over {
         Over::Integers => "integers",
         Over::AdditiveReals => "reals",
-        Over::MultiplicativeReals => "multiplicative reals (none yet)",
-        Over::ComplexReals => "complex numbers (none yet)",
+        Over::MultiplicativeReals => "cells of the classes `log` and `tropical`, by their fields",
+        Over::ComplexReals => "cells of the class `complex`, by their fields",
     }
 }
 

@@ -206,7 +206,8 @@ pub enum Over {
     AdditiveReals,
     /// Reals with multiplication as the group operation: log and tropical numbers.
     MultiplicativeReals,
-    /// Pairs of reals; no number system has them yet.
+    /// Pairs of reals. No number system has them: the assembler replaces statements with complex cells by statements with
+    /// their parts.
     ComplexReals,
 }
 
@@ -328,7 +329,7 @@ const fn sense(parts: &[RowMeaning]) -> Option<Sense> {
 }
 
 /// Returns true if a row has exactly the lines that its action and its number systems require; a constant
-/// asserts that. Complex reals are ignored, because no number system implements them yet.
+/// asserts that. Complex reals are ignored, because no number system implements them.
 #[allow(dead_code)] // the oldest supported compiler doesn't see that constants use it
 const fn is_whole(action: Action, over: &[Over], parts: &[RowMeaning]) -> bool {
     let (mut ints, mut reals) = (false, false);

@@ -230,6 +230,33 @@ fn stacks_overlaps_and_macros_have_adjoints() {
     assert_eq!(found["v_bar"], expected["grad"]["v"]);
 }
 
+/// Two rows of a matrix of the frame are arguments of one call, by indices that may be the same.
+#[test]
+fn rows_of_an_ancilla_have_adjoints() {
+    let folder = Folder::new();
+    let program = folder.file(
+        "rows.rasm",
+        "
+.inout x: real default 2, r
+.out y: real
+.ancilla v[5, 2]: real
+        call  scaled(v[r+1, ..], v[r, ..], x)
+        call  scaled(v[r+2, ..], v[r+1, ..], x)
+        add   y, v[2, 0]
+        uncall scaled(v[r+2, ..], v[r+1, ..], x)
+        uncall scaled(v[r+1, ..], v[r, ..], x)
+.proc scaled(inout a[]: real, in b[]: real, in by: real)
+        add   a[0], b[0] * by + by
+.end
+",
+    );
+    let target = folder.path("gradient.rasm");
+    let target = target.to_str().unwrap();
+    reviver(&format!("grad {program} --of y --emit -o {target}")).expect(0);
+    // y = x² + x
+    assert_eq!(outputs(&reviver(&format!("run {target} --json")).expect(0))["x_bar"], 5.0);
+}
+
 /// Names that an adjoint program adds are in use.
 #[test]
 fn names_of_the_program_stay_free() {

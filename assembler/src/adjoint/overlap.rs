@@ -90,20 +90,24 @@ impl Emitter {
     fn part_of(&self, argument: &Expression) -> Option<PartOfArray> {
         let ExpressionKind::Element(element) = &argument.kind else { return None };
         let bound = self.names.find(&element.name);
-        let is_declared = matches!(bound, Some(Bound::Cells { shape: CellShape::Lengths(_), .. }));
+        let declared = match bound {
+            Some(Bound::Cells { shape: CellShape::Lengths(lengths), .. }) => lengths,
+            _ => Vec::new(),
+        };
         let ends_at_constant = matches!(
             element.subscripts.as_slice(),
             [Subscript::Span { to, .. }] if self.names.is_constant(to)
         );
-        if !is_declared && !ends_at_constant {
+        if declared.is_empty() && !ends_at_constant {
             return None;
         }
+        // The length of an `.ancilla` is no constant of the program, so the declared length is repeated.
         let length = |dimension: Option<u64>| {
-            let dimension = dimension.map(build::int);
-            build::expression(ExpressionKind::Length(Box::new(LengthOf {
-                name: element.name.clone(),
-                dimension,
-            })))
+            let own = declared.get(dimension.unwrap_or(0) as usize).cloned();
+            own.unwrap_or_else(|| {
+                let (name, dimension) = (element.name.clone(), dimension.map(build::int));
+                build::expression(ExpressionKind::Length(Box::new(LengthOf { name, dimension })))
+            })
         };
         let part = match element.subscripts.as_slice() {
             [Subscript::At(row), Subscript::All] => {

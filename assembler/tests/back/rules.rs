@@ -29,7 +29,7 @@ const TEXTS: &[(&str, &str)] = &[
         ".limit stack 2\n.in S[] default {1, 2, 3}\n",
         "`S` has 3 default values, more than `.limit stack 2` allows",
     ),
-    (".in A[3]\n add A, 1\n", "`A` is an array: an element needs an index"),
+    (".in A[3]\n.out y\n add y, A\n", "`A` is an array: an element needs an index"),
     (".in a\n add a[1], 1\n", "`a` is a scalar: it has no elements"),
     (".in M[2, 3]\n add M[1], 1\n", "`M` is a matrix: an element has two indices"),
     (".in A[3]\n add A[1, 1], 1\n", "`A` is a vector: an element has one index"),

@@ -127,7 +127,7 @@ impl<'a> Lines<'a> {
         let clauses: Vec<String> =
             self.clauses(&effects).into_iter().map(|clause| self.clause(&clause, false, reading)).collect();
         match clauses.is_empty() {
-            true => "changes nothing: no number system is complex".to_owned(),
+            true => "negates the imaginary part of a complex cell".to_owned(),
             false => clauses.join("; "),
         }
     }

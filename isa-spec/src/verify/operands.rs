@@ -258,12 +258,10 @@ impl<'a> Checker<'a> {
         violation.help = match update.over() {
             [Over::MultiplicativeReals] => Some(
                 "write `add.mul y, a, b` for a product, or `add.div y, a, b` for a quotient: \
-                 this update is for multiplicative number systems"
+                 this update is for cells of the classes `log` and `tropical`"
                     .into(),
             ),
-            [Over::ComplexReals] => {
-                Some("this update is for complex numbers, which no number system has yet".into())
-            }
+            [Over::ComplexReals] => Some("this update is for cells of the class `complex`".into()),
             [Over::Integers] => Some("apply this update to an integer: it works on bits".into()),
             _ => None,
         };
