@@ -163,6 +163,11 @@ impl Records {
         None
     }
 
+    /// Returns true if a name denotes a cell here.
+    fn is_visible(&self, name: &str) -> bool {
+        self.visible.iter().any(|(other, _)| other == name)
+    }
+
     /// Returns the record of a visible name.
     fn record(&self, name: &str) -> Option<&CompactString> {
         let found = self.visible.iter().rev().find(|(other, _)| other == name);

@@ -148,7 +148,9 @@ impl<'r> Values<'r> {
                 })
             }
             ExpressionKind::Unary(UnaryOperator::Negate, inner) => Some(match self.of(inner)? {
-                NumberValue::Real(_) => NumberValue::Real(value.clone()),
+                NumberValue::Real(real) => {
+                    NumberValue::Real(Expression { span: value.span, ..build::negated(real) })
+                }
                 NumberValue::Complex(parts) => NumberValue::Complex(parts.map(build::negated)),
                 NumberValue::Log { .. } => return self.refuse_log(inner.span),
             }),
@@ -271,21 +273,29 @@ impl<'r> Values<'r> {
         Some([self.cell(re)?, self.cell(im)?])
     }
 
+    /// Returns a part that may be repeated. A constant stays, because a variable could have another class.
     pub(super) fn cell(&mut self, part: Expression) -> Option<Expression> {
         if build::is_operand(&part) || is_negated_cell(&part) {
             return Some(part);
         }
-        let (mut count, mut has_arrays) = (0, false);
+        let (mut count, mut has_arrays, mut is_constant) = (0, false, true);
         visit::in_expression(&part, &mut |inner| {
             count += 1;
             has_arrays |= self.is_array(inner);
+            is_constant &= match &inner.kind {
+                ExpressionKind::Name { name, .. } => !self.records.is_visible(name),
+                ExpressionKind::Element(_) => false,
+                _ => true,
+            };
         });
+        if is_constant {
+            return Some(part);
+        }
         match &mut self.helpers {
             Some(helpers) if !has_arrays => {
-                let visible = &self.records.visible;
                 let is_free = |name: &str| {
                     !self.mentioned.contains(name)
-                        && !visible.iter().any(|(other, _)| other == name)
+                        && !self.records.is_visible(name)
                         && !helpers.iter().any(|(other, _)| other == name)
                 };
                 let name = fresh(is_free);
