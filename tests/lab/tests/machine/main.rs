@@ -5,6 +5,7 @@
 //! `cargo test --workspace --test machine laws::` runs the tests of one file.
 
 mod calls;
+mod classes;
 mod constants;
 mod every_row;
 mod exhaustive;
