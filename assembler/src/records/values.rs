@@ -212,10 +212,11 @@ impl<'r> Values<'r> {
             }
             (TextFunction::Re, [z]) => Some(NumberValue::Real(self.parts(z)?[0].clone())),
             (TextFunction::Im, [z]) => Some(NumberValue::Real(self.parts(z)?[1].clone())),
-            (TextFunction::Conj, [z]) => {
-                let [re, im] = self.parts(z)?;
-                Some(NumberValue::Complex([re, build::negated(im)]))
-            }
+            (TextFunction::Conj, [z]) => Some(match self.of(z)? {
+                NumberValue::Complex([re, im]) => NumberValue::Complex([re, build::negated(im)]),
+                NumberValue::Real(real) => NumberValue::Real(real),
+                NumberValue::Log { .. } => return self.refuse_log(z.span),
+            }),
             (TextFunction::Arg, [z]) => {
                 let [re, im] = self.parts(z)?;
                 Some(NumberValue::Real(build::applied(Function::Atan2, vec![im, re])))

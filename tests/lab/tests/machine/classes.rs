@@ -9,7 +9,7 @@ use reviver_vm::Travel;
 /// Number of random programs.
 const PROGRAMS: u64 = 300;
 
-/// The deepest expression.
+/// The maximum depth of an expression.
 const DEEPEST: u32 = 4;
 
 /// Relative error that roundings of the deepest expression may add up to.
