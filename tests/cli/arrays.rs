@@ -143,7 +143,7 @@ fn arrays_that_do_not_fit_are_refused() {
         ("add s, sum(A, A, A)", "`sum` takes 2 sources, found 3"),
     ];
     for (statement, message) in cases {
-        let ran = reviver(&format!("check {}", folder.file("program.rasm", &format!("{head}{statement}\n"))));
+        let ran = reviver(&format!("check {}", folder.file("program.rasm", format!("{head}{statement}\n"))));
         assert!(ran.stderr.contains(message), "{statement}: {}", ran.stderr);
         assert_eq!(ran.code, 3, "{statement}");
     }

@@ -81,14 +81,14 @@ fn elements_that_may_be_the_same_are_compared() {
     assert_eq!((&found["x.re"][1], &found["x.im"][1]), (&1.0.into(), &0.0.into()));
     let same = reviver(&format!("run {file} --set j=1"));
     assert!(same.code == 4 && same.stderr.contains("`k != j` does not hold"), "{same:?}");
-    let literals = folder.file("literals.rasm", &text.replace("x[k], x[j]", "x[1], x[0]"));
+    let literals = folder.file("literals.rasm", text.replace("x[k], x[j]", "x[1], x[0]"));
     assert_eq!(
         reviver(&format!("run {literals} --json --check")).expect(0).json()["outputs"]["x.im"][1],
         0.0
     );
     for statement in ["add x, x[0] * a", "add x[0], sum(x)", "add x[k], complex(x[k].im, 0)"] {
         let text = text.replace("add x[k], x[j] * a", statement);
-        let ran = reviver(&format!("check {}", folder.file("refused.rasm", &text)));
+        let ran = reviver(&format!("check {}", folder.file("refused.rasm", text)));
         assert!(ran.code == 3 && ran.stderr.contains("is the target and a source"), "{statement}: {ran:?}");
     }
 }
@@ -125,7 +125,7 @@ fn adjoints_of_complex_numbers_have_two_parts() {
         ("im(1 / a)", (0.16, 0.12)),
     ];
     for (value, expected) in cases {
-        let file = folder.file("program.rasm", &format!("{head}add y, {value}\n"));
+        let file = folder.file("program.rasm", format!("{head}add y, {value}\n"));
         let found = reviver(&format!("grad {file} --of y --json")).expect(0).json()["grad"].clone();
         assert!(near(complex(&found, "a"), expected), "{value}: {found}");
         let emitted = reviver(&format!("grad {file} --of y --emit")).expect(0).stdout;
@@ -205,7 +205,7 @@ fn misused_classes_are_refused() {
         (".record log: x: real\nadd x, 1", "`log` is a class of the language"),
     ];
     for (statement, message) in cases {
-        let ran = reviver(&format!("check {}", folder.file("program.rasm", &format!("{head}{statement}\n"))));
+        let ran = reviver(&format!("check {}", folder.file("program.rasm", format!("{head}{statement}\n"))));
         assert!(ran.stderr.contains(message), "{statement}: {}", ran.stderr);
         assert_eq!(ran.code, 3, "{statement}");
     }
