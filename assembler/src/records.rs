@@ -110,7 +110,7 @@ impl Records {
                     }
                     records.check_fields(fields);
                     first.insert(name.text.clone(), (**name).clone());
-                    records.fields.insert(name.text.clone(), fields.as_slice().into());
+                    records.fields.insert(name.text.clone(), (**fields).into());
                 }
                 Statement::Directive(Directive::Globals { declarations, .. }) => {
                     records.globals.extend(declarations.iter().map(named));

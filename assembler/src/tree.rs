@@ -152,7 +152,7 @@ pub enum Directive {
         /// The name of the record, which declarations state in the place of a class.
         name: Box<Name>,
         /// The fields, at least one.
-        fields: Vec<FieldNode>,
+        fields: Box<[FieldNode]>,
     },
     /// The directive `.real`, which selects the number system of reals.
     Real {

@@ -213,7 +213,7 @@ impl<'t> Parser<'t> {
         while self.eat(TokenKind::Comma) {
             fields.push(self.field()?);
         }
-        Ok(Directive::Record { name, fields })
+        Ok(Directive::Record { name, fields: fields.into() })
     }
 
     fn field(&mut self) -> Parse<FieldNode> {
