@@ -81,7 +81,7 @@ pub(crate) fn misplaced(function: TextFunction, place: Span) -> Diagnostic {
 }
 
 /// Returns the names of all arrays that are declared anywhere.
-pub(crate) fn declared_arrays(trees: &[Body]) -> HashSet<CompactString> {
+fn declared_arrays(trees: &[Body]) -> HashSet<CompactString> {
     let mut arrays = HashSet::new();
     for body in trees {
         visit::statements(body, &mut |statement| match statement {

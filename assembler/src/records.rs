@@ -23,14 +23,15 @@ mod separation;
 mod tropical;
 mod values;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use compact_str::CompactString;
 use reviver_isa::codes::ProblemCode;
+use reviver_isa::module::Rank;
 
 use self::classes::NumberClass;
-use crate::arrays::{append, declared_arrays};
+use crate::arrays::append;
 use crate::diagnostic::Diagnostic;
 use crate::suggest::{did_you_mean, nearest};
 use crate::tree::{
@@ -75,23 +76,29 @@ struct Records {
     fields: HashMap<CompactString, Rc<[FieldNode]>>,
     /// The record of each parameter of each procedure; `None` for a cell or an array.
     parameters: HashMap<CompactString, Rc<[Option<CompactString>]>>,
-    /// The names of all arrays that are declared anywhere.
-    arrays: HashSet<CompactString>,
     globals: Visible,
     /// The names that are visible at the current statement, with their records.
     visible: Visible,
     diagnostics: Vec<Diagnostic>,
 }
 
-/// Visible names, innermost last. A name without a record hides an outer one.
-type Visible = Vec<(CompactString, Option<CompactString>)>;
+/// Visible names, innermost last.
+type Visible = Vec<VisibleName>;
+
+/// A visible name of cells.
+#[derive(Clone)]
+struct VisibleName {
+    name: CompactString,
+    /// The record; a name without a record hides an outer one.
+    record: Option<CompactString>,
+    is_array: bool,
+}
 
 impl Records {
     /// Reads the definitions of all files.
     fn of(trees: &[Body]) -> Records {
         let mut records = Records {
             fields: NumberClass::ALL.map(|class| (class.name().into(), class.fields())).into(),
-            arrays: declared_arrays(trees),
             parameters: HashMap::new(),
             globals: Visible::new(),
             visible: Visible::new(),
@@ -165,13 +172,16 @@ impl Records {
 
     /// Returns true if a name denotes a cell here.
     fn is_visible(&self, name: &str) -> bool {
-        self.visible.iter().any(|(other, _)| other == name)
+        self.find(name).is_some()
+    }
+
+    fn find(&self, name: &str) -> Option<&VisibleName> {
+        self.visible.iter().rev().find(|other| other.name == name)
     }
 
     /// Returns the record of a visible name.
     fn record(&self, name: &str) -> Option<&CompactString> {
-        let found = self.visible.iter().rev().find(|(other, _)| other == name);
-        found.and_then(|(_, record)| record.as_ref())
+        self.find(name).and_then(|found| found.record.as_ref())
     }
 
     fn program(&mut self, body: Body) -> Body {
@@ -242,14 +252,19 @@ impl Records {
 
     fn iterations(&mut self, tree: &mut For) {
         let open = self.visible.len();
-        self.visible.push((tree.counter.text.clone(), None));
+        let name = tree.counter.text.clone();
+        self.visible.push(VisibleName { name, record: None, is_array: false });
         self.block(&mut tree.body);
         self.visible.truncate(open);
     }
 
     fn procedure(&mut self, tree: &mut ProcedureNode) {
         let outer = std::mem::replace(&mut self.visible, self.globals.clone());
-        let own = tree.parameters.iter().map(|it| (it.name.text.clone(), text_of(it.record.as_deref())));
+        let own = tree.parameters.iter().map(|it| VisibleName {
+            name: it.name.text.clone(),
+            record: text_of(it.record.as_deref()),
+            is_array: it.rank != Rank::Scalar,
+        });
         self.visible.extend(own);
         tree.parameters = self.parameters(std::mem::take(&mut tree.parameters));
         tree.body = self.body(std::mem::take(&mut tree.body));
@@ -261,8 +276,12 @@ fn text_of(record: Option<&Name>) -> Option<CompactString> {
     record.map(|record| record.text.clone())
 }
 
-fn named(declaration: &DeclarationNode) -> (CompactString, Option<CompactString>) {
-    (declaration.name.text.clone(), text_of(declaration.record.as_deref()))
+fn named(declaration: &DeclarationNode) -> VisibleName {
+    VisibleName {
+        name: declaration.name.text.clone(),
+        record: text_of(declaration.record.as_deref()),
+        is_array: !declaration.shape.lengths().is_empty(),
+    }
 }
 
 /// Returns statements in the place of a node: the first has its label and its comment.

@@ -127,10 +127,9 @@ fn targets<'t>(instruction: &'t mut InstructionNode, changed: &Changed) -> Vec<&
 /// Returns the cell of a view.
 fn viewed(target: &Expression) -> Option<&Expression> {
     let ExpressionKind::Unary(UnaryOperator::Negate, cell) = &target.kind else { return None };
-    let is_index = |it: &Subscript| matches!(it, Subscript::At(_));
     match &cell.kind {
         ExpressionKind::Name { .. } => Some(cell),
-        ExpressionKind::Element(element) if element.subscripts.iter().all(is_index) => Some(cell),
+        ExpressionKind::Element(_) => Some(cell),
         _ => None,
     }
 }
@@ -155,8 +154,14 @@ fn index_names(cell: &Expression) -> Vec<&CompactString> {
     let mut found = Vec::new();
     if let ExpressionKind::Element(element) = &cell.kind {
         for subscript in &element.subscripts {
-            let Subscript::At(index) = subscript else { continue };
-            visit::in_expression(index, &mut |part| found.extend(base(part)));
+            let indices = match subscript {
+                Subscript::At(index) => vec![index],
+                Subscript::All => Vec::new(),
+                Subscript::Span { from, to, step } => [from, to].into_iter().chain(step).collect(),
+            };
+            for index in indices {
+                visit::in_expression(index, &mut |part| found.extend(base(part)));
+            }
         }
     }
     found

@@ -232,6 +232,25 @@ fn derived_programs_have_statements_with_whole_arrays() {
     }
 }
 
+/// Views and signs of whole arrays, in derived programs too.
+#[test]
+fn whole_arrays_have_signs() {
+    let folder = Folder::new();
+    let text = ".inout A[3]: real default {1, 2, 3}, v[2]: real default {10, 20}\n.out y: real\n\
+                add -A[0..2], v\nadd y, -sum(-A)\nsub y, -dot(v, v)\nswap -A[1..3], v\n";
+    let file = folder.file("program.rasm", text);
+    let outputs = |file: &str| reviver(&format!("run {file} --json")).expect(0).json()["outputs"].clone();
+    let found = outputs(&file);
+    assert_eq!(
+        (&found["y"], &found["A"], &found["v"]),
+        (&json!(476.0), &json!([-9.0, -10.0, -20.0]), &json!([18.0, -3.0]))
+    );
+    for level in ["-O0", "-O1", "-O2"] {
+        let name = folder.file("written.rasm", reviver(&format!("opt {file} {level}")).expect(0).stdout);
+        assert_eq!(outputs(&name), found, "{level}");
+    }
+}
+
 /// A statement whose iterations depend on each other keeps its loop.
 #[test]
 fn dependent_iterations_keep_their_loop() {

@@ -41,6 +41,10 @@ fn complex_arithmetic_agrees_with_python() {
         ("exp(log(a * b - a)) * b", (-1.25, -2.5)),
         ("-a", (-1.0, -2.0)),
         ("complex(-abs(a), 0) * (1 + 2) / (0.5 + 1.5)", (-3.354_101_966_249_684_5, 0.0)),
+        ("powi(a, 0) / 2", (0.5, 0.0)),
+        ("conj(3) / 2 + a", (2.5, 2.0)),
+        ("2 * 3 * a / conj(2)", (3.0, 6.0)),
+        ("complex(re(conj(7) / 2), 0) * a", (3.5, 7.0)),
         ("complex(abs(a), arg(b))", (2.236_067_977_499_79, -1.107_148_717_794_090_4)),
         ("a * re(b) - complex(im(a), 1)", (-1.5, 0.0)),
     ];
@@ -122,6 +126,7 @@ fn adjoints_of_complex_numbers_have_two_parts() {
         ("re(exp(a))", (-1.131_204_383_756_813_5, -2.471_726_672_004_818_8)),
         ("re(log(a))", (0.2, 0.4)),
         ("arg(a)", (-0.4, 0.2)),
+        ("abs(a * a)", (2.0, 4.0)),
         ("im(1 / a)", (0.16, 0.12)),
     ];
     for (value, expected) in cases {
@@ -159,6 +164,10 @@ fn logarithms_are_exact_in_both_directions() {
     let found =
         reviver(&format!("grad {file} --of z --json")).expect(0).json()["grad"]["x"].as_f64().unwrap();
     assert!((found + 0.25).abs() < 1e-10, "{found}");
+    let given =
+        ".inout t: log default 3, x: real default 7\nmul t, x\n.proc p(inout t[]: real)\nneg t\n.end\n";
+    let found = reviver(&format!("run {} --check --json", folder.file("given.rasm", given))).expect(0).json();
+    assert_eq!(found["bit_exact"], true, "{found}");
     let zero = folder.file("zero.rasm", ".inout x: real\n.var t: log\nmul t, x\ndiv t, x\n");
     assert_eq!(reviver(&format!("run {zero}")).code, 4);
 }
@@ -176,6 +185,12 @@ fn tropical_products_are_sums_and_tropical_sums_are_maxima() {
         assert_eq!((real("t"), real("u"), real("s")), (15.0, 5.0, 8.0), "{found}");
         assert_eq!(found["m"], serde_json::json!([1.0, 1.0]));
     }
+    let negated = outputs(
+        &folder,
+        ".inout a: tropical default 2, b: tropical default 3\n.out t: tropical\nmul t, -(a + b) / -b\n",
+        "",
+    );
+    assert_eq!(negated["t"], 0.0);
     let file = folder.file("tropical.rasm", text);
     let found = reviver(&format!("grad {file} --of t --json")).expect(0).json()["grad"].clone();
     assert_eq!((&found["a"], &found["b"]), (&0.0.into(), &3.0.into()), "{found}");

@@ -212,9 +212,7 @@ impl<'t> ArrayLoop<'t> {
     /// Returns the sum of a value over all values of the counter.
     fn summed(&self, names: &Names, value: &Expression) -> Option<Expression> {
         match &value.kind {
-            ExpressionKind::Unary(UnaryOperator::Negate, inner) => {
-                Some(build::negated(self.summed(names, inner)?))
-            }
+            ExpressionKind::Unary(UnaryOperator::Negate, inner) => Some(opposite(self.summed(names, inner)?)),
             ExpressionKind::InText(inner) => {
                 let sources = inner.sources.iter().map(|source| self.source(names, source, 2));
                 Some(build::in_text(inner.function, sources.collect::<Option<_>>()?))
@@ -365,6 +363,14 @@ impl<'t> ArrayLoop<'t> {
             _ => build::applied(Function::Sum, vec![from.clone(), self.tree.to.clone()]),
         };
         Some(Subscript::Span { from: from.clone(), to, step: None })
+    }
+}
+
+/// Returns the negative of a value. A value has one sign, because `-(-sum(A))` is no value of a statement.
+fn opposite(value: Expression) -> Expression {
+    match value.kind {
+        ExpressionKind::Unary(UnaryOperator::Negate, inner) => *inner,
+        _ => build::negated(value),
     }
 }
 

@@ -10,6 +10,9 @@ use crate::build;
 use crate::tree::{Expression, FieldNode, Initial};
 use crate::visit;
 
+/// The constant whose addition rounds to the grid: its neighbours are 2⁻⁴⁰ apart in f64.
+const GRID: f64 = 6144.0;
+
 /// A class of numbers that are made of reals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NumberClass {
@@ -51,7 +54,7 @@ impl NumberClass {
         let fields = match self {
             NumberClass::Complex => vec![value.clone(), build::int(0)],
             NumberClass::Log => vec![
-                apply(Function::Log, vec![apply(Function::Abs, vec![value.clone()])]),
+                grid(apply(Function::Log, vec![apply(Function::Abs, vec![value.clone()])])),
                 apply(Function::Lt, vec![value.clone(), build::real(0.0)]),
             ],
             NumberClass::Tropical => vec![value.clone()],
@@ -62,4 +65,10 @@ impl NumberClass {
         };
         Some(fields.into_iter().map(placed).collect())
     }
+}
+
+/// Returns a logarithm rounded to the grid on which sums are exact.
+pub(super) fn grid(logarithm: Expression) -> Expression {
+    let shifted = build::applied(Function::Sum, vec![logarithm, build::real(GRID)]);
+    build::applied(Function::Diff, vec![shifted, build::real(GRID)])
 }

@@ -138,7 +138,7 @@ impl Values<'_> {
                     square = self.cells(next)?;
                 }
             }
-            return Some(NumberValue::Complex(power.unwrap_or_else(|| [build::int(1), build::int(0)])));
+            return Some(NumberValue::Complex(power.unwrap_or_else(|| [build::real(1.0), build::real(0.0)])));
         }
         let [re, im] = base;
         let magnitude = build::applied(Function::Hypot, vec![re.clone(), im.clone()]);

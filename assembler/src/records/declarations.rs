@@ -5,7 +5,7 @@ use reviver_isa::codes::ProblemCode;
 use reviver_isa::update::Update;
 
 use super::classes::NumberClass;
-use super::{Records, append, text_of, with_first};
+use super::{Records, VisibleName, append, text_of, with_first};
 use crate::diagnostic::Diagnostic;
 use crate::tree::{
     Body, DeclarationNode, FieldNode, Initial, Local, Name, ParameterNode, ShapeNode, Statement,
@@ -89,7 +89,11 @@ impl Records {
                 if let Some(body) = self.number_variable(local, (Update::Add, node.span)) {
                     return append(node, body, made);
                 }
-                self.visible.push((local.name.text.clone(), text_of(local.record.as_deref())));
+                self.visible.push(VisibleName {
+                    name: local.name.text.clone(),
+                    record: text_of(local.record.as_deref()),
+                    is_array: !local.shape.is_empty(),
+                });
                 if let Some(fields) = self.fields_of_local(local) {
                     let opened = fields.into_iter().map(|field| Statement::Local(Box::new(field)));
                     return made.extend(with_first(node, opened.collect()));
@@ -105,7 +109,7 @@ impl Records {
                     local.record = Some(Box::new(Name { text: record.clone(), span: local.name.span }));
                 }
                 let fields = self.fields_of_local(local);
-                if let Some(at) = self.visible.iter().rposition(|(name, _)| *name == local.name.text) {
+                if let Some(at) = self.visible.iter().rposition(|it| it.name == local.name.text) {
                     self.visible.remove(at);
                 }
                 if let Some(fields) = fields {

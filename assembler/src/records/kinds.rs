@@ -30,9 +30,10 @@ impl Records {
         found
     }
 
-    /// Returns true if a name, or the record before its dot, is declared as an array somewhere.
+    /// Returns true if a name, or the record before its dot, denotes an array here.
     pub(super) fn is_array_name(&self, name: &str) -> bool {
-        self.arrays.contains(name.split_once('.').map_or(name, |(record, _)| record))
+        let declared = name.split_once('.').map_or(name, |(record, _)| record);
+        self.find(declared).is_some_and(|found| found.is_array)
     }
 
     /// Returns the first operation of reals that has a tropical number as its source.

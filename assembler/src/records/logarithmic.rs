@@ -13,14 +13,11 @@ use reviver_isa::function::Function;
 use reviver_isa::operator::BinaryOperator;
 use reviver_isa::update::Update;
 
-use super::classes::NumberClass;
+use super::classes::{NumberClass, grid};
 use super::fields::{assertion, field, with_value};
 use super::values::{NumberValue, Values, as_real};
 use crate::build;
 use crate::tree::{Expression, ExpressionKind, InstructionNode, Statement, UnaryOperator};
-
-/// The constant whose addition rounds to the grid: its neighbours are 2⁻⁴⁰ apart in f64.
-const GRID: f64 = 6144.0;
 
 /// The largest magnitude up to which sums of logarithms are exact.
 const MOST: f64 = 8192.0;
@@ -121,11 +118,6 @@ fn split<'e>(values: &Values, value: &'e Expression, divides: bool, factors: &mu
     }
     factors.push(Factor { value, divides });
     false
-}
-
-fn grid(logarithm: Expression) -> Expression {
-    let shifted = build::applied(Function::Sum, vec![logarithm, build::real(GRID)]);
-    build::applied(Function::Diff, vec![shifted, build::real(GRID)])
 }
 
 /// Returns the statement that checks that the logarithm is exact.

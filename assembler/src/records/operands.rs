@@ -37,8 +37,8 @@ impl Records {
             _ => return None,
         };
         let (record, _) = name.split_once('.')?;
-        let visible = self.visible.iter().rev().find(|(other, _)| other == record)?;
-        visible.1.is_none().then(|| visible.0.clone())
+        let visible = self.find(record)?;
+        visible.record.is_none().then(|| visible.name.clone())
     }
 
     fn fields_at(&self, expression: &Expression) -> Option<Rc<[FieldNode]>> {

@@ -14,7 +14,7 @@ use super::classes::NumberClass;
 use super::fields::with_value;
 use super::values::Values;
 use crate::build;
-use crate::tree::{Expression, ExpressionKind, InstructionNode, Statement};
+use crate::tree::{Expression, ExpressionKind, InstructionNode, Statement, UnaryOperator};
 
 /// Returns the statement for the real.
 pub(super) fn statements(
@@ -58,7 +58,10 @@ fn max_plus(values: &mut Values, value: &Expression) -> Option<Expression> {
             let message = format!("`{}` of tropical numbers can't be computed", application.function.name());
             return values.refuse(value.span, message, "a function of arrays", "write a loop");
         }
-        ExpressionKind::Unary(..) => return values.real(value),
+        ExpressionKind::Unary(UnaryOperator::Negate, inner) => {
+            let inner = max_plus(values, inner)?;
+            return Some(Expression { span: value.span, ..build::negated(inner) });
+        }
         _ => return Some(value.clone()),
     };
     let operation = match function {

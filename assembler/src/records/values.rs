@@ -214,7 +214,7 @@ impl<'r> Values<'r> {
             (TextFunction::Im, [z]) => Some(NumberValue::Real(self.parts(z)?[1].clone())),
             (TextFunction::Conj, [z]) => Some(match self.of(z)? {
                 NumberValue::Complex([re, im]) => NumberValue::Complex([re, build::negated(im)]),
-                NumberValue::Real(real) => NumberValue::Real(real),
+                NumberValue::Real(real) => NumberValue::Real(as_real(real)),
                 NumberValue::Log { .. } => return self.refuse_log(z.span),
             }),
             (TextFunction::Arg, [z]) => {
@@ -243,7 +243,7 @@ impl<'r> Values<'r> {
     /// Returns the real and the imaginary part of a value.
     fn parts(&mut self, value: &Expression) -> Option<ComplexParts> {
         match self.of(value)? {
-            NumberValue::Real(real) => Some([real, build::int(0)]),
+            NumberValue::Real(real) => Some([as_real(real), build::real(0.0)]),
             NumberValue::Complex(parts) => Some(parts),
             NumberValue::Log { .. } => self.refuse_log(value.span),
         }
@@ -341,8 +341,8 @@ fn is_negated_cell(value: &Expression) -> bool {
     matches!(&value.kind, ExpressionKind::Unary(UnaryOperator::Negate, inner) if build::is_operand(inner))
 }
 
-/// Returns a name that isn't visible: the first of `part1`, `part2` and so on for which `is_free` holds.
+/// Returns a name that isn't visible: the first of `factor1`, `factor2` and so on for which `is_free` holds.
 fn fresh(mut is_free: impl FnMut(&str) -> bool) -> CompactString {
-    let names = (1_u32..).map(|n| format_compact!("part{n}"));
+    let names = (1_u32..).map(|n| format_compact!("factor{n}"));
     names.into_iter().find(|name| is_free(name)).unwrap_or_default()
 }
