@@ -185,6 +185,11 @@ fn tropical_products_are_sums_and_tropical_sums_are_maxima() {
         assert_eq!((real("t"), real("u"), real("s")), (15.0, 5.0, 8.0), "{found}");
         assert_eq!(found["m"], serde_json::json!([1.0, 1.0]));
     }
+    let integers = ".inout a: tropical int default 3, b: tropical int default 5\n.out t: tropical int, u[2]: tropical int\n\
+                    local q: tropical int = a * b\nmul t, q + b\nmul u, q\ndelocal q: tropical int = a * b\n";
+    assert_eq!(outputs(&folder, integers, "")["t"], serde_json::json!(8));
+    let file = folder.file("integers.rasm", integers);
+    assert!(reviver(&format!("fmt {file}")).expect(0).stdout.contains("local q: tropical int = a * b"));
     let negated = outputs(
         &folder,
         ".inout a: tropical default 2, b: tropical default 3\n.out t: tropical\nmul t, -(a + b) / -b\n",

@@ -222,8 +222,9 @@ impl<'s> StatementText<'s> {
     }
 
     fn class(&mut self, class: Option<Class>, record: Option<&Name>) {
-        if let Some(name) = class.map(Class::name).or_else(|| record.map(|it| it.text.as_str())) {
-            self.push(": ");
+        let names = record.map(|record| record.text.as_str()).into_iter().chain(class.map(Class::name));
+        for (n, name) in names.enumerate() {
+            self.push(if n == 0 { ": " } else { " " });
             self.push(name);
         }
     }

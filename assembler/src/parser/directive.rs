@@ -195,14 +195,23 @@ impl<'t> Parser<'t> {
         Ok(Some(class))
     }
 
-    /// Parses `: class`, `: record`, or nothing. Names of records are checked after all files are loaded.
+    /// Parses `: class`, `: record`, `: tropical class`, or nothing. Names of records are checked after all files are loaded.
     pub(super) fn class_or_record(&mut self) -> Parse<(Option<Class>, Option<Box<Name>>)> {
         let is_class = matches!(self.text(self.next), "int" | "real") || self.next.kind != TokenKind::Word;
         if !self.at(TokenKind::Colon) || is_class {
             return Ok((self.class()?, None));
         }
         self.bump();
-        Ok((None, Some(Box::new(self.name("a class or the name of a record")?))))
+        let name = self.name("a class or the name of a record")?;
+        let class = match (name.text.as_str(), self.text(self.current)) {
+            ("tropical", "int") => Some(Class::Int),
+            ("tropical", "real") => Some(Class::Real),
+            _ => None,
+        };
+        if class.is_some() {
+            self.bump();
+        }
+        Ok((class, Some(Box::new(name))))
     }
 
     /// Parses `name: field: class, …`.

@@ -2,6 +2,7 @@
 
 use compact_str::format_compact;
 use reviver_isa::codes::ProblemCode;
+use reviver_isa::instruction::Class;
 use reviver_isa::update::Update;
 
 use super::classes::NumberClass;
@@ -39,7 +40,7 @@ impl Records {
                 };
                 made.push(DeclarationNode {
                     name: field_name(&declaration.name, field),
-                    class: field.class,
+                    class: declaration.class.or(field.class),
                     initial: share(&declaration.initial),
                     default: share(&declaration.default),
                     ..declaration.clone()
@@ -75,7 +76,7 @@ impl Records {
             let Some(fields) = self.fields_of(&record) else { continue };
             made.extend(fields.iter().map(|field| ParameterNode {
                 name: field_name(&parameter.name, field),
-                class: field.class,
+                class: parameter.class.or(field.class),
                 ..parameter.clone()
             }));
         }
@@ -138,7 +139,7 @@ impl Records {
         let fields = self.fields_of(&record)?;
         let of_field = |field: &FieldNode| Local {
             name: field_name(&local.name, field),
-            class: Some(field.class.unwrap_or(reviver_isa::instruction::Class::Int)),
+            class: Some(local.class.or(field.class).unwrap_or(Class::Int)),
             ..local.clone()
         };
         Some(fields.iter().map(of_field).collect())

@@ -92,8 +92,13 @@ impl Records {
             Some(class) => (Some(Box::new(Name { text: class.name().into(), span: local.name.span })), None),
             None => (None, Some(Class::Real)),
         };
-        let bare =
-            Local { record, class: real, function: Function::Copy, sources: Vec::new(), ..local.clone() };
+        let bare = Local {
+            record,
+            class: real.or(local.class),
+            function: Function::Copy,
+            sources: Vec::new(),
+            ..local.clone()
+        };
         let target = Expression { span: local.name.span, ..build::cell(&local.name.text) };
         let (open, update) = match (update, class) {
             (Update::Sub, Some(NumberClass::Log | NumberClass::Tropical)) => (false, Update::Div),
