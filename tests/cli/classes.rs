@@ -217,7 +217,7 @@ fn misused_classes_are_refused() {
         ("add x, t", "a logarithm is a factor only"),
         ("swap a, t", "expected a `complex`"),
         ("if a > 1\nfi a > 1", "a record is used in the place of a cell"),
-        ("add x, conj(x)", "expected a real, found a complex number"),
+        ("add x, complex(1, 2)", "expected a real, found a complex number"),
         ("mul m, sum(v)", "`sum` of tropical numbers can't be computed"),
         ("add x, m * 2", "a tropical number in an operation of reals"),
         ("local q = m + 1\nadd x, q", "a tropical number in an operation of reals"),
