@@ -162,7 +162,8 @@ fn computed(parts: Vec<(CompactString, Expression)>, statements: Body, span: Spa
     let local = |(name, value): (CompactString, Expression)| {
         let name = Name { text: name, span };
         let (shape, function, sources) = (Vec::new(), Function::Copy, vec![value]);
-        let local = Local { name, shape, class: None, record: None, function, sources };
+        let class = Some(Class::Real);
+        let local = Local { name, shape, class, record: None, function, sources };
         StatementNode { span, ..build::node(Statement::Local(Box::new(local))) }
     };
     let tree = Compute {

@@ -274,24 +274,16 @@ impl<'r> Values<'r> {
         Some([self.cell(re)?, self.cell(im)?])
     }
 
-    /// Returns a part that may be repeated. A constant stays, because a variable could have another class.
+    /// Returns a part that may be repeated.
     pub(super) fn cell(&mut self, part: Expression) -> Option<Expression> {
         if build::is_operand(&part) || is_negated_cell(&part) {
             return Some(part);
         }
-        let (mut count, mut has_arrays, mut is_constant) = (0, false, true);
+        let (mut count, mut has_arrays) = (0, false);
         visit::in_expression(&part, &mut |inner| {
             count += 1;
             has_arrays |= self.is_array(inner);
-            is_constant &= match &inner.kind {
-                ExpressionKind::Name { name, .. } => !self.records.is_visible(name),
-                ExpressionKind::Element(_) => false,
-                _ => true,
-            };
         });
-        if is_constant {
-            return Some(part);
-        }
         match &mut self.helpers {
             Some(helpers) if !has_arrays => {
                 let is_free = |name: &str| {
