@@ -193,7 +193,11 @@ impl<'r> Values<'r> {
             return self.refuse_log(whole.span);
         }
         let operands = values.into_iter().map(|value| match value {
-            NumberValue::Real(real) => ComplexOperand { is_real: true, parts: [real, build::int(0)] },
+            // The exponent of a power is an integer.
+            NumberValue::Real(real) => {
+                let real = if function == Function::Powi { real } else { as_real(real) };
+                ComplexOperand { is_real: true, parts: [real, build::real(0.0)] }
+            }
             NumberValue::Complex(parts) => ComplexOperand { is_real: false, parts },
             NumberValue::Log { log, negative } => ComplexOperand { is_real: false, parts: [log, negative] },
         });
