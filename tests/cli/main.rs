@@ -2,8 +2,8 @@
 //! compute.
 
 mod activity;
-#[cfg(feature = "arrow")]
 mod arrays;
+#[cfg(feature = "arrow")]
 mod arrow;
 mod backward_runs;
 mod bad_input;
