@@ -161,6 +161,11 @@ impl Rewriter for Loops {
     }
 }
 
+/// Returns true for an update that undoes a `push`, a `read` or a `write`. It moves several values in the opposite order.
+pub(crate) fn is_undone_move(update: Update) -> bool {
+    matches!(update, Update::Pop | Update::Unread | Update::Unwrite)
+}
+
 /// Appends statements in the place of a node: the first has its label and its comment.
 pub(crate) fn append(node: StatementNode, mut statements: Body, made: &mut Body) {
     if let Some(first) = statements.first_mut() {
@@ -357,23 +362,12 @@ impl Loops {
             }
             return element(names, operand, indices);
         }
-        let mut part = |part: &Expression| self.at(names, part, (indices, shape), lengths);
-        let kind = match &operand.kind {
-            ExpressionKind::Unary(operator, inner) => {
-                ExpressionKind::Unary(*operator, Box::new(part(inner)?))
+        match &operand.kind {
+            ExpressionKind::Unary(..) | ExpressionKind::Binary(..) | ExpressionKind::Apply(_) => {
+                build::with_sources(operand, |part| self.at(names, part, (indices, shape), lengths))
             }
-            ExpressionKind::Binary(operator, sides) => {
-                let [left, right] = &**sides;
-                ExpressionKind::Binary(*operator, Box::new([part(left)?, part(right)?]))
-            }
-            ExpressionKind::Apply(application) => {
-                let mut application = application.clone();
-                application.sources = application.sources.iter().map(part).collect::<Option<_>>()?;
-                ExpressionKind::Apply(application)
-            }
-            _ => return Some(operand.clone()),
-        };
-        Some(Expression { kind, span: operand.span })
+            _ => Some(operand.clone()),
+        }
     }
 
     fn refuse_shape(&mut self, operand: &Expression, message: &str) {
@@ -462,7 +456,7 @@ impl LoopStatement<'_> {
 
     /// Returns nested loops, the first one outermost. Statements that undo a `push`, a `read` or a `write` count down.
     fn loops(&self, counters: &[Expression], lengths: &[Expression], body: Body) -> Body {
-        let reversed = matches!(self.instruction.update, Update::Pop | Update::Unread | Update::Unwrite);
+        let reversed = is_undone_move(self.instruction.update);
         let nested = counters.iter().zip(lengths).rev();
         nested.fold(body, |body, (counter, length)| {
             let name = spelled(counter);

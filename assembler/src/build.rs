@@ -49,6 +49,27 @@ pub(crate) fn binary(operator: BinaryOperator, left: Expression, right: Expressi
     expression(ExpressionKind::Binary(operator, Box::new([left, right])))
 }
 
+/// Returns an operation with other sources, each computed from the one in its place. Returns `None` if one of them can't be
+/// computed, or if the expression is no operation.
+pub(crate) fn with_sources(
+    operation: &Expression,
+    mut source: impl FnMut(&Expression) -> Option<Expression>,
+) -> Option<Expression> {
+    let kind = match &operation.kind {
+        ExpressionKind::Unary(operator, inner) => ExpressionKind::Unary(*operator, Box::new(source(inner)?)),
+        ExpressionKind::Binary(operator, sides) => {
+            let [left, right] = &**sides;
+            ExpressionKind::Binary(*operator, Box::new([source(left)?, source(right)?]))
+        }
+        ExpressionKind::Apply(application) => {
+            let sources = application.sources.iter().map(source).collect::<Option<_>>()?;
+            ExpressionKind::Apply(Box::new(Application { function: application.function, sources }))
+        }
+        _ => return None,
+    };
+    Some(Expression { kind, span: operation.span })
+}
+
 /// Returns a function of some sources, by its operator if there is one.
 pub(crate) fn applied(function: Function, mut sources: Vec<Expression>) -> Expression {
     match (BinaryOperator::of(function), sources.len()) {

@@ -170,6 +170,12 @@ fn logarithms_are_exact_in_both_directions() {
         ".inout t: log default 3, x: real default 7\nmul t, x\n.proc p(inout t[]: real)\nneg t\n.end\n";
     let found = reviver(&format!("run {} --check --json", folder.file("given.rasm", given))).expect(0).json();
     assert_eq!(found["bit_exact"], true, "{found}");
+    // Sums of larger logarithms would be rounded, so the product traps.
+    let large = folder
+        .file("large.rasm", ".inout x: real default 1e300\n.garbage t: log\nfor i in 0..20\nmul t, x\nrof\n");
+    let trap = reviver(&format!("run {large}"));
+    assert!(trap.code == 4 && trap.stderr.contains("abs(t.log) <= 8192"), "{trap:?}");
+    assert_eq!(reviver(&format!("run {large} --set x=1e100")).code, 0);
     let zero = folder.file("zero.rasm", ".inout x: real\n.var t: log\nmul t, x\ndiv t, x\n");
     assert_eq!(reviver(&format!("run {zero}")).code, 4);
 }
@@ -221,6 +227,10 @@ fn misused_classes_are_refused() {
         ("if a > 1\nfi a > 1", "a record is used in the place of a cell"),
         ("add x, complex(1, 2)", "expected a real, found a complex number"),
         ("mul m, sum(v)", "`sum` of tropical numbers can't be computed"),
+        (
+            "if abs(a*a*(a*a)*(a*a*(a*a))) > 1\nfi abs(a*a*(a*a)*(a*a*(a*a))) > 1",
+            "this complex expression is too long at this place",
+        ),
         ("add x, m * 2", "a tropical number in an operation of reals"),
         ("local q = m + 1\nadd x, q", "a tropical number in an operation of reals"),
         ("mul w, x", "an array of logarithms is changed by a loop only"),

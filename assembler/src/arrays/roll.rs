@@ -232,31 +232,17 @@ impl<'t> ArrayLoop<'t> {
         if !self.depends(source) {
             return is_number(names, source).then(|| source.clone());
         }
-        let part = |part: &Expression| self.source(names, part, rank);
-        let kind = match &source.kind {
+        match &source.kind {
             ExpressionKind::Element(_) => {
                 let part = self.part(names, source).filter(|part| part.rank == rank)?;
-                return Some(match part.is_transposed {
+                Some(match part.is_transposed {
                     true => build::in_text(TextFunction::Transpose, vec![part.array]),
                     false => part.array,
-                });
+                })
             }
-            ExpressionKind::InText(inner) => return self.product(names, inner, rank),
-            ExpressionKind::Unary(operator, inner) => {
-                ExpressionKind::Unary(*operator, Box::new(part(inner)?))
-            }
-            ExpressionKind::Binary(operator, sides) => {
-                let [left, right] = &**sides;
-                ExpressionKind::Binary(*operator, Box::new([part(left)?, part(right)?]))
-            }
-            ExpressionKind::Apply(application) => {
-                let mut application = application.clone();
-                application.sources = application.sources.iter().map(part).collect::<Option<_>>()?;
-                ExpressionKind::Apply(application)
-            }
-            _ => return None,
-        };
-        Some(Expression { kind, span: source.span })
+            ExpressionKind::InText(inner) => self.product(names, inner, rank),
+            _ => build::with_sources(source, |part| self.source(names, part, rank)),
+        }
     }
 
     /// Returns the product of matrices or vectors whose elements, or whose rows, are the values of an application: `P·v` for

@@ -200,7 +200,12 @@ pub(super) fn statements(
                 Ok(conditions) => conditions,
                 Err(place) => {
                     let message = format!("`{}` is the target and a source", spelled(target));
-                    return values.refuse(place, message, "read here", "compute the value into another cell first");
+                    return values.refuse(
+                        place,
+                        message,
+                        "read here",
+                        "compute the value into another cell first",
+                    );
                 }
             };
             let mut made: Vec<Statement> =
@@ -219,18 +224,16 @@ pub(super) fn statements(
             made.extend(both.map(|(part, value)| with_value(instruction, &part, value)));
             Some(made)
         }
-        update => values.refuse(
-            instruction.mnemonic,
-            format!("`{}` can't be applied to a complex cell", update.name()),
-            "a cell of two reals",
-            match update {
+        update => {
+            let help = match update {
                 Update::Mul | Update::Div => {
                     "a product loses bits: add it to a vacant cell, as in `add z, a * b`; `rot z.re, z.im, angle` \
                      multiplies by a phase"
                 }
                 _ => "use `add`, `sub`, `neg`, `conj` or `swap`, or name a field: `z.re`, `z.im`",
-            },
-        ),
+            };
+            values.refuse_update(instruction, "a complex cell", ("a cell of two reals", help))
+        }
     }
 }
 

@@ -44,20 +44,13 @@ pub(super) fn statements(
         Update::Div => true,
         Update::Neg => return Some(vec![toggle(build::int(1))]),
         Update::Add | Update::Sub => {
-            return values.refuse(
-                instruction.mnemonic,
-                format!("`{}` can't be applied to a logarithm", instruction.update.name()),
-                "the logarithm of a sum isn't computed from logarithms without loss",
-                "use `mul` and `div`, and add the number to a real: `add y, toreal(t)`",
-            );
+            let label = "the logarithm of a sum isn't computed from logarithms without loss";
+            let help = "use `mul` and `div`, and add the number to a real: `add y, toreal(t)`";
+            return values.refuse_update(instruction, "a logarithm", (label, help));
         }
-        update => {
-            return values.refuse(
-                instruction.mnemonic,
-                format!("`{}` can't be applied to a logarithm", update.name()),
-                "a sign and a logarithm",
-                "use `mul`, `div`, `neg` or `swap`, or name a field: `t.log`, `t.negative`",
-            );
+        _ => {
+            let help = "use `mul`, `div`, `neg` or `swap`, or name a field: `t.log`, `t.negative`";
+            return values.refuse_update(instruction, "a logarithm", ("a sign and a logarithm", help));
         }
     };
     if values.is_array(target) || values.is_array(value) {

@@ -16,6 +16,7 @@ use super::classes::NumberClass;
 use super::fields::{of_field, place_at, with_value};
 use super::values::Values;
 use super::{Records, complex, logarithmic, tropical};
+use crate::arrays::is_undone_move;
 use crate::build;
 use crate::source::Span;
 use crate::tree::{
@@ -200,7 +201,7 @@ fn statements(
         Update::Push | Update::Read | Update::Write | Update::Show | Update::Erase | Update::Vacate => {
             Some(each(target))
         }
-        Update::Pop | Update::Unread | Update::Unwrite => Some(each(target).into_iter().rev().collect()),
+        update if is_undone_move(update) => Some(each(target).into_iter().rev().collect()),
         _ => {
             let value = build::applied(instruction.function, sources.to_vec());
             let value = Expression { span: span_of(sources, instruction), ..value };

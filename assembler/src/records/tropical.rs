@@ -28,20 +28,13 @@ pub(super) fn statements(
         Update::Div => Update::Sub,
         Update::Overwrite => Update::Overwrite,
         Update::Add | Update::Sub => {
-            return values.refuse(
-                instruction.mnemonic,
-                format!("`{}` can't be applied to a tropical cell", instruction.update.name()),
-                "the maximum forgets the smaller number",
-                "multiply by a sum: `mul.sum t, a, b` is t += max(a, b)",
-            );
+            let label = "the maximum forgets the smaller number";
+            let help = "multiply by a sum: `mul.sum t, a, b` is t += max(a, b)";
+            return values.refuse_update(instruction, "a tropical cell", (label, help));
         }
-        update => {
-            return values.refuse(
-                instruction.mnemonic,
-                format!("`{}` can't be applied to a tropical cell", update.name()),
-                "a max-plus number",
-                "use `mul`, `div` or `swap`",
-            );
+        _ => {
+            let help = "use `mul`, `div` or `swap`";
+            return values.refuse_update(instruction, "a tropical cell", ("a max-plus number", help));
         }
     };
     let value = max_plus(values, value)?;

@@ -16,8 +16,8 @@ use crate::build;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::tree::{
-    Expression, ExpressionKind, FieldNode, InstructionNode, Operands, Statement, Subscript, TextFunction,
-    UnaryOperator,
+    Application, Expression, ExpressionKind, FieldNode, InstructionNode, Operands, Statement, Subscript,
+    TextFunction, UnaryOperator,
 };
 use crate::visit;
 
@@ -87,6 +87,17 @@ impl<'r> Values<'r> {
     pub fn refuse<T>(&mut self, place: Span, message: String, label: &str, help: &str) -> Option<T> {
         self.problems.push(refusal(place, message, label, help));
         None
+    }
+
+    /// Refuses an update of a cell of a class, such as `a complex cell`.
+    pub fn refuse_update<T>(
+        &mut self,
+        instruction: &InstructionNode,
+        cell: &str,
+        (label, help): (&str, &str),
+    ) -> Option<T> {
+        let message = format!("`{}` can't be applied to {cell}", instruction.update.name());
+        self.refuse(instruction.mnemonic, message, label, help)
     }
 
     pub fn refuse_log<T>(&mut self, place: Span) -> Option<T> {
@@ -314,7 +325,7 @@ impl<'r> Values<'r> {
 fn like(whole: &Expression, function: Function, sources: Vec<Expression>) -> Expression {
     match (&whole.kind, sources.len()) {
         (ExpressionKind::Apply(_), _) => Expression {
-            kind: ExpressionKind::Apply(Box::new(crate::tree::Application { function, sources })),
+            kind: ExpressionKind::Apply(Box::new(Application { function, sources })),
             span: whole.span,
         },
         _ => build::applied(function, sources),
