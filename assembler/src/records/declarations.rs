@@ -61,7 +61,8 @@ impl Records {
     }
 
     fn refuse_values(&mut self, name: &Name, values: usize, fields: usize) {
-        let message = format!("{values} values for records of {fields} fields");
+        let noun = if values == 1 { "value" } else { "values" };
+        let message = format!("{values} {noun} for records of {fields} fields");
         let label = "expected the values of all fields of the first element, then of the second, and so on";
         self.diagnostics.push(Diagnostic::error(ProblemCode::ValuesDoNotFit, message, name.span, label));
     }
