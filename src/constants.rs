@@ -42,8 +42,8 @@ fn nameless(part: &str, before: Option<&GivenConstant>) -> Failure {
 }
 
 /// Refuses `--const` for an image, in which constants have already been replaced by numbers.
-pub fn check_none(options: &Constants, image: &Path) -> Fallible {
-    let Some(first) = options.constants.first() else { return Ok(()) };
+pub fn check_none(given: &[GivenConstant], image: &Path) -> Fallible {
+    let Some(first) = given.first() else { return Ok(()) };
     let file = shown(image);
     Err(Failure::usage(format_args!(
         "--const {first}: {file} is an image, in which numbers have replaced the constants"

@@ -41,11 +41,28 @@ pub fn module(path: &Path, constants: &Constants) -> Fallible<Module> {
     module_of(path, read::source(path)?, constants)
 }
 
+/// Loads the module of a text or image, for derivatives, and prints warnings.
+pub fn differentiable_module(path: &Path, constants: &Constants) -> Fallible<Module> {
+    let given = constants::given(constants)?;
+    let replacements = Replacements { own_gradients: true, ..Replacements::constants(&given) };
+    read_module(path, read::source(path)?, replacements).and_then(reported).map(|it| it.0)
+}
+
 /// Loads the module of a file that has been read, and that runs with these inputs. Prints warnings.
 pub fn module_with(given: &Given, bytes: Vec<u8>) -> Fallible<Module> {
-    read_module(&given.file, bytes, (&given.constants, &whole_cells(&given.set)))
-        .and_then(reported)
-        .map(|it| it.0)
+    let constants = constants::given(&given.constants)?;
+    let replacements =
+        Replacements { constants: &constants, cells: &whole_cells(&given.set), ..Replacements::default() };
+    read_module(&given.file, bytes, replacements).and_then(reported).map(|it| it.0)
+}
+
+/// Loads the module of a file that has been read, for derivatives: gradients that the program computes itself become
+/// statements. Prints warnings.
+pub fn differentiable(given: &Given, bytes: Vec<u8>) -> Fallible<Module> {
+    let constants = constants::given(&given.constants)?;
+    let replacements =
+        Replacements { constants: &constants, cells: &whole_cells(&given.set), own_gradients: true };
+    read_module(&given.file, bytes, replacements).and_then(reported).map(|it| it.0)
 }
 
 /// Returns the names of the cells and arrays of which `--set` gives all values.
@@ -61,7 +78,8 @@ pub fn module_of(path: &Path, bytes: Vec<u8>, constants: &Constants) -> Fallible
 
 /// Loads a module, and prints warnings about its text. The warnings are also returned as JSON; null for an image.
 pub fn with_warnings(path: &Path, bytes: Vec<u8>, constants: &Constants) -> Fallible<(Module, Json)> {
-    read_module(path, bytes, (constants, &[])).and_then(reported)
+    let given = constants::given(constants)?;
+    read_module(path, bytes, Replacements::constants(&given)).and_then(reported)
 }
 
 /// Prints the warnings about a module's text.
@@ -78,20 +96,15 @@ fn reported(found: ReadModule) -> Fallible<(Module, Json)> {
 
 /// Loads a module from a generated text, without warnings, because the user hasn't written the text.
 pub fn made_module(path: &Path, bytes: Vec<u8>, constants: &Constants) -> Fallible<Module> {
-    read_module(path, bytes, (constants, &[])).map(|found| found.module)
+    let given = constants::given(constants)?;
+    read_module(path, bytes, Replacements::constants(&given)).map(|found| found.module)
 }
 
-fn read_module(
-    path: &Path,
-    bytes: Vec<u8>,
-    (constants, cells): (&Constants, &[String]),
-) -> Fallible<ReadModule> {
+fn read_module(path: &Path, bytes: Vec<u8>, replacements: Replacements<'_>) -> Fallible<ReadModule> {
     let _work = refused::during(CommandWork::Assembling);
     if is_image(path, &bytes) {
-        constants::check_none(constants, path)?;
+        constants::check_none(replacements.constants, path)?;
     }
-    let given = constants::given(constants)?;
-    let replacements = Replacements { constants: &given, cells };
     source::module(&name(path), bytes, files(), replacements).map_err(|error| match error {
         NoModule::Image(error) => Failure::load(format_args!("{}: {error}", shown(path))).caused_by(&error),
         NoModule::Constant(refused) => constants::refused(&refused),

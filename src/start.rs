@@ -41,11 +41,22 @@ pub fn check_level(path: &Path, state: &State, level: CheckLevel) -> Fallible {
 
 /// Loads the program in the requested number system; integers are written in the requested notation.
 pub fn program(options: &Start) -> Fallible<Arc<Program>> {
-    let program = plain_program(&options.given)?;
-    Ok(match options.notation() {
+    Ok(written(options, plain_program(&options.given)?))
+}
+
+/// Loads the program like [`program`], for derivatives: gradients that it computes itself become statements.
+pub fn differentiable(options: &Start) -> Fallible<Arc<Program>> {
+    let given = &options.given;
+    let module = load::differentiable(given, read::source(&given.file)?)?;
+    Ok(written(options, in_numbers(&given.file, &given.numbers, module)?))
+}
+
+/// Returns the program with integers in the requested notation.
+fn written(options: &Start, program: Arc<Program>) -> Arc<Program> {
+    match options.notation() {
         Notation::Signed => program,
         notation => Arc::new(Arc::unwrap_or_clone(program).with_notation(notation)),
-    })
+    }
 }
 
 /// Loads the program in the requested number system, with integers in the default notation.

@@ -16,7 +16,7 @@ use crate::{ended, engine, given, interrupt, output, read, start};
 /// only one of the command's files can be standard input.
 pub fn subject_besides(options: &Start, others: &[Option<&Path>]) -> Fallible<Subject> {
     start::check_input(&options.given, others)?;
-    let program = start::program(options)?;
+    let program = start::differentiable(options)?;
     let state = start::machine(&options.given, &program, Travel::Forward)?.into_state();
     let max_steps = options.max_steps.unwrap_or(u64::MAX);
     let subject = Subject::new(program.clone(), state, options.exact, max_steps)
@@ -141,7 +141,7 @@ pub fn failure(options: &Start, program: &Program, error: DifferentiateError) ->
             Failure::new(Exit::StepLimit, error).help("raise `--max-steps`")
         }
         DifferentiateError::SwitchesMode => {
-            Failure::usage(error).help("use `reviver run`: the program computes derivatives itself")
+            Failure::usage(error).help("differentiate the text instead of an image, so that its gradients are replaced by statements")
         }
         DifferentiateError::Asymmetric => Failure::new(Exit::Check, error).help(
             "use `reviver grad` or `jacobian`, which support rules; or remove `rule NAME`, so that the procedure itself is differentiated",

@@ -10,6 +10,7 @@ use reviver_isa::codes::ProblemCode;
 use reviver_isa::module::Structure;
 use reviver_isa::verify::{Site, Violation, verify};
 
+use crate::adjoint::own;
 use crate::constants::{RefusedConstant, Replacements};
 use crate::diagnostic::{Collection, Diagnostic, Severity, in_order};
 use crate::files::Files;
@@ -92,6 +93,7 @@ pub fn assemble_within(
     limits: AssemblyLimits,
 ) -> Assembly {
     let mut loaded = load(name, bytes, files);
+    own::replace(&mut loaded, u32::from(!replacements.own_gradients));
     if !loaded.diagnostics.is_empty() {
         return Assembly::refused(loaded);
     }
@@ -113,7 +115,9 @@ pub fn assemble_within(
     let refused = std::mem::take(&mut lowered.refused);
     let mut assembly = Assembly { sources, module: None, diagnostics, refused, lines, paths };
     if !assembly.has_errors() && assembly.refused.is_empty() {
-        assembly.diagnostics.extend(lint::lint(&body, &lowered));
+        let warnings = lint::lint(&body, &lowered).into_iter();
+        // A cell that the assembler has added has no place.
+        assembly.diagnostics.extend(warnings.filter(|it| it.primary.span != Span::default()));
         assembly.module = Some(lowered.module);
     }
     in_order(&mut assembly.diagnostics);

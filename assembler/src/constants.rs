@@ -1,6 +1,8 @@
 //! Values that the caller supplies for the constants of a text, for example from the command line. This module
 //! only parses numbers.
 
+use std::fmt;
+
 /// A value that replaces the value of a `.const` wherever the name of the constant is used.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GivenConstant {
@@ -18,12 +20,15 @@ pub struct Replacements<'r> {
     /// The names of cells and arrays of which all values are supplied. Their `default` lists needn't have the lengths
     /// of the arrays: a constant may have changed these lengths.
     pub cells: &'r [String],
+    /// Replace the gradients that the program computes itself by statements, so that the program can be differentiated
+    /// from outside. Gradients of a depth above 1 are always replaced.
+    pub own_gradients: bool,
 }
 
 impl<'r> Replacements<'r> {
     /// Returns values of constants, without cells.
     pub fn constants(constants: &'r [GivenConstant]) -> Replacements<'r> {
-        Replacements { constants, cells: &[] }
+        Replacements { constants, ..Replacements::default() }
     }
 }
 
@@ -54,6 +59,18 @@ impl GivenConstant {
         let digits: String = unsigned.chars().filter(|c| *c != '_').collect();
         let value = integer(&digits, is_negative).or_else(|| real(&digits, is_negative))?;
         Some(GivenConstant { name: name.to_owned(), value })
+    }
+}
+
+/// Writes the constant as an argument of `--const`: `N=8`.
+impl fmt::Display for GivenConstant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.value {
+            GivenNumber::Int { magnitude, is_negative, .. } => {
+                write!(f, "{}={}{magnitude}", self.name, if is_negative { "-" } else { "" })
+            }
+            GivenNumber::Real(value) => write!(f, "{}={value:?}", self.name),
+        }
     }
 }
 

@@ -146,6 +146,15 @@ impl Loaded {
         stated_classes::state(&mut self.trees);
     }
 
+    /// Replaces the program by a single tree. The files remain as sources of messages.
+    pub(crate) fn set_program(&mut self, body: Body) {
+        self.targets.clear();
+        self.trees.iter_mut().for_each(Body::clear);
+        if let Some(first) = self.trees.first_mut() {
+            *first = body;
+        }
+    }
+
     /// Returns every file with its tree.
     pub(crate) fn trees(&self) -> impl Iterator<Item = (FileId, &Body)> {
         self.sources.files().zip(&self.trees)

@@ -71,6 +71,7 @@ pub mod certain;
 mod comparison;
 pub mod constants;
 mod definitions;
+pub mod depths;
 pub mod diagnostic;
 pub mod disassemble;
 pub mod expand;

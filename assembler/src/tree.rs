@@ -275,7 +275,7 @@ pub struct RecordedScope {
     pub place: TextPlace,
 }
 
-/// The quantity limited by `.limit`: open calls, entries of each stack, or entries of each tape.
+/// The quantity limited by `.limit`: open calls, entries of each stack or tape, or the depth of gradient mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// The number of open calls, `.limit depth`.
@@ -284,6 +284,8 @@ pub enum Limit {
     Stack,
     /// The number of entries of each tape, `.limit tape`.
     Tape,
+    /// The depth of gradient mode, `.limit grad`.
+    Grad,
 }
 
 /// A declaration `name[shape]: class = initial shared default given`.

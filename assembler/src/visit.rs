@@ -2,7 +2,7 @@
 //! with `_mut` visit the same parts, for modification.
 
 use crate::tree::{
-    CallNode, Condition, ConditionKind, DeclarationNode, Directive, Expression, ExpressionKind, For, Initial,
+    Body, CallNode, Condition, ConditionKind, DeclarationNode, Directive, Expression, ExpressionKind, For, Initial,
     Operands, ShapeNode, Statement, StatementNode, Subscript, TaskKind,
 };
 
@@ -165,6 +165,14 @@ pub(crate) fn expressions_mut(statement: &mut Statement, visit: &mut impl FnMut(
             in_all_mut(&mut local.sources, visit);
         }
         Statement::Empty | Statement::Compute(_) | Statement::Procedure(_) | Statement::Macro(_) => {}
+    }
+}
+
+/// Visits the expressions of a body for modification, including those of nested statements.
+pub(crate) fn each_expression_mut(body: &mut Body, visit: &mut impl FnMut(&mut Expression)) {
+    for node in body {
+        expressions_mut(&mut node.statement, visit);
+        node.statement.bodies_mut().into_iter().for_each(|body| each_expression_mut(body, visit));
     }
 }
 

@@ -82,7 +82,11 @@ impl Examination<'_> {
         };
         match expectation {
             Expectation::Run(run) => self.run(run, module),
-            Expectation::Derivative(line) => Assessment::of(derivatives::assess(line, module, self.settings)),
+            Expectation::Derivative(line) => {
+                let module = self.program.differentiable.as_ref().unwrap_or(module);
+                Assessment::of(derivatives::assess(line, module, self.settings))
+            }
+           ,
             Expectation::SameAs(line) => self.same_as(line, module),
             Expectation::Property(_) => Assessment::Met,
         }

@@ -20,6 +20,8 @@ pub struct ProgramUnderTest {
     pub diagnostics: Vec<Diagnostic>,
     /// The module, or `None` if there are errors.
     pub module: Option<Module>,
+    /// The module for derivatives, if the program computes gradients itself and they can be replaced by statements.
+    pub differentiable: Option<Module>,
     /// The words of the language in the text and in its includes.
     pub words: BTreeSet<String>,
 }
@@ -37,10 +39,15 @@ impl ProgramUnderTest {
         files: &dyn Files,
         limits: AssemblyLimits,
     ) -> ProgramUnderTest {
+        let again = text.clone();
         let Assembly { sources, module, diagnostics, .. } =
             assemble_within(name, text, files, Replacements::default(), limits);
+        let replaced = Replacements { own_gradients: true, ..Replacements::default() };
+        let switches = module.as_ref().is_some_and(Module::switches_mode);
+        let differentiable =
+            switches.then(|| assemble_within(name, again, files, replaced, limits).module).flatten();
         let words = sources.files().flat_map(|file| used_words(&sources, file)).collect();
-        ProgramUnderTest { sources, diagnostics, module, words }
+        ProgramUnderTest { sources, diagnostics, module, differentiable, words }
     }
 
     /// Returns the errors that prevent the assembly.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::instruction::{Base, Class, Instruction};
 use crate::names::LENGTH_PARAMETER;
+use crate::update::OperandShape;
 pub use crate::structure::Structure;
 
 /// The width of integers, in bits.
@@ -431,6 +432,11 @@ impl Module {
                 writable: p.passing == Passing::InOut,
             }),
         }
+    }
+
+    /// Returns true if the program itself switches gradient mode.
+    pub fn switches_mode(&self) -> bool {
+        self.code.iter().any(|instruction| instruction.update.shape() == OperandShape::Switch)
     }
 
     /// Returns the declared stack of a class and its index among the globals.

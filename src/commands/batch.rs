@@ -146,8 +146,7 @@ fn check(options: &BatchArguments) -> Fallible {
             "leave the option out: the format of a file follows from its name (`-o out.arrow`), and `--json` prints an object",
         ));
     }
-    let differentiates = !options.seed.is_empty()
-        || [&options.grad, &options.hessian, &options.jacobian].into_iter().any(|option| option.is_some());
+    let differentiates = differentiates(options);
     let about = [
         ("--strict", options.strict),
         ("--wrt", !options.wrt.is_empty()),
@@ -179,9 +178,15 @@ fn device(options: &BatchArguments) -> Fallible<Device> {
     }
 }
 
+fn differentiates(options: &BatchArguments) -> bool {
+    let of = [&options.grad, &options.hessian, &options.jacobian];
+    !options.seed.is_empty() || of.into_iter().any(|option| option.is_some())
+}
+
 fn program(options: &BatchArguments) -> Fallible<Arc<Program>> {
-    let program =
-        start::in_numbers(&options.file, &options.numbers, load::module(&options.file, &options.constants)?)?;
+    let load = if differentiates(options) { load::differentiable_module } else { load::module };
+    let module = load(&options.file, &options.constants)?;
+    let program = start::in_numbers(&options.file, &options.numbers, module)?;
     let program = match options.notation() {
         Notation::Signed => program,
         notation => Arc::new(Arc::unwrap_or_clone(program).with_notation(notation)),

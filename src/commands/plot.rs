@@ -24,7 +24,8 @@ use crate::{ended, load, read, start, streams, write};
 pub fn run(options: &PlotOptions) -> Fallible {
     start::check_input(&options.given, &[])?;
     let bytes = read::source(&options.given.file)?;
-    let module = load::module_with(&options.given, bytes.clone())?;
+    let load = if options.grad.is_some() { load::differentiable } else { load::module_with };
+    let module = load(&options.given, bytes.clone())?;
     let program = start::in_numbers(&options.given.file, &options.given.numbers, module)?;
     let (at, at_named) =
         options.at.as_deref().map_or(Ok(Default::default()), |place| places(options, bytes, place))?;
@@ -65,7 +66,7 @@ pub fn run(options: &PlotOptions) -> Fallible {
 fn places(options: &PlotOptions, bytes: Vec<u8>, place: &str) -> Fallible<(Vec<BreakPlace>, String)> {
     let given = &options.given;
     let constants = load::constants(&given.file, &bytes, &given.constants)?;
-    let replacements = Replacements { constants: &constants, cells: &load::whole_cells(&given.set) };
+    let replacements = Replacements { constants: &constants, cells: &load::whole_cells(&given.set), own_gradients: options.grad.is_some() };
     let opened = OpenedProgram::open_with(&read::name(&given.file), bytes, read::files(), replacements);
     let opened = opened.map_err(|error| Failure::load(&error).caused_by(&error))?;
     let session = Session::at_begin(opened).map_err(|error| Failure::load(error).caused_by(&error))?;
@@ -80,7 +81,7 @@ fn places(options: &PlotOptions, bytes: Vec<u8>, place: &str) -> Fallible<(Vec<B
 fn loss_of(program: &Program, cell: &ObservedCell) -> Fallible<Cell> {
     if program.switches_mode() {
         let failure = Failure::usage("--of: the program switches gradient mode itself");
-        return Err(failure.help("leave `--of` out: the program's own cells hold the derivatives"));
+        return Err(failure.help("plot the text instead of an image, so that its gradients are replaced by statements"));
     }
     match cell.target {
         Target::Static(loss) if loss.class == Class::Real => Ok(loss),

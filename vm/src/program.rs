@@ -10,7 +10,6 @@ use reviver_flow::{Activity, CallSite, Flow, IndependentCells, Layout, Step};
 use reviver_isa::instruction::{Argument, Call, Class, Link, Operand};
 use reviver_isa::module::{Module, Parameter, Procedure};
 use reviver_isa::structure::Block;
-use reviver_isa::update::OperandShape;
 use reviver_isa::verify::{Violation, verify};
 
 use crate::interp::op::Op;
@@ -203,7 +202,7 @@ impl Program {
 
     /// Returns true if the program itself switches gradient mode.
     pub fn switches_mode(&self) -> bool {
-        self.module.code.iter().any(|instruction| instruction.update.shape() == OperandShape::Switch)
+        self.module.switches_mode()
     }
 
     /// Returns true if any instruction names an adjoint.

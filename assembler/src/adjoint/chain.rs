@@ -17,6 +17,7 @@ use reviver_isa::module::RealSystem;
 use reviver_isa::step::{AnyFunction, Operation};
 use reviver_isa::update::Update;
 
+use super::own::involved::is_adjoint;
 use super::terms::{Partial, Terms};
 use crate::build;
 use crate::format::spelled;
@@ -41,6 +42,8 @@ struct Part {
     /// The operands as written.
     written: Vec<Expression>,
     sources: Vec<PartSource>,
+    /// True if a source is an adjoint, so that the machine passes no adjoint on.
+    names_adjoint: bool,
 }
 
 impl Part {
@@ -142,14 +145,15 @@ impl Chain<'_> {
     /// Returns true if a cell receives a contribution.
     pub fn is_active(&self) -> bool {
         let receives = |source: &PartSource| matches!(source, PartSource::Operand { receives: true, .. });
-        self.parts.iter().any(|part| part.sources.iter().any(receives))
+        self.parts.iter().any(|part| !part.names_adjoint && part.sources.iter().any(receives))
     }
 
     fn part(&mut self, function: Function, written: Vec<Expression>) -> usize {
         let sources = written.iter().map(|source| self.source(source)).collect();
         let kinds = written.iter().map(|source| self.names.kind(source));
         let signature = signature(function, Some(Class::Real), kinds).unwrap_or(Signature::Real);
-        self.parts.push(Part { function, signature, written, sources });
+        let names_adjoint = written.iter().any(is_adjoint);
+        self.parts.push(Part { function, signature, written, sources, names_adjoint });
         self.parts.len() - 1
     }
 
@@ -199,6 +203,9 @@ impl Chain<'_> {
         weights: &mut HashMap<usize, Vec<Contribution>>,
         (body, fresh): (&mut ChainBody, &mut FreshNames),
     ) -> Result<(), Function> {
+        if part.names_adjoint {
+            return Ok(());
+        }
         let mut passed = Vec::new();
         let mut lacks = false;
         let terms = Terms::over(&part.written);

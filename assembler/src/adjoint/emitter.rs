@@ -6,6 +6,7 @@ use std::rc::Rc;
 use compact_str::{CompactString, format_compact};
 use reviver_isa::update::Update;
 
+use super::own::OwnMode;
 use super::request::Mode;
 use super::stacks::DropPlace;
 use super::variants::{MacroVariant, Variant};
@@ -19,6 +20,8 @@ use crate::tree::{Body, Expression, Macro, ProcedureNode};
 pub(super) struct Emitter {
     pub sources: Sources,
     pub mode: Mode,
+    /// The current mode, in a program that switches gradient mode itself.
+    pub own: Option<OwnMode>,
     pub names: Names,
     pub fresh: FreshNames,
     pub procedures: HashMap<CompactString, Rc<ProcedureNode>>,

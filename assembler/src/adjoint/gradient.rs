@@ -26,9 +26,9 @@ use crate::tree::{
 impl Emitter {
     /// Returns the statements of a block in gradient mode.
     pub(super) fn block(&mut self, body: &[StatementNode]) -> Body {
-        self.names.enter();
+        self.enter_block(body);
         let made = self.statements(body);
-        self.names.leave();
+        self.leave_block();
         made
     }
 
@@ -36,7 +36,11 @@ impl Emitter {
         let mut made = Body::new();
         for node in body {
             let first = made.len();
-            self.statement(node, &mut made);
+            match self.is_on() {
+                true => self.in_mode(node, &mut made),
+                false => self.outside(node, &mut made),
+            }
+            self.place(made.get_mut(first..).unwrap_or_default(), node.span);
             self.label(node, first, &mut made);
         }
         made
@@ -53,34 +57,35 @@ impl Emitter {
         }
     }
 
-    fn statement(&mut self, node: &StatementNode, made: &mut Body) {
+    /// Appends a statement in gradient mode or tangent mode. Blocks are the same outside of the mode.
+    pub(super) fn in_mode(&mut self, node: &StatementNode, made: &mut Body) {
         match &node.statement {
             Statement::Empty if self.mode == Mode::Adjoint => {}
             Statement::Empty => made.push(StatementNode { label: None, ..node.clone() }),
             Statement::Directive(directive) => self.directive(node, directive, made),
             Statement::Instruction(instruction) => self.instruction(node, instruction, made),
             Statement::If(tree) => {
-                let tree = self.branching(tree);
+                let tree = self.branching(tree, node.span);
                 made.push(self.like(node, Statement::If(Box::new(tree))));
             }
             Statement::Loop(tree) => {
-                let tree = self.repetition(tree);
+                let tree = self.repetition(tree, node.span);
                 made.push(self.like(node, Statement::Loop(Box::new(tree))));
             }
             Statement::For(tree) => {
-                let tree = self.counted(tree);
+                let tree = self.counted(tree, node.span);
                 made.push(self.like(node, Statement::For(Box::new(tree))));
             }
             Statement::Compute(tree) => match self.mode {
-                Mode::Adjoint => self.compute(tree, made),
+                Mode::Adjoint => self.compute(tree, node.span, made),
                 Mode::Tangent => self.compute_block(node, tree, made),
             },
             Statement::Local(local) => match self.mode {
                 Mode::Adjoint => self.open(local, made),
-                Mode::Tangent => self.open_with_tangent(self.own(node), local, made),
+                Mode::Tangent => self.open_with_tangent(self.own_statement(node), local, made),
             },
             Statement::Delocal(local) if self.mode == Mode::Tangent => {
-                self.close_with_tangent(self.own(node), local, made);
+                self.close_with_tangent(self.own_statement(node), local, made);
             }
             Statement::Delocal(local) => self.close(node, local, made),
             // The adjoints of arguments that tasks share would be changed by several tasks, so the tasks run in order.
@@ -100,7 +105,7 @@ impl Emitter {
 
     fn directive(&mut self, node: &StatementNode, directive: &Directive, made: &mut Body) {
         let Directive::Ancillas(declarations) = directive else {
-            made.push(self.own(node));
+            made.push(self.own_statement(node));
             return;
         };
         self.names.bind_ancillas(declarations);
@@ -113,21 +118,19 @@ impl Emitter {
     }
 
     fn instruction(&mut self, node: &StatementNode, instruction: &InstructionNode, made: &mut Body) {
+        if self.special(node, made) {
+            return;
+        }
         let cells = match &instruction.operands {
             Operands::Cells(cells) => cells,
             Operands::Call(call) => return self.call(node, (instruction.update, call), made),
-            Operands::Branch { partner, condition } => {
-                let partner = Box::new(Name { text: self.label_name(&partner.text), span: partner.span });
-                let operands = Operands::Branch { partner, condition: condition.clone() };
-                let renamed = InstructionNode { operands, ..instruction.clone() };
-                return made.push(self.like(node, Statement::Instruction(renamed)));
-            }
-            Operands::Condition(_) => return made.push(self.own(node)),
+            Operands::Branch { .. } => return self.branch(node, made),
+            Operands::Condition(_) => return made.push(self.own_statement(node)),
         };
-        let own = self.own(node);
+        let own = self.own_statement(node);
         let is_real = cells.first().is_some_and(|target| self.names.is_real_cell(target));
         match (instruction.update.action(), cells.split_first()) {
-            (Action::Show, _) if self.mode == Mode::Adjoint => {}
+            (Action::Show, _) if self.mode == Mode::Adjoint && self.own.is_none() => {}
             (Action::Switch(_), _) => self.refuse_mode(instruction.mnemonic),
             (_, None) => made.push(own),
             _ if !is_real => made.push(own),
@@ -165,9 +168,19 @@ impl Emitter {
         }
     }
 
+    /// Appends a branch, whose label has another name.
+    pub(super) fn branch(&mut self, node: &StatementNode, made: &mut Body) {
+        let Statement::Instruction(instruction) = &node.statement else { return };
+        let Operands::Branch { partner, condition } = &instruction.operands else { return };
+        let partner = Box::new(Name { text: self.label_name(&partner.text), span: partner.span });
+        let operands = Operands::Branch { partner, condition: condition.clone() };
+        let renamed = InstructionNode { operands, ..instruction.clone() };
+        made.push(self.like(node, Statement::Instruction(renamed)));
+    }
+
     /// Returns a statement without its label. In tangent mode the comment stays, because the statement stays in its
     /// place.
-    fn own(&self, node: &StatementNode) -> StatementNode {
+    pub(super) fn own_statement(&self, node: &StatementNode) -> StatementNode {
         self.like(node, node.statement.clone())
     }
 
@@ -255,6 +268,12 @@ impl Emitter {
         let own = build::node(node.statement.clone());
         let moves_adjoint = |adjoint: Expression| build::update(update, Function::Copy, vec![adjoint]);
         match (update, store) {
+            (_, Store::Input | Store::Output) if self.own.is_some() => self.refuse(
+                node.span,
+                "gradient mode moves a real to or from a tape, so the program can't be differentiated again",
+                "moves a real",
+                "keep the reals in an array, or move them while gradient mode is off",
+            ),
             (_, Store::Stack) if self.in_macro => self.refuse(
                 node.span,
                 "the adjoint of a real that a macro moves to or from the stack can't be written as a program",
@@ -329,42 +348,62 @@ impl Emitter {
         }
     }
 
-    fn branching(&mut self, tree: &If) -> If {
+    fn branching(&mut self, tree: &If, place: Span) -> If {
+        let before = self.is_on();
+        let then = self.block(&tree.then);
+        let after = self.is_on();
+        self.set_on(before);
+        let otherwise = tree.otherwise.as_ref().map(|body| self.block(body));
+        self.check_mode(after, place, "the other branch of this `if`");
         If {
-            then: self.block(&tree.then),
-            otherwise: tree.otherwise.as_ref().map(|body| self.block(body)),
+            then,
+            otherwise,
             else_comment: self.comment(&tree.else_comment),
             end_comment: self.comment(&tree.end_comment),
             ..tree.clone()
         }
     }
 
-    fn repetition(&mut self, tree: &Loop) -> Loop {
+    fn repetition(&mut self, tree: &Loop, place: Span) -> Loop {
+        let before = self.is_on();
+        let first = self.block(&tree.first);
+        let after = self.is_on();
+        let again = tree.again.as_ref().map(|body| self.block(body));
+        self.check_mode(before, place, "the body of this loop");
+        self.set_on(after);
         Loop {
-            first: self.block(&tree.first),
-            again: tree.again.as_ref().map(|body| self.block(body)),
+            first,
+            again,
             loop_comment: self.comment(&tree.loop_comment),
             end_comment: self.comment(&tree.end_comment),
             ..tree.clone()
         }
     }
 
-    fn counted(&mut self, tree: &For) -> For {
-        self.names.enter();
+    fn counted(&mut self, tree: &For, place: Span) -> For {
+        let before = self.is_on();
+        self.enter_block(&tree.body);
         self.names.bind(&tree.counter.text, Bound::cell(Class::Int, true));
         let body = self.block(&tree.body);
-        self.names.leave();
+        self.leave_block();
+        self.check_mode(before, place, "the body of this loop");
         For { body, end_comment: self.comment(&tree.end_comment), ..tree.clone() }
     }
 
     /// Appends a `compute` block. If its first body drops adjoints in gradient mode, then the inverse of the body in
     /// gradient mode isn't the inverted body in gradient mode, so the block is written as three sequences.
-    fn compute(&mut self, tree: &Compute, made: &mut Body) {
+    fn compute(&mut self, tree: &Compute, place: Span, made: &mut Body) {
         // The locals of the first body stay open up to the end of the block.
-        self.names.enter();
+        let whole: Body = tree.body.iter().chain(&tree.apply).cloned().collect();
+        self.enter_block(&whole);
+        let before = self.is_on();
         let body = self.statements(&tree.body);
+        let after = self.is_on();
         let apply = self.block(&tree.apply);
-        if !self.drops(&tree.body) {
+        self.check_mode(after, place, "this `apply`");
+        self.set_on(before);
+        let is_on_throughout = before && after;
+        if !is_on_throughout || !self.drops(&tree.body) {
             let tree = Compute { body, apply, apply_comment: None, end_comment: None, ..tree.clone() };
             made.push(build::node(Statement::Compute(Box::new(tree))));
         } else {
@@ -379,7 +418,7 @@ impl Emitter {
                 Err(diagnostics) => self.diagnostics.extend(diagnostics),
             }
         }
-        self.names.leave();
+        self.leave_block();
     }
 
     /// Appends a `compute` block in tangent mode.
@@ -486,7 +525,7 @@ impl Emitter {
     /// Appends the call of a procedure's adjoint procedure.
     fn call(&mut self, node: &StatementNode, (update, call): (Update, &CallNode), made: &mut Body) {
         let Some(called) = self.called(update, call) else {
-            return made.push(self.own(node));
+            return made.push(self.own_statement(node));
         };
         made.extend(self.quote_above(node));
         made.extend(called);

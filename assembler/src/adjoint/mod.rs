@@ -50,21 +50,22 @@
 //! | `gradient`, `tangent` | a statement in gradient mode; a statement in tangent mode |
 //! | `chain` | the statements that pass an adjoint on to the cells of an expression; the tangent of an expression |
 //! | `terms` | partial derivatives as expressions |
-//! | `procedure`, `macros`, `overlap` | adjoint or tangent procedures and macros; arguments that are the same cells |
+//! | `procedure`, `rule`, `macros`, `overlap` | adjoint or tangent procedures and macros; arguments that are the same cells |
+//! | `own` | the gradients that a program computes itself, as statements |
 //! | `varied`, `reals` | cells that depend on inputs; procedures with reals |
 //! | `stacks` | reals on stacks |
-//! | `rename` | names of adjoints in rules |
 
 mod chain;
 mod emitter;
 mod gradient;
 mod macros;
 mod overlap;
+pub(crate) mod own;
 mod procedure;
 mod program;
 mod reals;
-mod rename;
 mod request;
+mod rule;
 mod stacks;
 mod tangent;
 mod tangent_program;
@@ -125,6 +126,7 @@ fn derived_text(
     files: &dyn Files,
 ) -> DerivedProgram {
     let mut loaded = load(name, bytes, files);
+    own::replace(&mut loaded, 0);
     let mut diagnostics = std::mem::take(&mut loaded.diagnostics);
     let made = match diagnostics.is_empty() {
         true => program::derived_program(&mut loaded, derived, new_name, files),

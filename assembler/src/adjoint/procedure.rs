@@ -16,6 +16,7 @@ use reviver_isa::update::Update;
 
 use super::emitter::Emitter;
 use super::overlap::may_overlap;
+use super::own::involved::is_adjoint;
 use super::request::Mode;
 use super::variants::{AdjointPassing, Variant};
 use crate::build;
@@ -25,6 +26,7 @@ use crate::invert::invert_body;
 use crate::scopes;
 use crate::tree::{
     Body, CallNode, DeclarationNode, Expression, ParameterNode, ProcedureNode, ShapeNode, Statement,
+    StatementNode,
 };
 
 impl Emitter {
@@ -43,18 +45,30 @@ impl Emitter {
             }
             return Some(self.by_rule(update, call, &procedure, &rule.text));
         }
+        if self.is_switching(&call.procedure.text) {
+            self.refuse(
+                call.procedure.span,
+                &format!("`{}` switches gradient mode, and is called in gradient mode", call.procedure.text),
+                "the mode is on already",
+                "switch the mode off before the call, or call it at a greater depth: `grad.on 2`",
+            );
+            return Some(Body::new());
+        }
+        let passed = self.passed(&procedure.parameters, &call.arguments);
+        let (name, adjoints) = (call.procedure.text.clone(), passed.adjoints.clone());
+        let name = self.variant(Variant { name, is_forward, is_on: true, adjoints });
+        let update = if self.mode == Mode::Tangent { update } else { Update::Call };
+        let call = build::call(update, &name, passed.arguments.clone());
+        Some(passed.around(call))
+    }
+
+    /// Returns the arguments of a call with their adjoints.
+    pub(super) fn passed(&mut self, parameters: &[ParameterNode], arguments: &[Expression]) -> PassedArguments {
         let mut passed = PassedArguments::default();
-        for (parameter, argument) in procedure.parameters.iter().zip(&call.arguments) {
+        for (parameter, argument) in parameters.iter().zip(arguments) {
             self.pass(parameter, argument, &mut passed);
         }
-        let variant = Variant { name: call.procedure.text.clone(), is_forward, adjoints: passed.adjoints };
-        let name = self.variant(variant);
-        let update = if self.mode == Mode::Tangent { update } else { Update::Call };
-        let call = build::call(update, &name, passed.arguments);
-        let mut made = passed.before;
-        made.push(call);
-        made.extend(passed.after.into_iter().rev().flatten());
-        Some(made)
+        passed
     }
 
     /// Adds an argument and its adjoint to those of an adjoint procedure.
@@ -64,6 +78,14 @@ impl Emitter {
             passed.adjoints.push(AdjointPassing::None);
             passed.cells.push(None);
             return;
+        }
+        if is_adjoint(argument) && parameter.passing == Passing::InOut {
+            self.refuse(
+                argument.span,
+                "an adjoint is passed to a procedure that has adjoints of its own",
+                "there is no adjoint of this adjoint",
+                "copy the adjoint to a cell, and pass the cell",
+            );
         }
         if self.names.is_real_cell(argument) && self.mode == Mode::Tangent {
             passed.arguments.extend([argument.clone(), adjoint_of(&self.fresh, argument)]);
@@ -105,77 +127,20 @@ impl Emitter {
         passed.cells.push(None);
     }
 
-    /// Returns the statements for a call of a procedure with a rule: the call is executed, and then the rule on the
-    /// state at the procedure's entry.
-    fn by_rule(
-        &mut self,
-        update: Update,
-        call: &CallNode,
-        procedure: &ProcedureNode,
-        rule: &CompactString,
-    ) -> Body {
-        let mut passed = PassedArguments::default();
-        for (parameter, argument) in procedure.parameters.iter().zip(&call.arguments) {
-            self.pass(parameter, argument, &mut passed);
-        }
-        let PassedArguments { before, arguments, adjoints, after, .. } = passed;
-        // The arguments of the procedure itself are those without adjoints.
-        let mut own = Vec::new();
-        let mut rest = arguments.iter();
-        for passing in &adjoints {
-            own.extend(rest.next().cloned());
-            if *passing == AdjointPassing::Own {
-                rest.next();
-            }
-        }
-        let name = self.rule_variant(rule, adjoints);
-        let executed = build::call(update, &procedure.name.text, own);
-        let mut made = before;
-        match update {
-            Update::Uncall => made.extend([executed, build::call(Update::Call, &name, arguments)]),
-            _ => made.extend([build::call(Update::Uncall, &name, arguments), executed]),
-        }
-        made.extend(after.into_iter().rev().flatten());
-        made
-    }
-
-    /// Reports the call of a procedure with a rule. A rule computes adjoints, not tangents.
-    fn refuse_rule(&mut self, call: &CallNode) {
-        let name = &call.procedure.text;
-        self.refuse(
-            call.procedure.span,
-            &format!("the tangents of `{name}` can't be written as a program: its derivative is given by a rule"),
-            "a rule computes adjoints",
-            "use `grad --emit` or `jacobian --times`, which apply the rule; or remove `rule`, so that the procedure itself is \
-             differentiated",
-        );
-    }
-
     /// Returns the name of a variant, which is written later.
-    fn variant(&mut self, variant: Variant) -> CompactString {
+    pub(super) fn variant(&mut self, variant: Variant) -> CompactString {
         if let Some(name) = self.variants.get(&variant) {
             return name.clone();
         }
         let adjoint = self.fresh.adjoint(&variant.name);
-        let wanted = if variant.is_forward && self.mode == Mode::Adjoint {
-            format_compact!("{adjoint}_forward")
-        } else {
-            adjoint
+        let wanted = match (variant.is_forward, self.mode) {
+            _ if !variant.is_on => format_compact!("{}_with{}", variant.name, self.fresh.adjoint("")),
+            (true, Mode::Adjoint) => format_compact!("{adjoint}_forward"),
+            _ => adjoint,
         };
         let name = self.fresh.fresh(&wanted);
         self.variants.insert(variant.clone(), name.clone());
         self.pending.push((variant, name.clone()));
-        name
-    }
-
-    fn rule_variant(&mut self, rule: &CompactString, adjoints: Vec<AdjointPassing>) -> CompactString {
-        let variant = Variant { name: rule.clone(), is_forward: true, adjoints };
-        if let Some(name) = self.rules.get(&variant) {
-            return name.clone();
-        }
-        let name = self.fresh.fresh(&self.fresh.adjoint(rule));
-        self.rules.insert(variant.clone(), name.clone());
-        self.pending_rules.push((variant, name.clone()));
         name
     }
 
@@ -215,31 +180,25 @@ impl Emitter {
             }
         };
         self.begin(&procedure.parameters, variant);
+        self.begin_mode(variant.is_on);
         let mut statements = self.statements(&body);
-        if self.mode == Mode::Adjoint {
+        self.check_mode(variant.is_on, procedure.name.span, "the procedure");
+        if self.mode == Mode::Adjoint && variant.is_on {
             self.drop_frame(&mut statements);
         }
+        self.complete(&mut statements);
         let about = match (self.mode, variant.is_forward) {
+            _ if !variant.is_on => format!(" `{}` with adjoints.", variant.name),
             (Mode::Tangent, _) => format!(" `{}` with tangents.", variant.name),
             (_, true) => format!(" `{}` in gradient mode, forward.", variant.name),
             (_, false) => format!(" `{}` in gradient mode, backward.", variant.name),
         };
-        self.procedure(&about, name, (&procedure.parameters, variant), statements)
-    }
-
-    /// Writes a rule: its statements name adjoints, which become the adjoint parameters.
-    fn write_rule(&mut self, variant: &Variant, name: &CompactString) -> Body {
-        let Some(procedure) = self.procedures.get(&variant.name).cloned() else { return Body::new() };
-        self.begin(&procedure.parameters, variant);
-        let mut body = procedure.body.clone();
-        self.name_adjoints(&mut body);
-        let about = format!(" The rule `{}`.", variant.name);
-        self.procedure(&about, name, (&procedure.parameters, variant), body)
+        self.procedure(&about, name, (&procedure, variant), statements)
     }
 
     /// Begins the body of a procedure: its parameters become visible. A parameter without its own adjoint is bound to the
     /// adjoint that it shares.
-    fn begin(&mut self, parameters: &[ParameterNode], variant: &Variant) {
+    pub(super) fn begin(&mut self, parameters: &[ParameterNode], variant: &Variant) {
         self.names.begin(&variant.name, scopes::parameters(parameters));
         let shared =
             variant.adjoints.iter().zip(parameters).filter_map(|(passing, parameter)| match passing {
@@ -258,15 +217,15 @@ impl Emitter {
         self.fresh.share(shared);
     }
 
-    fn procedure(
+    pub(super) fn procedure(
         &mut self,
         about: &str,
         name: &CompactString,
-        (parameters, variant): (&[ParameterNode], &Variant),
+        (original, variant): (&ProcedureNode, &Variant),
         body: Body,
     ) -> Body {
         let mut all = Vec::new();
-        for (parameter, passing) in parameters.iter().zip(&variant.adjoints) {
+        for (parameter, passing) in original.parameters.iter().zip(&variant.adjoints) {
             all.push(parameter.clone());
             if *passing == AdjointPassing::Own {
                 let name = build::name(&self.fresh.adjoint(&parameter.name.text));
@@ -281,9 +240,11 @@ impl Emitter {
             rule: None,
             body,
             end_comment: None,
-            end: build::NOWHERE,
+            end: self.end_like(original.end),
         };
-        vec![build::blank(), build::heading(about), build::node(Statement::Procedure(Box::new(tree)))]
+        let mut made = vec![build::blank(), build::heading(about), build::node(Statement::Procedure(Box::new(tree)))];
+        self.place(&mut made, original.name.span);
+        made
     }
 
     /// Appends statements that drop the adjoints of the frame's variables.
@@ -309,12 +270,22 @@ impl Emitter {
 
 /// Arguments of a call of an adjoint procedure.
 #[derive(Default)]
-struct PassedArguments {
+pub(super) struct PassedArguments {
     /// Statements before the call, and groups of statements after it in reverse order.
-    before: Body,
-    after: Vec<Body>,
-    arguments: Vec<Expression>,
-    adjoints: Vec<AdjointPassing>,
+    pub before: Body,
+    pub after: Vec<Body>,
+    pub arguments: Vec<Expression>,
+    pub adjoints: Vec<AdjointPassing>,
     /// The arguments that are real cells with separate adjoints, by parameter.
     cells: Vec<Option<(Expression, Rank)>>,
+}
+
+impl PassedArguments {
+    /// Returns the call between the statements before and after it.
+    pub fn around(self, call: StatementNode) -> Body {
+        let mut made = self.before;
+        made.push(call);
+        made.extend(self.after.into_iter().rev().flatten());
+        made
+    }
 }

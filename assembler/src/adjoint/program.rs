@@ -71,6 +71,7 @@ pub(super) fn derived_program(
     let mut emitter = Emitter {
         sources: std::mem::take(&mut loaded.sources),
         mode: derived.mode(),
+        own: None,
         names,
         fresh,
         procedures,
@@ -240,7 +241,7 @@ impl Emitter {
     }
 
     /// Returns the registers of reals that statements name.
-    fn real_registers(&self, body: &Body) -> BTreeSet<CompactString> {
+    pub(super) fn real_registers(&self, body: &Body) -> BTreeSet<CompactString> {
         let mut found = BTreeSet::new();
         let mut visit = |body: &Body| {
             visit::statements(body, &mut |statement| {
@@ -402,7 +403,7 @@ fn executed(text: &[StatementNode]) -> Body {
 
 /// Returns the tolerance for a float program that sets none: rounding leaves remainders of the values that the reverse
 /// part uncomputes.
-fn tolerance(body: &[StatementNode]) -> Option<StatementNode> {
+pub(super) fn tolerance(body: &[StatementNode]) -> Option<StatementNode> {
     let is_set = body.iter().any(|node| match &node.statement {
         Statement::Directive(Directive::Tolerance { .. }) => true,
         Statement::Directive(Directive::Real { system }) => system.is_exact(),
@@ -413,7 +414,7 @@ fn tolerance(body: &[StatementNode]) -> Option<StatementNode> {
 }
 
 /// Returns the declaration of a real.
-fn declaration(name: &str, shape: ShapeNode) -> DeclarationNode {
+pub(super) fn declaration(name: &str, shape: ShapeNode) -> DeclarationNode {
     let (name, class) = (build::name(name), Some(Class::Real));
     DeclarationNode { name, shape, class, record: None, initial: None, is_shared: false, default: None }
 }

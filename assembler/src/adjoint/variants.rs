@@ -9,6 +9,9 @@ pub(super) struct Variant {
     pub name: CompactString,
     /// True for the body as written; false for its inverse.
     pub is_forward: bool,
+    /// True for the body in gradient mode or tangent mode. False for the body of a procedure that switches gradient mode
+    /// itself.
+    pub is_on: bool,
     /// For each parameter, how its adjoint is passed.
     pub adjoints: Vec<AdjointPassing>,
 }
@@ -29,6 +32,8 @@ pub(super) enum AdjointPassing {
 pub(super) struct MacroVariant {
     pub name: CompactString,
     pub undo: bool,
+    /// True if the body begins in gradient mode or tangent mode.
+    pub is_on: bool,
     pub arguments: Vec<MacroArgument>,
 }
 
@@ -40,6 +45,8 @@ pub(super) enum MacroArgument {
         stands_for_real: bool,
     },
     Int,
+    /// The adjoint of a real, in a program that switches gradient mode itself.
+    Adjoint,
     /// A real cell, or an array of reals. Its adjoint is the next argument.
     Real {
         is_scalar: bool,

@@ -267,6 +267,7 @@ impl<'s> StatementText<'s> {
                     Limit::Depth => ".limit depth ",
                     Limit::Stack => ".limit stack ",
                     Limit::Tape => ".limit tape ",
+                    Limit::Grad => ".limit grad ",
                 });
                 self.expression(value);
             }

@@ -19,6 +19,7 @@ use super::lengths::{self, ParameterLength};
 use super::report::{Reporter, Unknown};
 use super::scope::Meaning;
 use crate::constants::{GivenNumber, RefusedConstant, Replacements};
+use crate::depths::DEEPEST;
 use crate::diagnostic::Diagnostic;
 use crate::format::spelled;
 use crate::parser::foreign::advice;
@@ -303,6 +304,8 @@ impl<'t> Declared<'t> {
             Limit::Depth => set(&mut self.depth, limit, span, "the depth of calls", report),
             Limit::Stack => set(&mut self.stack, limit, span, "the size of stacks", report),
             Limit::Tape => set(&mut self.tape, limit, span, "the size of tapes", report),
+            // Gradient mode of greater depth was replaced when the program was loaded.
+            Limit::Grad => {}
         }
     }
 
@@ -638,6 +641,7 @@ fn limit_of(what: Limit, number: Number) -> Result<u32, (String, &'static str)> 
         Limit::Depth => ("depth", MAX_DEPTH),
         Limit::Stack => ("stack", MAX_STACK),
         Limit::Tape => ("tape", MAX_TAPE),
+        Limit::Grad => ("grad", DEEPEST),
     };
     let given = match number.integer() {
         Some(value) if value > most.into() => {

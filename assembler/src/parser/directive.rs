@@ -324,7 +324,8 @@ impl<'t> Parser<'t> {
             "depth" => Limit::Depth,
             "stack" => Limit::Stack,
             "tape" => Limit::Tape,
-            _ => return self.expected("`depth`, `stack` or `tape`"),
+            "grad" => Limit::Grad,
+            _ => return self.expected("`depth`, `stack`, `tape` or `grad`"),
         };
         self.bump();
         Ok(Directive::Limit { what, value: Box::new(self.expression()?) })
@@ -378,7 +379,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Parses a number without a sign; `what` describes it in messages.
-    fn integer(&mut self, what: &str) -> Parse<u64> {
+    pub(super) fn integer(&mut self, what: &str) -> Parse<u64> {
         let token = self.current;
         if !self.at(TokenKind::Number) {
             return self.expected(what);

@@ -9,6 +9,7 @@ use reviver_isa::names::is_operand_name;
 
 use super::words::{self, Reserved};
 use super::{Parse, Parser};
+use crate::depths::{DEEPEST, Depths};
 use crate::diagnostic::Diagnostic;
 use crate::lexer::{Token, TokenKind};
 use crate::source::Span;
@@ -227,7 +228,7 @@ impl<'t> Parser<'t> {
     /// Returns the span of the whole cell.
     pub(super) fn target_after_name(&mut self, name: &Name) -> Parse<Span> {
         self.weight = 0;
-        self.eat(TokenKind::Prime);
+        self.primes()?;
         if self.at(TokenKind::BracketOpen) {
             self.subscripts()?;
         }
@@ -248,20 +249,51 @@ impl<'t> Parser<'t> {
             return self.expected("an operand");
         }
         self.bump();
-        let mut adjoint = self.eat(TokenKind::Prime);
+        let mut depths = self.primes()?;
         let kind = if self.at(TokenKind::BracketOpen) {
             let subscripts = self.subscripts()?;
-            let name = match self.field_after(text) {
-                Some(name) => Rc::new(name),
-                None => self.shared(text),
-            };
-            adjoint |= name.contains('.') && self.eat(TokenKind::Prime);
+            let field = self.field_after(text);
+            if field.is_some() && depths == Depths::default() {
+                depths = self.primes()?;
+            }
+            self.refuse_late_prime(token)?;
+            let name = field.map_or_else(|| self.shared(text), Rc::new);
+            let (name, adjoint) = deep(name, depths);
             ExpressionKind::Element(Box::new(Element { name, adjoint, subscripts }))
         } else {
-            ExpressionKind::Name { name: self.shared(text), adjoint }
+            let (name, adjoint) = deep(self.shared(text), depths);
+            ExpressionKind::Name { name, adjoint }
         };
-        self.refuse_late_prime(token, adjoint)?;
         Ok(Expression { kind, span: self.since(token.start) })
+    }
+
+    /// Parses the primes after a name: `'` for each depth of gradient mode, with the number of the depth unless it is the
+    /// next one.
+    fn primes(&mut self) -> Parse<Depths> {
+        let mut depths = Depths::default();
+        while self.at(TokenKind::Prime) {
+            let start = self.bump().start;
+            let is_numbered = self.at(TokenKind::Number) && self.last_end == self.current.start;
+            let depth = match is_numbered {
+                true => self.integer("the depth of an adjoint").map(Some)?,
+                false => None,
+            };
+            match depths.deeper(depth) {
+                Some(more) => depths = more,
+                None => {
+                    let problem = Diagnostic::error(
+                        ProblemCode::NoSuchAdjoint,
+                        format!("the depths of an adjoint ascend, from 1 to {DEEPEST}"),
+                        self.since(start),
+                        "this depth doesn't follow",
+                    );
+                    return self.fail(problem.help(
+                        "write `x'` for the adjoint of x, `x'2` for its adjoint at depth 2, and `x''` for the adjoint of x'",
+                    ));
+                }
+            }
+        }
+        Ok(depths)
     }
 
     /// Parses the field after the subscripts of a record, and returns its name with that of the record.
@@ -284,18 +316,9 @@ impl<'t> Parser<'t> {
         words::reserved(text).filter(|_| follows && words::operand(text).is_none())
     }
 
-    fn refuse_late_prime(&mut self, name: Token, adjoint: bool) -> Parse<()> {
+    fn refuse_late_prime(&mut self, name: Token) -> Parse<()> {
         if !self.at(TokenKind::Prime) {
             return Ok(());
-        }
-        if adjoint {
-            let problem = Diagnostic::error(
-                ProblemCode::NoSuchAdjoint,
-                "there is no adjoint of an adjoint",
-                self.here(),
-                "the second `'`",
-            );
-            return self.fail(problem);
         }
         let name = self.text(name);
         let help = format!("write `{name}'[…]`");
@@ -392,4 +415,12 @@ fn operator(kind: TokenKind) -> Option<(BinaryOperator, u8)> {
         _ => return None,
     };
     Some((operator, operator.strength()))
+}
+
+/// Returns the name in the tree for an adjoint of these depths, and whether the tree marks it as an adjoint.
+fn deep(name: Rc<CompactString>, depths: Depths) -> (Rc<CompactString>, bool) {
+    match depths.is_first_or_none() {
+        Some(adjoint) => (name, adjoint),
+        None => (Rc::new(depths.name(&name)), false),
+    }
 }

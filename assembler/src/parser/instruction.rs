@@ -9,6 +9,7 @@ use reviver_isa::update::{OperandShape, Update};
 use super::foreign::{advice, statement_help};
 use super::words;
 use super::{Parse, Parser};
+use crate::depths::DEEPEST;
 use crate::diagnostic::Diagnostic;
 use crate::lexer::{Lexer, Token, TokenKind};
 use crate::suggest::{did_you_mean, nearest};
@@ -88,6 +89,7 @@ impl Parser<'_> {
             }
             OperandShape::Branch => self.branch(token, update),
             OperandShape::Call => Ok(Operands::Call(Box::new(self.call()?))),
+            OperandShape::Switch if self.at(TokenKind::Number) => self.depth(),
             _ => self.cells(update, function, token).map(|list| Operands::Cells(list.into())),
         }
     }
@@ -120,6 +122,24 @@ impl Parser<'_> {
         } else {
             problem.help(format!("write `{}`", usage(mnemonic, update, function)))
         })
+    }
+
+    /// Parses the depth of `grad.on depth`. The first depth is that of an instruction without an operand.
+    fn depth(&mut self) -> Parse<Operands> {
+        let place = self.here();
+        let depth = self.integer("the depth of gradient mode")?;
+        if !(1..=u64::from(DEEPEST)).contains(&depth) {
+            let message = format!("the depth of gradient mode is from 1 to {DEEPEST}");
+            return self.fail(Diagnostic::error(ProblemCode::OutOfRange, message, place, "not a depth"));
+        }
+        if !self.at_line_end() {
+            return self.expected("the end of the line");
+        }
+        let operand = (depth > 1).then(|| Expression {
+            kind: ExpressionKind::Int { value: depth, pattern: false },
+            span: place,
+        });
+        Ok(Operands::Cells(operand.into_iter().collect()))
     }
 
     /// Parses the operands of `br partner, condition`.

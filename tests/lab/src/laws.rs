@@ -10,6 +10,7 @@ mod gradient_history;
 mod motion;
 pub mod optimization;
 mod oracle;
+pub mod own_gradients;
 mod second_order;
 mod series;
 mod strategies;
@@ -53,6 +54,7 @@ pub const ALL: &[Law] = &[
     Law { name: "a gradient by some inputs equals that by all", check: activity::confined },
     Law { name: "findings of the static analysis are correct", check: certain::findings_are_correct },
     Law { name: "a gradient as a program is the gradient", check: emission::emitted_gradients },
+    Law { name: "own gradients are the same as statements", check: own_gradients::own_gradients },
     Law { name: "tangents as a program are those of dual numbers", check: tangents::emitted_tangents },
     Law { name: "optimization preserves results", check: optimization::results_stay },
     Law { name: "the oracle agrees", check: oracle::agrees },

@@ -86,6 +86,7 @@ impl<'t> Declared<'t> {
                 self.stack = self.constant(value)?.to_length()?
             }
             Directive::Limit { what: Limit::Tape, value } => self.tape = self.constant(value)?.to_length()?,
+            Directive::Limit { what: Limit::Grad, .. } => {}
             Directive::Include { .. } => return unsupported("an include that isn't in place"),
             Directive::Record { .. } => return unsupported("a record"),
             // The word, the number system and the tolerance were read earlier. The other directives concern only the

@@ -126,7 +126,7 @@ pub struct Variable {
 #[expect(missing_docs, reason = "each message explains its variant and fields")]
 pub enum DifferentiateError {
     #[error(
-        "the program switches gradient mode itself: to differentiate it, replace its gradients by the statements that `reviver grad --emit` writes"
+        "the program switches gradient mode itself: `reviver grad` differentiates its text, in which it replaces these gradients by statements"
     )]
     SwitchesMode,
     #[error(

@@ -57,6 +57,7 @@ laws! {
     confined_gradients: "a gradient by some inputs equals that by all"
     certain_findings: "findings of the static analysis are correct"
     emission: "a gradient as a program is the gradient"
+    own_gradients: "own gradients are the same as statements"
     tangents: "tangents as a program are those of dual numbers"
     optimization: "optimization preserves results"
     oracle_agrees: "the oracle agrees"
@@ -89,6 +90,13 @@ fn the_corpus_covers_everything() {
 fn many_gradients_are_compared_as_programs() {
     let compared: usize = (0..200).map(|seed| laws::emission::compared(&subject(seed)).unwrap()).sum();
     assert!(compared >= 40, "only {compared} gradients of 200 programs were compared");
+}
+
+/// The same for gradients that programs compute themselves.
+#[test]
+fn many_own_gradients_are_compared_as_statements() {
+    let compared = (0..800).filter(|seed| laws::own_gradients::compared(&subject(*seed)).unwrap()).count();
+    assert!(compared >= 40, "only {compared} of 800 programs were compared");
 }
 
 /// The same for derivatives along directions.

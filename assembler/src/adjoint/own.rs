@@ -1,0 +1,247 @@
+//! The gradients that a program computes itself, as plain statements. The code between `grad.on` and `grad.off` becomes code
+//! that computes adjoints, as in an adjoint program, and the other code stays as it is. So the program can be
+//! differentiated again, and a program of depth n becomes one of depth n - 1.
+//!
+//! ```text
+//!         call   f(y, x)         call   f(y, x)
+//!         grad.on
+//!         add    y', 1           add    y_bar, 1
+//!         uncall f(y, x)         call   f_bar(y, y_bar, x, x_bar)
+//!         add    s, x'           add    s, x_bar
+//! ```
+//!
+//! The mode must be known before the run: both branches of an `if` end in the same mode, the body of a loop ends in the mode
+//! in which it begins. A statement that names an adjoint passes no adjoint on, as in the machine.
+//!
+//! An adjoint that gradient mode drops is pushed, so the statements can be undone, also where the machine needs a history.
+//! A `compute` block whose first body switches the mode stays a block: its `uncompute` pops what the body has pushed.
+//!
+//! | module | purpose |
+//! |---|---|
+//! | `involved` | the procedures and macros that switch the mode or name adjoints |
+//! | `outside` | statements outside of gradient mode |
+//! | `program` | the whole program |
+
+pub(super) mod involved;
+mod outside;
+mod program;
+
+use std::collections::HashSet;
+
+use compact_str::CompactString;
+use reviver_isa::codes::ProblemCode;
+use reviver_isa::instruction::Class;
+
+use self::involved::{Involved, deepest, switch};
+use super::emitter::Emitter;
+use super::stacks;
+use crate::build;
+use crate::depths::DEEPEST;
+use crate::diagnostic::Diagnostic;
+use crate::include::Loaded;
+use crate::source::Span;
+use crate::tree::{Body, Directive, ExpressionKind, InstructionNode, Limit, Operands, Statement, StatementNode};
+use crate::visit;
+
+/// The mode of the statements that are written.
+pub(super) struct OwnMode {
+    pub is_on: bool,
+    pub involved: Involved,
+    /// For each open block, whether it concerns gradient mode.
+    pub blocks: Vec<bool>,
+    /// The name of a cell that is 0, if the program has reals on the stack: each real is followed by its adjoint.
+    pub zero: Option<CompactString>,
+}
+
+/// The depth of gradient mode that a program may have unless it states another limit.
+const USUAL_LIMIT: u64 = 2;
+
+/// Replaces the gradients that a program computes itself, up to `depth` depths that remain: 1 for the machine, 0 for a program
+/// that is differentiated from outside. The program becomes a single file without includes. Other programs don't change.
+pub(crate) fn replace(loaded: &mut Loaded, depth: u32) {
+    if !loaded.diagnostics.is_empty() {
+        return;
+    }
+    let found = loaded.trees().map(|(_, tree)| deepest(tree)).max().unwrap_or(0);
+    if found <= depth {
+        return;
+    }
+    loaded.state_classes();
+    let mut body = loaded.splice(&HashSet::new());
+    if let Some(problem) = too_deep(&body, found) {
+        loaded.diagnostics.push(problem);
+        return;
+    }
+    for _ in depth..found {
+        match program::lowered(&mut loaded.sources, &body) {
+            Ok(made) => body = made,
+            Err(diagnostics) => {
+                loaded.diagnostics.extend(diagnostics);
+                return;
+            }
+        }
+    }
+    loaded.set_program(body);
+}
+
+/// Returns the error for a depth that exceeds the program's limit.
+fn too_deep(body: &Body, found: u32) -> Option<Diagnostic> {
+    let limit = body.iter().find_map(|node| match &node.statement {
+        Statement::Directive(Directive::Limit { what: Limit::Grad, value }) => match &value.kind {
+            ExpressionKind::Int { value, .. } => Some(*value),
+            _ => None,
+        },
+        _ => None,
+    });
+    let limit = limit.unwrap_or(USUAL_LIMIT);
+    if u64::from(found) <= limit {
+        return None;
+    }
+    let place = place_of(body, found).unwrap_or_default();
+    let message = format!("gradient mode has the depth {found} here, and the limit is {limit}");
+    let problem = Diagnostic::error(ProblemCode::TooMuch, message, place, "too deep");
+    Some(problem.help(format!("write `.limit grad {found}`, up to {DEEPEST}; each depth doubles the cells and the code")))
+}
+
+/// Returns the place of the first statement of a depth.
+fn place_of(body: &[StatementNode], depth: u32) -> Option<Span> {
+    body.iter().find_map(|node| {
+        let is_here = switch(&node.statement).is_some_and(|it| it.depth == depth);
+        let mut named = None;
+        visit::expressions(&node.statement, &mut |expression| {
+            if involved::depths(expression).deepest() == depth {
+                named.get_or_insert(expression.span);
+            }
+        });
+        let inner = || node.statement.bodies().into_iter().find_map(|body| place_of(body, depth));
+        is_here.then_some(node.span).or(named).or_else(inner)
+    })
+}
+
+impl Emitter {
+    /// Returns true in gradient mode: everywhere in an adjoint program.
+    pub(super) fn is_on(&self) -> bool {
+        self.own.as_ref().is_none_or(|own| own.is_on)
+    }
+
+    /// Sets the mode of the next statements of a program that switches it.
+    pub(super) fn set_on(&mut self, is_on: bool) {
+        if let Some(own) = &mut self.own {
+            own.is_on = is_on;
+        }
+    }
+
+    /// Begins a block. Locals of a block that concerns gradient mode have adjoints.
+    pub(super) fn enter_block(&mut self, body: &[StatementNode]) {
+        self.names.enter();
+        if let Some(own) = &mut self.own {
+            let concerns = own.is_on || own.involved.involves(body);
+            own.blocks.push(concerns);
+        }
+    }
+
+    pub(super) fn leave_block(&mut self) {
+        self.names.leave();
+        if let Some(own) = &mut self.own {
+            own.blocks.pop();
+        }
+    }
+
+    /// Reports statements that end in another mode than they must.
+    pub(super) fn check_mode(&mut self, must_be_on: bool, place: Span, what: &str) {
+        if self.is_on() == must_be_on {
+            return;
+        }
+        let word = |is_on| if is_on { "on" } else { "off" };
+        self.refuse(
+            place,
+            &format!("gradient mode is {} at the end of {what}, and must be {}", word(!must_be_on), word(must_be_on)),
+            "here the mode depends on the run",
+            "switch the mode in the same block on and off, or in a `compute` block, whose `uncompute` switches it back",
+        );
+        self.set_on(must_be_on);
+    }
+
+    /// Appends a statement of gradient mode if the machine treats it specially in a program that switches the mode.
+    /// Returns false for other statements.
+    pub(super) fn special(&mut self, node: &StatementNode, made: &mut Body) -> bool {
+        if self.own.is_none() {
+            return false;
+        }
+        if let Some(switch) = switch(&node.statement) {
+            self.switched(node, switch, made);
+            return true;
+        }
+        let Statement::Instruction(InstructionNode { operands: Operands::Cells(cells), .. }) = &node.statement else {
+            return false;
+        };
+        let is_plain = cells.iter().any(involved::is_adjoint);
+        if is_plain {
+            self.stays(node, made);
+        }
+        is_plain
+    }
+
+    /// Switches the mode. A switch of a greater depth stays a statement.
+    fn switched(&mut self, node: &StatementNode, switch: involved::Switch, made: &mut Body) {
+        let word = if switch.is_on { "on" } else { "off" };
+        if switch.depth > 1 {
+            if self.is_on() {
+                self.refuse(
+                    node.span,
+                    &format!("gradient mode of depth {} is switched {word} while depth 1 is on", switch.depth),
+                    "a greater depth differentiates the code that switches to a smaller one",
+                    "switch to the greater depth outside of the smaller one",
+                );
+            }
+            return made.push(self.own_statement(node));
+        }
+        if self.is_on() == switch.is_on {
+            self.refuse(
+                node.span,
+                &format!("gradient mode is {word} already"),
+                "switches again",
+                "write one `grad.off` for each `grad.on`",
+            );
+        }
+        self.set_on(switch.is_on);
+    }
+
+    /// Appends a statement that stays. A real on the stack gets an adjoint, which is 0.
+    pub(super) fn stays(&self, node: &StatementNode, made: &mut Body) {
+        let mut stays = vec![self.own_statement(node)];
+        if let Some(zero) = self.own.as_ref().and_then(|own| own.zero.as_ref()) {
+            stacks::pair(&self.names, &mut stays, zero);
+        }
+        made.append(&mut stays);
+    }
+
+    /// Gives statements without a place the place of the statement that they replace.
+    pub(super) fn place(&self, made: &mut [StatementNode], place: Span) {
+        if self.own.is_none() {
+            return;
+        }
+        for node in made {
+            if node.span == Span::default() || node.span == build::NOWHERE {
+                node.span = place;
+            }
+            if let Statement::Instruction(instruction) = &mut node.statement
+                && instruction.mnemonic == Span::default()
+            {
+                instruction.mnemonic = place;
+            }
+            node.statement.bodies_mut().into_iter().for_each(|body| self.place(body, place));
+        }
+    }
+
+    /// Returns the place of the end of a definition that replaces another one. In a text of its own, it has no place.
+    pub(super) fn end_like(&self, end: Span) -> Span {
+        if self.own.is_some() { end } else { build::NOWHERE }
+    }
+
+    /// Returns true if a local of the current block has an adjoint.
+    pub(super) fn has_adjoint(&self, class: Class) -> bool {
+        let concerns = self.own.as_ref().is_none_or(|own| own.is_on || own.blocks.last().copied().unwrap_or(false));
+        class == Class::Real && concerns
+    }
+}
