@@ -11,6 +11,7 @@ use reviver_isa::module::{Rank, RealSystem};
 use reviver_isa::names::register_class;
 
 use crate::build;
+use crate::depths::Depths;
 use crate::lower::signature::{SourceKind, signature};
 use crate::tree::{
     DeclarationNode, Directive, Expression, ExpressionKind, For, Local, ParameterNode, ShapeNode, Statement,
@@ -187,8 +188,9 @@ impl Names {
         declarations.iter().for_each(|declaration| self.bind(&declaration.name.text, declared(declaration)));
     }
 
-    /// Returns what a name denotes; `None` for a constant of the program.
+    /// Returns what a name denotes; `None` for a constant of the program. Adjoints have the shapes of their cells.
     pub fn find(&self, name: &str) -> Option<Bound> {
+        let (name, _) = Depths::of(name, false);
         let local = self.current.scopes.iter().rev().find_map(|scope| scope.get(name));
         if let Some(bound) = local.or_else(|| self.globals.get(name)) {
             return Some(bound.clone());

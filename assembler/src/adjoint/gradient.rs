@@ -397,7 +397,9 @@ impl Emitter {
         let whole: Body = tree.body.iter().chain(&tree.apply).cloned().collect();
         self.enter_block(&whole);
         let before = self.is_on();
+        self.open_computes(|count| *count += 1);
         let body = self.statements(&tree.body);
+        self.open_computes(|count| *count -= 1);
         let after = self.is_on();
         let apply = self.block(&tree.apply);
         self.check_mode(after, place, "this `apply`");

@@ -40,7 +40,7 @@ use crate::depths::DEEPEST;
 use crate::diagnostic::Diagnostic;
 use crate::include::Loaded;
 use crate::source::Span;
-use crate::tree::{Body, Directive, ExpressionKind, InstructionNode, Limit, Operands, Statement, StatementNode};
+use crate::tree::{Body, Directive, Expression, ExpressionKind, InstructionNode, Limit, Operands, Statement, StatementNode};
 use crate::visit;
 
 /// The mode of the statements that are written.
@@ -51,12 +51,16 @@ pub(super) struct OwnMode {
     pub blocks: Vec<bool>,
     /// The name of a cell that is 0, if the program has reals on the stack: each real is followed by its adjoint.
     pub zero: Option<CompactString>,
+    /// The number of open `compute` bodies.
+    pub computes: usize,
+    /// True if the mode is switched on outside of a `compute` block, so that dropped adjoints may remain.
+    pub is_unbalanced: bool,
 }
 
 /// The depth of gradient mode that a program may have unless it states another limit.
 const USUAL_LIMIT: u64 = 2;
 
-/// Replaces the gradients that a program computes itself, up to `depth` depths that remain: 1 for the machine, 0 for a program
+/// Replaces the gradients that a program computes itself, if their depth exceeds `depth`: 1 for the machine, 0 for a program
 /// that is differentiated from outside. The program becomes a single file without includes. Other programs don't change.
 pub(crate) fn replace(loaded: &mut Loaded, depth: u32) {
     if !loaded.diagnostics.is_empty() {
@@ -72,7 +76,7 @@ pub(crate) fn replace(loaded: &mut Loaded, depth: u32) {
         loaded.diagnostics.push(problem);
         return;
     }
-    for _ in depth..found {
+    for _ in 0..found {
         match program::lowered(&mut loaded.sources, &body) {
             Ok(made) => body = made,
             Err(diagnostics) => {
@@ -175,6 +179,18 @@ impl Emitter {
         let Statement::Instruction(InstructionNode { operands: Operands::Cells(cells), .. }) = &node.statement else {
             return false;
         };
+        let is_outer = |cell: &&Expression| {
+            let depths = involved::depths(cell);
+            depths.deepest() > 1 && !depths.has_first()
+        };
+        if let Some(outer) = cells.iter().find(is_outer).filter(|_| self.is_on()) {
+            self.refuse(
+                outer.span,
+                "an adjoint of a greater depth is named while gradient mode of depth 1 is on",
+                "has no adjoint of depth 1",
+                "name it outside of the smaller depth",
+            );
+        }
         let is_plain = cells.iter().any(involved::is_adjoint);
         if is_plain {
             self.stays(node, made);
@@ -204,7 +220,17 @@ impl Emitter {
                 "write one `grad.off` for each `grad.on`",
             );
         }
-        self.set_on(switch.is_on);
+        if let Some(own) = &mut self.own {
+            own.is_on = switch.is_on;
+            own.is_unbalanced |= own.computes == 0;
+        }
+    }
+
+    /// Counts the `compute` bodies that are open.
+    pub(super) fn open_computes(&mut self, change: impl FnOnce(&mut usize)) {
+        if let Some(own) = &mut self.own {
+            change(&mut own.computes);
+        }
     }
 
     /// Appends a statement that stays. A real on the stack gets an adjoint, which is 0.

@@ -34,7 +34,7 @@ pub(super) fn lowered(sources: &mut Sources, body: &Body) -> Result<Body, Vec<Di
     let mut emitter = Emitter {
         sources: std::mem::take(sources),
         mode: Mode::Adjoint,
-        own: Some(OwnMode { is_on: false, involved, blocks: vec![true], zero: zero.clone() }),
+        own: Some(OwnMode { is_on: false, involved, blocks: vec![true], zero, computes: 0, is_unbalanced: false }),
         names,
         fresh,
         procedures,
@@ -68,7 +68,7 @@ impl Emitter {
     /// Begins statements in a mode.
     pub(in crate::adjoint) fn begin_mode(&mut self, is_on: bool) {
         if let Some(own) = &mut self.own {
-            (own.is_on, own.blocks) = (is_on, vec![true]);
+            (own.is_on, own.blocks, own.computes) = (is_on, vec![true], 0);
         }
     }
 
@@ -214,7 +214,9 @@ impl Emitter {
                     "keep the reals in an array",
                 ),
                 DropPlace::Stack => {
-                    helpers.push(globals(Role::Garbage, vec![declaration(dropped, ShapeNode::Stack)], ""));
+                    let remains = self.own.as_ref().is_some_and(|own| own.is_unbalanced);
+                    let role = if remains { Role::Garbage } else { Role::Private };
+                    helpers.push(globals(role, vec![declaration(dropped, ShapeNode::Stack)], ""));
                 }
                 DropPlace::Output | DropPlace::Erased => {}
             }
