@@ -46,7 +46,11 @@ pub fn open(options: &Debugged, script: Option<&Path>) -> Fallible<Debuggee> {
         load::module_of(&given.file, bytes.clone(), &given.constants)?;
     }
     let constants = load::constants(&given.file, &bytes, &given.constants)?;
-    let replacements = Replacements { constants: &constants, cells: &load::whole_cells(&given.set), ..Replacements::default() };
+    let replacements = Replacements {
+        constants: &constants,
+        cells: &load::whole_cells(&given.set),
+        ..Replacements::default()
+    };
     let opened =
         OpenedProgram::open_with(&read::name(&given.file), bytes.clone(), read::files(), replacements);
     match opened {

@@ -14,7 +14,7 @@ use crate::files::Files;
 use crate::parser::parse;
 use crate::source::{FileId, Sources, Span};
 use crate::tree::{Body, Directive, Statement, StatementNode};
-use crate::{abbreviations, stated_classes};
+use crate::{abbreviations, history, stated_classes};
 
 /// The maximum depth of nested includes.
 const DEEPEST: usize = 64;
@@ -32,6 +32,8 @@ pub(crate) struct Loaded {
     trees: Vec<Body>,
     /// The files that have records. Their texts differ from their trees.
     pub(crate) with_records: HashSet<FileId>,
+    /// True if a procedure keeps a history, by `.strategy`.
+    pub(crate) has_history: bool,
     /// The file to which each include refers. The key is the span of the include's path.
     targets: HashMap<Span, FileId>,
     /// The files being loaded, outermost first, each with the place of its include.
@@ -46,6 +48,7 @@ pub(crate) fn load(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Loaded {
         Err(diagnostic) => loaded.broken(*diagnostic),
     }
     if loaded.diagnostics.is_empty() {
+        loaded.has_history = history::has_strategies(&loaded.trees);
         let (changed, diagnostics) = abbreviations::replace_all(&mut loaded.trees);
         loaded.with_records = changed.into_iter().map(|n| FileId(n as u32)).collect();
         loaded.diagnostics = diagnostics;

@@ -2,7 +2,9 @@
 
 use reviver_isa::instruction::Class;
 
+use crate::build;
 use crate::scopes::{Bound, Names, parameters};
+use crate::source::Span;
 use crate::tree::{Body, Directive, Statement, StatementNode};
 
 /// The replacement of statements and bodies.
@@ -57,6 +59,21 @@ pub(crate) fn without(body: Body, removed: &[usize]) -> Body {
         }
     }
     made.finish()
+}
+
+/// Gives statements without a place the place of the statement that they replace.
+pub(crate) fn at_place(made: &mut [StatementNode], place: Span) {
+    for node in made {
+        if node.span == Span::default() || node.span == build::NOWHERE {
+            node.span = place;
+        }
+        if let Statement::Instruction(instruction) = &mut node.statement
+            && instruction.mnemonic == Span::default()
+        {
+            instruction.mnemonic = place;
+        }
+        node.statement.bodies_mut().into_iter().for_each(|body| at_place(body, place));
+    }
 }
 
 /// Returns true for a comment or a blank line.

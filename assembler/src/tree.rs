@@ -139,6 +139,9 @@ pub enum Directive {
     },
     /// The directive `.ancilla`, which declares variables of the current procedure's frame.
     Ancillas(Vec<DeclarationNode>),
+    /// The directive `.strategy`, which lets the procedure keep what its statements discard. It is replaced when a program is
+    /// loaded.
+    Strategy(KeptStrategy),
     /// The directive `.const name = value`, which names a constant.
     Const {
         /// The name of the constant, visible in the whole program.
@@ -275,6 +278,18 @@ pub struct RecordedScope {
     pub place: TextPlace,
 }
 
+/// The way in which a procedure keeps the values that its statements discard, so that a call can be undone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeptStrategy {
+    /// The discarded values are kept.
+    Reverse,
+    /// The discarded values are kept, and the old value of each float that is changed.
+    Tape,
+    /// Each loop of the procedure is divided into this number of segments. The state before a segment is kept, and the
+    /// segment is repeated when it is undone.
+    Checkpoint(u32),
+}
+
 /// The quantity limited by `.limit`: open calls, entries of each stack or tape, or the depth of gradient mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
@@ -286,6 +301,8 @@ pub enum Limit {
     Tape,
     /// The depth of gradient mode, `.limit grad`.
     Grad,
+    /// The number of values of each class that procedures with a strategy keep, `.limit history`.
+    History,
 }
 
 /// A declaration `name[shape]: class = initial shared default given`.

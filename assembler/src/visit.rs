@@ -2,8 +2,8 @@
 //! with `_mut` visit the same parts, for modification.
 
 use crate::tree::{
-    Body, CallNode, Condition, ConditionKind, DeclarationNode, Directive, Expression, ExpressionKind, For, Initial,
-    Operands, ShapeNode, Statement, StatementNode, Subscript, TaskKind,
+    Body, CallNode, Condition, ConditionKind, DeclarationNode, Directive, Expression, ExpressionKind, For,
+    Initial, Operands, ShapeNode, Statement, StatementNode, Subscript, TaskKind,
 };
 
 /// Visits the statements of a body, including nested ones.
@@ -59,6 +59,7 @@ fn in_directive<'t>(directive: &'t Directive, visit: &mut impl FnMut(&'t Express
         | Directive::Lines(_)
         | Directive::NoLabels
         | Directive::Path(_)
+        | Directive::Strategy(_)
         | Directive::File { .. }
         | Directive::Block(_)
         | Directive::Scope(_)

@@ -15,9 +15,9 @@ use reviver_isa::arith::Order;
 use reviver_isa::instruction::Class;
 use reviver_isa::update::Update;
 
-use crate::class::class_of;
-use crate::keep::{Keeper, has_branches, is_forgotten};
-use crate::make::{self, node};
+use reviver_assembler::keep::class::class_of;
+use reviver_assembler::keep::make::{self, node};
+use reviver_assembler::keep::{Keeper, has_branches, is_forgotten};
 
 /// A part of main. Its number is its position in the list of parts, counted from 1.
 #[derive(Debug, Default)]

@@ -8,11 +8,11 @@ use reviver_assembler::tree::{
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Role;
 
-use crate::class::is_register;
-use crate::make::{self, node};
 use crate::program::DeclaredGlobal;
 use crate::state::StateVariable;
 use crate::transform::Transformed;
+use reviver_assembler::keep::class::is_register;
+use reviver_assembler::keep::make::{self, node};
 
 /// Returns the declarations of inputs and outputs. The reversible program preserves the values of inputs, so the result
 /// of an `.inout` has a separate cell.

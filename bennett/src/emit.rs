@@ -11,12 +11,12 @@ use reviver_isa::codes::ProblemCode;
 use reviver_isa::module::Role;
 use reviver_isa::update::Update;
 
-use crate::make::{self, node};
 use crate::plan::{SegmentPlan, WantedPlan};
 use crate::program::SortedProgram;
 use crate::state::KeptPlace;
 use crate::transform::{Transformed, transform};
 use crate::{declare, level};
+use reviver_assembler::keep::make::{self, node};
 
 /// Returns the reversible text of a program.
 pub fn emit(

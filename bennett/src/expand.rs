@@ -13,9 +13,9 @@ use reviver_assembler::tree::{
 use reviver_isa::instruction::Class;
 use reviver_isa::update::Update;
 
-use crate::class::{Classes, class_of, class_of_applied};
-use crate::make;
-use crate::names::FreshNames;
+use reviver_assembler::keep::class::{Classes, class_of, class_of_applied};
+use reviver_assembler::keep::make;
+use reviver_assembler::keep::names::FreshNames;
 
 /// Stack of the visible names, each with the expression that replaces the name.
 #[derive(Default)]

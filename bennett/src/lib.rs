@@ -14,9 +14,7 @@
 //! | `plan` | segments, levels, and their costs |
 //! | `program` | a text with its includes, sorted by kind of declaration |
 //! | `refuse` | programs that can't be transformed |
-//! | `expand`, `names` | macro expansion, and names that shadow no others |
-//! | `class`, `constant` | the class of an expression, and the value of a constant one |
-//! | `keep` | lossy statements replaced by ones that push the lost values |
+//! | `expand`, `constant` | macro expansion, and the value of a constant expression |
 //! | `cut` | main divided into parts |
 //! | `state` | the cells of a state |
 //! | `transform` | the order of all these steps |
@@ -33,16 +31,12 @@
 
 #![deny(missing_docs)]
 
-mod class;
 mod constant;
 mod cut;
 mod declare;
 mod emit;
 mod expand;
-mod keep;
 mod level;
-mod make;
-mod names;
 mod plan;
 mod program;
 mod refuse;

@@ -12,7 +12,7 @@ use reviver_isa::module::Role;
 use reviver_isa::update::Update;
 
 use crate::constant::{NamedConstants, value};
-use crate::make::{self, node};
+use reviver_assembler::keep::make::{self, node};
 
 /// A cell or an array that belongs to the state.
 #[derive(Clone, Debug)]

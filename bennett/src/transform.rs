@@ -13,16 +13,16 @@ use reviver_assembler::tree::{
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{RealSystem, Role};
 
-use crate::class::{Classes, class_of, is_register};
 use crate::cut::{Cutter, ProgramPart};
 use crate::expand::Expander;
-use crate::keep::{Keeper, LossyProcedures, Rules, calls};
-use crate::make;
-use crate::names::FreshNames;
 use crate::program::SortedProgram;
 use crate::refuse;
 use crate::state::{LoopCounters, StateVariable, changed, kept_name};
 use crate::words::AddedNames;
+use reviver_assembler::keep::class::{Classes, class_of, is_register};
+use reviver_assembler::keep::make;
+use reviver_assembler::keep::names::FreshNames;
+use reviver_assembler::keep::{Keeper, LossyProcedures, Rules, calls};
 
 /// A procedure after macro expansion, with the classes of its names.
 struct Routine {
@@ -197,7 +197,12 @@ impl TransformationSteps {
 
         let tolerance = self.tolerance();
         let losing = self.losing(&tolerance);
-        let rules = Rules { exact: self.program.is_exact(), tolerance: &tolerance, losing: &losing };
+        let rules = Rules {
+            exact: self.program.is_exact(),
+            tolerance: &tolerance,
+            losing: &losing,
+            blocks_stay: false,
+        };
         let mut keeper = Keeper::new(rules, &self.main_classes, self.names.clone());
         let mut cutter = Cutter::new(&mut keeper, &words.next);
         cutter.main(&main);
@@ -238,7 +243,7 @@ impl TransformationSteps {
     /// Returns the lossy procedures: those with a lossy statement, and those that call a lossy procedure.
     fn losing(&mut self, tolerance: &Expression) -> LossyProcedures {
         let none = LossyProcedures::new();
-        let rules = Rules { exact: self.program.is_exact(), tolerance, losing: &none };
+        let rules = Rules { exact: self.program.is_exact(), tolerance, losing: &none, blocks_stay: false };
         let mut callers: HashMap<CompactString, Vec<usize>> = HashMap::new();
         // Indices of lossy routines whose callers aren't marked as lossy yet. The routine with the lowest index is
         // processed first.

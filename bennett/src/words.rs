@@ -2,7 +2,7 @@
 
 use compact_str::CompactString;
 
-use crate::names::FreshNames;
+use reviver_assembler::keep::names::FreshNames;
 
 /// The names of the added procedures, cells and constants.
 #[derive(Debug)]

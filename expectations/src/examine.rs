@@ -86,7 +86,6 @@ impl Examination<'_> {
                 let module = self.program.differentiable.as_ref().unwrap_or(module);
                 Assessment::of(derivatives::assess(line, module, self.settings))
             }
-           ,
             Expectation::SameAs(line) => self.same_as(line, module),
             Expectation::Property(_) => Assessment::Met,
         }

@@ -205,8 +205,9 @@ pages! {
     undone ""
     example ".inverse\n.in n\n.out m\n        add   m, n\n        sub   n, m\n"
 
-    [".limit"] ".limit depth 1000, .limit stack 1000, .limit tape 1000"
-    "Limits the number of open calls, of entries of each stack, or of entries of each tape."
+    [".limit"] ".limit depth 1000, .limit stack 1000, .limit tape 1000, .limit history 1000, .limit grad 3"
+    "Limits the number of open calls, of entries of each stack, of entries of each tape, of entries that \
+     procedures with a strategy keep on each stack, or the depth of gradient mode."
     undone ""
     example ".limit depth 10\n.limit stack 100\n.inout n\n        neg   n\n"
 
@@ -234,6 +235,13 @@ pages! {
      exit of the procedure. No other procedure can name them."
     undone ""
     example ".inout x\n.ancilla t\n        add   t, x\n        sub   t, x\n"
+
+    [".strategy"] ".strategy reverse"
+    "Lets a procedure keep what its statements discard, so that a call can be undone: `reverse` keeps the \
+     discarded values, `tape` also the old values of floats, and `checkpoint=N` divides loops into N segments, \
+     keeps the states between them, and repeats a segment to undo it. The history is on the stacks."
+    undone ""
+    example ".inout n default 7\n        call  halve(n)\n        uncall halve(n)\n.proc halve(inout n)\n.strategy reverse\n        overwrite n, n / 2\n.end\n"
 
     [".lines" ".labels" ".path" ".file" ".block" ".scope" ".value"] ".lines 1, 2, …"
     "Records in a disassembled text about the original text: the lines and files of the instructions, \

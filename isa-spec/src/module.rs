@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::instruction::{Base, Class, Instruction};
 use crate::names::LENGTH_PARAMETER;
-use crate::update::OperandShape;
 pub use crate::structure::Structure;
+use crate::update::OperandShape;
 
 /// The width of integers, in bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -66,7 +66,11 @@ pub fn run(options: &PlotOptions) -> Fallible {
 fn places(options: &PlotOptions, bytes: Vec<u8>, place: &str) -> Fallible<(Vec<BreakPlace>, String)> {
     let given = &options.given;
     let constants = load::constants(&given.file, &bytes, &given.constants)?;
-    let replacements = Replacements { constants: &constants, cells: &load::whole_cells(&given.set), own_gradients: options.grad.is_some() };
+    let replacements = Replacements {
+        constants: &constants,
+        cells: &load::whole_cells(&given.set),
+        own_gradients: options.grad.is_some(),
+    };
     let opened = OpenedProgram::open_with(&read::name(&given.file), bytes, read::files(), replacements);
     let opened = opened.map_err(|error| Failure::load(&error).caused_by(&error))?;
     let session = Session::at_begin(opened).map_err(|error| Failure::load(error).caused_by(&error))?;
@@ -81,7 +85,8 @@ fn places(options: &PlotOptions, bytes: Vec<u8>, place: &str) -> Fallible<(Vec<B
 fn loss_of(program: &Program, cell: &ObservedCell) -> Fallible<Cell> {
     if program.switches_mode() {
         let failure = Failure::usage("--of: the program switches gradient mode itself");
-        return Err(failure.help("plot the text instead of an image, so that its gradients are replaced by statements"));
+        return Err(failure
+            .help("plot the text instead of an image, so that its gradients are replaced by statements"));
     }
     match cell.target {
         Target::Static(loss) if loss.class == Class::Real => Ok(loss),

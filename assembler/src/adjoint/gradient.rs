@@ -480,6 +480,8 @@ impl Emitter {
         self.has_dropped = true;
         if let Some(update) = self.drops.update() {
             made.push(build::update(update, Function::Copy, vec![adjoint]));
+        } else if let Some(own) = &self.own {
+            made.extend(own.kept_in_array(adjoint));
         }
     }
 

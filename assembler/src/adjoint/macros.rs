@@ -164,7 +164,8 @@ impl Emitter {
         let end = self.end_like(tree.end);
         let place = tree.name.span;
         let tree = Macro { name: build::name(name), parameters, body, end_comment: None, end };
-        let mut made = vec![build::blank(), build::heading(&about), build::node(Statement::Macro(Box::new(tree)))];
+        let mut made =
+            vec![build::blank(), build::heading(&about), build::node(Statement::Macro(Box::new(tree)))];
         self.place(&mut made, place);
         made
     }

@@ -30,7 +30,9 @@ use std::collections::HashSet;
 
 use compact_str::CompactString;
 use reviver_isa::codes::ProblemCode;
+use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
+use reviver_isa::update::Update;
 
 use self::involved::{Involved, deepest, switch};
 use super::emitter::Emitter;
@@ -39,8 +41,12 @@ use crate::build;
 use crate::depths::DEEPEST;
 use crate::diagnostic::Diagnostic;
 use crate::include::Loaded;
+use crate::rewrite::at_place;
 use crate::source::Span;
-use crate::tree::{Body, Directive, Expression, ExpressionKind, InstructionNode, Limit, Operands, Statement, StatementNode};
+use crate::tree::{
+    Body, Directive, Expression, ExpressionKind, InstructionNode, Limit, Operands, Statement, StatementNode,
+    Subscript,
+};
 use crate::visit;
 
 /// The mode of the statements that are written.
@@ -53,8 +59,22 @@ pub(super) struct OwnMode {
     pub zero: Option<CompactString>,
     /// The number of open `compute` bodies.
     pub computes: usize,
+    /// The names of the array of dropped adjoints and of their number.
+    pub dropped: [CompactString; 2],
     /// True if the mode is switched on outside of a `compute` block, so that dropped adjoints may remain.
     pub is_unbalanced: bool,
+}
+
+impl OwnMode {
+    /// Returns statements that move a dropped adjoint to an array of the program.
+    pub fn kept_in_array(&self, adjoint: Expression) -> [StatementNode; 2] {
+        let [array, count] = &self.dropped;
+        let free = build::element(array, vec![Subscript::At(build::cell(count))]);
+        [
+            build::update(Update::Swap, Function::Copy, vec![adjoint, free]),
+            build::update(Update::Add, Function::Copy, vec![build::cell(count), build::int(1)]),
+        ]
+    }
 }
 
 /// The depth of gradient mode that a program may have unless it states another limit.
@@ -67,7 +87,8 @@ pub(crate) fn replace(loaded: &mut Loaded, depth: u32) {
         return;
     }
     let found = loaded.trees().map(|(_, tree)| deepest(tree)).max().unwrap_or(0);
-    if found <= depth {
+    // The machine's gradient mode drops adjoints, so a procedure that keeps a history couldn't be undone in it.
+    if found <= depth && !(found > 0 && loaded.has_history) {
         return;
     }
     loaded.state_classes();
@@ -76,7 +97,11 @@ pub(crate) fn replace(loaded: &mut Loaded, depth: u32) {
         loaded.diagnostics.push(problem);
         return;
     }
-    for _ in 0..found {
+    for left in (0..found).rev() {
+        // What is switched on outside of `compute` leaves dropped adjoints, so the machine's gradient mode drops them.
+        if left < depth && !involved::is_balanced(&body) {
+            break;
+        }
         match program::lowered(&mut loaded.sources, &body) {
             Ok(made) => body = made,
             Err(diagnostics) => {
@@ -104,7 +129,9 @@ fn too_deep(body: &Body, found: u32) -> Option<Diagnostic> {
     let place = place_of(body, found).unwrap_or_default();
     let message = format!("gradient mode has the depth {found} here, and the limit is {limit}");
     let problem = Diagnostic::error(ProblemCode::TooMuch, message, place, "too deep");
-    Some(problem.help(format!("write `.limit grad {found}`, up to {DEEPEST}; each depth doubles the cells and the code")))
+    Some(problem.help(format!(
+        "write `.limit grad {found}`, up to {DEEPEST}; each depth doubles the cells and the code"
+    )))
 }
 
 /// Returns the place of the first statement of a depth.
@@ -176,7 +203,9 @@ impl Emitter {
             self.switched(node, switch, made);
             return true;
         }
-        let Statement::Instruction(InstructionNode { operands: Operands::Cells(cells), .. }) = &node.statement else {
+        let Statement::Instruction(InstructionNode { operands: Operands::Cells(cells), .. }) =
+            &node.statement
+        else {
             return false;
         };
         let is_outer = |cell: &&Expression| {
@@ -205,7 +234,10 @@ impl Emitter {
             if self.is_on() {
                 self.refuse(
                     node.span,
-                    &format!("gradient mode of depth {} is switched {word} while depth 1 is on", switch.depth),
+                    &format!(
+                        "gradient mode of depth {} is switched {word} while depth 1 is on",
+                        switch.depth
+                    ),
                     "a greater depth differentiates the code that switches to a smaller one",
                     "switch to the greater depth outside of the smaller one",
                 );
@@ -244,19 +276,8 @@ impl Emitter {
 
     /// Gives statements without a place the place of the statement that they replace.
     pub(super) fn place(&self, made: &mut [StatementNode], place: Span) {
-        if self.own.is_none() {
-            return;
-        }
-        for node in made {
-            if node.span == Span::default() || node.span == build::NOWHERE {
-                node.span = place;
-            }
-            if let Statement::Instruction(instruction) = &mut node.statement
-                && instruction.mnemonic == Span::default()
-            {
-                instruction.mnemonic = place;
-            }
-            node.statement.bodies_mut().into_iter().for_each(|body| self.place(body, place));
+        if self.own.is_some() {
+            at_place(made, place);
         }
     }
 
@@ -267,7 +288,8 @@ impl Emitter {
 
     /// Returns true if a local of the current block has an adjoint.
     pub(super) fn has_adjoint(&self, class: Class) -> bool {
-        let concerns = self.own.as_ref().is_none_or(|own| own.is_on || own.blocks.last().copied().unwrap_or(false));
+        let concerns =
+            self.own.as_ref().is_none_or(|own| own.is_on || own.blocks.last().copied().unwrap_or(false));
         class == Class::Real && concerns
     }
 }

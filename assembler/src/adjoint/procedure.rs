@@ -63,7 +63,11 @@ impl Emitter {
     }
 
     /// Returns the arguments of a call with their adjoints.
-    pub(super) fn passed(&mut self, parameters: &[ParameterNode], arguments: &[Expression]) -> PassedArguments {
+    pub(super) fn passed(
+        &mut self,
+        parameters: &[ParameterNode],
+        arguments: &[Expression],
+    ) -> PassedArguments {
         let mut passed = PassedArguments::default();
         for (parameter, argument) in parameters.iter().zip(arguments) {
             self.pass(parameter, argument, &mut passed);
@@ -242,7 +246,8 @@ impl Emitter {
             end_comment: None,
             end: self.end_like(original.end),
         };
-        let mut made = vec![build::blank(), build::heading(about), build::node(Statement::Procedure(Box::new(tree)))];
+        let mut made =
+            vec![build::blank(), build::heading(about), build::node(Statement::Procedure(Box::new(tree)))];
         self.place(&mut made, original.name.span);
         made
     }

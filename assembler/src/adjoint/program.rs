@@ -225,7 +225,7 @@ impl Emitter {
                     "in this program",
                     "erase dropped adjoints, by `--drop erase`",
                 ),
-                DropPlace::Output | DropPlace::Erased => {}
+                DropPlace::Output | DropPlace::Array | DropPlace::Erased => {}
             }
         }
         helpers

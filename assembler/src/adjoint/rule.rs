@@ -102,11 +102,14 @@ impl Emitter {
         if named.is_empty() {
             return;
         }
-        *body = rewrite(&mut self.names.clone(), std::mem::take(body), &mut |names: &Names, mut node: StatementNode, made: &mut Body| {
-            match &mut node.statement {
+        *body = rewrite(
+            &mut self.names.clone(),
+            std::mem::take(body),
+            &mut |names: &Names, mut node: StatementNode, made: &mut Body| match &mut node.statement {
                 Statement::Directive(Directive::Ancillas(declarations)) => {
                     let is_named = |it: &&DeclarationNode| named.contains(&it.name.text);
-                    let own: Vec<_> = declarations.iter().filter(is_named).map(|it| self.adjoint_declaration(it)).collect();
+                    let own: Vec<_> =
+                        declarations.iter().filter(is_named).map(|it| self.adjoint_declaration(it)).collect();
                     declarations.extend(own);
                     made.push(node);
                 }
@@ -123,7 +126,7 @@ impl Emitter {
                     made.extend([build::node(Statement::Delocal(Box::new(own))), node]);
                 }
                 _ => made.push(node),
-            }
-        });
+            },
+        );
     }
 }

@@ -63,6 +63,8 @@ pub(super) enum DropPlace {
     /// The output tape, because the program has reals on the stack.
     Output,
     Erased,
+    /// An array of the program, in a program that switches gradient mode itself.
+    Array,
     /// Both stores hold reals of the program.
     None,
 }
@@ -90,7 +92,7 @@ impl DropPlace {
             DropPlace::Stack => Some(Update::Push),
             DropPlace::Output => Some(Update::Write),
             DropPlace::Erased => Some(Update::Erase),
-            DropPlace::None => None,
+            DropPlace::Array | DropPlace::None => None,
         }
     }
 }

@@ -12,7 +12,7 @@ use reviver_isa::update::OperandShape;
 use crate::source::{Sources, Span};
 use crate::tree::{
     About, CallNode, CallVia, Condition, DeclarationNode, Directive, Expression, For, Initial,
-    InstructionNode, Limit, Local, Name, Operands, ParameterNode, ProcedureNode, RecordedBlock,
+    InstructionNode, KeptStrategy, Limit, Local, Name, Operands, ParameterNode, ProcedureNode, RecordedBlock,
     RecordedScope, ShapeNode, TaskKind, Tasks,
 };
 
@@ -238,6 +238,16 @@ impl<'s> StatementText<'s> {
                 self.push(".ancilla ");
                 self.separated(declarations, StatementText::declaration);
             }
+            Directive::Strategy(strategy) => {
+                self.push(".strategy ");
+                match strategy {
+                    KeptStrategy::Reverse => self.push("reverse"),
+                    KeptStrategy::Tape => self.push("tape"),
+                    KeptStrategy::Checkpoint(number) => {
+                        let _ = write!(self.out, "checkpoint={number}");
+                    }
+                }
+            }
             Directive::Const { name, value } => {
                 self.push(".const ");
                 self.push(&name.text);
@@ -268,6 +278,7 @@ impl<'s> StatementText<'s> {
                     Limit::Stack => ".limit stack ",
                     Limit::Tape => ".limit tape ",
                     Limit::Grad => ".limit grad ",
+                    Limit::History => ".limit history ",
                 });
                 self.expression(value);
             }

@@ -62,6 +62,7 @@ pub(super) struct Declared<'t> {
     inverse: Setting<()>,
     depth: Setting<u32>,
     stack: Setting<u32>,
+    history: Setting<u32>,
     tape: Setting<u32>,
     globals: Vec<Global>,
     global_spans: Vec<Span>,
@@ -159,6 +160,7 @@ impl<'t> Declared<'t> {
             inverse: None,
             depth: None,
             stack: None,
+            history: None,
             tape: None,
             globals: Vec::new(),
             global_spans: Vec::new(),
@@ -206,6 +208,7 @@ impl<'t> Declared<'t> {
             | Directive::Real { .. }
             | Directive::Inverse
             | Directive::Ancillas(_)
+            | Directive::Strategy(_)
             | Directive::Block(_)
             | Directive::Scope(_)
             | Directive::Value(_)
@@ -306,6 +309,7 @@ impl<'t> Declared<'t> {
             Limit::Tape => set(&mut self.tape, limit, span, "the size of tapes", report),
             // Gradient mode of greater depth was replaced when the program was loaded.
             Limit::Grad => {}
+            Limit::History => set(&mut self.history, limit, span, "the size of the history", report),
         }
     }
 
@@ -569,6 +573,17 @@ impl<'t> Declared<'t> {
         !declares && !self.records_lines()
     }
 
+    /// Returns the limit on each stack: what the program itself may push, and what procedures with a strategy may keep.
+    fn stack_limit(&self, default: u32) -> u32 {
+        let (stack, history) = (self.stack.map(|it| it.0), self.history.map(|it| it.0));
+        match (stack, history) {
+            (None, None) => default,
+            (stack, history) => {
+                stack.unwrap_or_default().saturating_add(history.unwrap_or_default()).min(MAX_STACK)
+            }
+        }
+    }
+
     pub(super) fn finish(self) -> ModuleHead {
         let default = Limits::default();
         ModuleHead {
@@ -576,7 +591,7 @@ impl<'t> Declared<'t> {
             real: self.real_system(),
             limits: Limits {
                 depth: self.depth.map_or(default.depth, |(depth, _)| depth),
-                stack: self.stack.map_or(default.stack, |(stack, _)| stack),
+                stack: self.stack_limit(default.stack),
                 tape: self.tape.map_or(default.tape, |(tape, _)| tape),
             },
             tolerance: self.tolerance.map(|(tolerance, _)| tolerance),
@@ -642,6 +657,7 @@ fn limit_of(what: Limit, number: Number) -> Result<u32, (String, &'static str)> 
         Limit::Stack => ("stack", MAX_STACK),
         Limit::Tape => ("tape", MAX_TAPE),
         Limit::Grad => ("grad", DEEPEST),
+        Limit::History => ("history", MAX_STACK),
     };
     let given = match number.integer() {
         Some(value) if value > most.into() => {

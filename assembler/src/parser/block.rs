@@ -403,7 +403,7 @@ impl Parser<'_> {
     pub(super) fn refuse_directive(&mut self, directive: &str) -> Parse<()> {
         let Some(open) = self.open.last() else { return Ok(()) };
         let in_procedure = open.keyword == ".proc";
-        if matches!(directive, ".ancilla" | ".block" | ".scope" | ".value") && in_procedure {
+        if matches!(directive, ".ancilla" | ".strategy" | ".block" | ".scope" | ".value") && in_procedure {
             return Ok(());
         }
         let inside = format!("inside of this `{}`", open.keyword);

@@ -13,9 +13,12 @@ use crate::lexer::{Token, TokenKind};
 use crate::source::Span;
 use crate::suggest::{did_you_mean, nearest};
 use crate::tree::{
-    DeclarationNode, Directive, Expression, ExpressionKind, FieldNode, Initial, Limit, Name, ParameterNode,
-    ShapeNode, Statement, StatementNode,
+    DeclarationNode, Directive, Expression, ExpressionKind, FieldNode, Initial, KeptStrategy, Limit, Name,
+    ParameterNode, ShapeNode, Statement, StatementNode,
 };
+
+/// The most segments into which a strategy divides a loop.
+const MOST_SEGMENTS: u32 = 1 << 20;
 
 impl<'t> Parser<'t> {
     pub(super) fn directive(&mut self) -> Parse<Statement> {
@@ -36,6 +39,7 @@ impl<'t> Parser<'t> {
             ".limit" => self.limit()?,
             ".include" => self.include()?,
             ".ancilla" => self.ancillas()?,
+            ".strategy" => self.strategy(place)?,
             ".lines" => self.line_numbers()?,
             ".labels" => self.no_labels()?,
             ".path" => Directive::Path(self.path(".path \"path\"")?.0.to_owned()),
@@ -319,13 +323,44 @@ impl<'t> Parser<'t> {
         }
     }
 
+    /// Parses the rest of `.strategy reverse`, `.strategy tape` or `.strategy checkpoint=N`.
+    fn strategy(&mut self, place: Span) -> Parse<Directive> {
+        if self.open.is_empty() {
+            let message = "`.strategy` isn't allowed outside of a procedure";
+            let problem = Diagnostic::error(ProblemCode::OutOfPlace, message, place, "out of place");
+            return self.fail(problem.help("write it in the procedure that keeps what it discards"));
+        }
+        let strategy = match self.text(self.current) {
+            "reverse" => KeptStrategy::Reverse,
+            "tape" => KeptStrategy::Tape,
+            "checkpoint" => {
+                self.bump();
+                self.expect(TokenKind::Assign, "`=` and a number of segments")?;
+                let here = self.here();
+                let number = self.integer("the number of segments")?;
+                return match u32::try_from(number).ok().filter(|number| (1..=MOST_SEGMENTS).contains(number))
+                {
+                    Some(number) => Ok(Directive::Strategy(KeptStrategy::Checkpoint(number))),
+                    None => {
+                        let message = format!("the number of segments is from 1 to {MOST_SEGMENTS}");
+                        self.fail(Diagnostic::error(ProblemCode::OutOfRange, message, here, "out of range"))
+                    }
+                };
+            }
+            _ => return self.expected("`reverse`, `tape` or `checkpoint=N`"),
+        };
+        self.bump();
+        Ok(Directive::Strategy(strategy))
+    }
+
     fn limit(&mut self) -> Parse<Directive> {
         let what = match self.text(self.current) {
             "depth" => Limit::Depth,
             "stack" => Limit::Stack,
             "tape" => Limit::Tape,
             "grad" => Limit::Grad,
-            _ => return self.expected("`depth`, `stack`, `tape` or `grad`"),
+            "history" => Limit::History,
+            _ => return self.expected("`depth`, `stack`, `tape`, `grad` or `history`"),
         };
         self.bump();
         Ok(Directive::Limit { what, value: Box::new(self.expression()?) })

@@ -135,10 +135,8 @@ impl Parser<'_> {
         if !self.at_line_end() {
             return self.expected("the end of the line");
         }
-        let operand = (depth > 1).then(|| Expression {
-            kind: ExpressionKind::Int { value: depth, pattern: false },
-            span: place,
-        });
+        let operand = (depth > 1)
+            .then(|| Expression { kind: ExpressionKind::Int { value: depth, pattern: false }, span: place });
         Ok(Operands::Cells(operand.into_iter().collect()))
     }
 

@@ -86,7 +86,7 @@ impl<'t> Declared<'t> {
                 self.stack = self.constant(value)?.to_length()?
             }
             Directive::Limit { what: Limit::Tape, value } => self.tape = self.constant(value)?.to_length()?,
-            Directive::Limit { what: Limit::Grad, .. } => {}
+            Directive::Limit { what: Limit::Grad | Limit::History, .. } => {}
             Directive::Include { .. } => return unsupported("an include that isn't in place"),
             Directive::Record { .. } => return unsupported("a record"),
             // The word, the number system and the tolerance were read earlier. The other directives concern only the
@@ -99,6 +99,7 @@ impl<'t> Declared<'t> {
             | Directive::NoLabels
             | Directive::File { .. }
             | Directive::Path(_)
+            | Directive::Strategy(_)
             | Directive::Block(_)
             | Directive::Scope(_)
             | Directive::Value(_) => {}

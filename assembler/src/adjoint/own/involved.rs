@@ -9,7 +9,8 @@ use reviver_isa::update::Action;
 use crate::depths::Depths;
 use crate::invert::invert_body;
 use crate::tree::{
-    Body, Expression, ExpressionKind, InstructionNode, Macro, Operands, ProcedureNode, Statement, StatementNode,
+    Body, Expression, ExpressionKind, InstructionNode, Macro, Operands, ProcedureNode, Statement,
+    StatementNode,
 };
 use crate::visit;
 
@@ -112,7 +113,8 @@ pub(in crate::adjoint) struct Switch {
 
 /// Returns the switch that a statement is; `None` for other statements.
 pub(in crate::adjoint) fn switch(statement: &Statement) -> Option<Switch> {
-    let Statement::Instruction(InstructionNode { update, operands: Operands::Cells(cells), .. }) = statement else {
+    let Statement::Instruction(InstructionNode { update, operands: Operands::Cells(cells), .. }) = statement
+    else {
         return None;
     };
     let Action::Switch(is_on) = update.action() else { return None };
@@ -171,4 +173,13 @@ pub(in crate::adjoint) fn deepest(body: &Body) -> u32 {
         });
     });
     found
+}
+
+/// Returns true if gradient mode of depth 1 is switched on only within first bodies of `compute` blocks, which undo all that
+/// they do.
+pub(in crate::adjoint) fn is_balanced(body: &Body) -> bool {
+    body.iter().all(|node| match &node.statement {
+        Statement::Compute(tree) => is_balanced(&tree.apply),
+        other => switch(other).is_none_or(|it| it.depth > 1) && other.bodies().into_iter().all(is_balanced),
+    })
 }

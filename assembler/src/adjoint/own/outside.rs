@@ -33,7 +33,10 @@ impl Emitter {
             }
             Statement::Local(local) => self.open_outside(node, local, made),
             Statement::Delocal(local) => self.close_outside(node, local, made),
-            Statement::Directive(Directive::Ancillas(_)) | Statement::If(_) | Statement::Loop(_) | Statement::For(_)
+            Statement::Directive(Directive::Ancillas(_))
+            | Statement::If(_)
+            | Statement::Loop(_)
+            | Statement::For(_)
             | Statement::Compute(_) => self.in_mode(node, made),
             Statement::Tasks(tasks) if tasks.calls().any(|call| self.is_involved(&call.procedure.text)) => {
                 made.extend(self.statements(&tasks.in_order()));
@@ -77,7 +80,8 @@ impl Emitter {
         let (before, after) = (own.is_on, own.involved.after_macro(&name.text, undo, own.is_on));
         let is_on = if undo { after } else { before };
         let passed = self.macro_arguments(arguments);
-        let variant = MacroVariant { name: name.text.clone(), undo: false, is_on, arguments: passed.kinds.clone() };
+        let variant =
+            MacroVariant { name: name.text.clone(), undo: false, is_on, arguments: passed.kinds.clone() };
         let name = Box::new(build::name(&self.macro_variant(variant)));
         let arguments = passed.passed.clone().into();
         let used = build::node(Statement::MacroUse { name, arguments, undo });
@@ -98,8 +102,10 @@ impl Emitter {
     /// Closes a local. Its adjoint must be 0, because only gradient mode drops adjoints.
     fn close_outside(&mut self, node: &StatementNode, local: &Local, made: &mut Body) {
         let bound = self.names.find(&local.name.text);
-        if let Some(crate::scopes::Bound::Cells { class: Class::Real, shape: crate::scopes::CellShape::Lengths(lengths) }) =
-            bound
+        if let Some(crate::scopes::Bound::Cells {
+            class: Class::Real,
+            shape: crate::scopes::CellShape::Lengths(lengths),
+        }) = bound
             && self.has_adjoint(Class::Real)
         {
             let adjoint = self.fresh.adjoint(&local.name.text);
@@ -109,7 +115,12 @@ impl Emitter {
     }
 
     /// Returns the name of a parameter as the name of its adjoint: the macro gets an adjoint for it.
-    pub(in crate::adjoint) fn adjoint_parameters(&self, variant: &MacroVariant, parameters: &[Name], body: &mut Body) {
+    pub(in crate::adjoint) fn adjoint_parameters(
+        &self,
+        variant: &MacroVariant,
+        parameters: &[Name],
+        body: &mut Body,
+    ) {
         let adjoints: Vec<&CompactString> = parameters
             .iter()
             .zip(&variant.arguments)
@@ -131,7 +142,9 @@ impl Emitter {
     /// Replaces adjoints of depth 1 by cells, and lowers the other depths, in a body that is complete.
     pub(in crate::adjoint) fn lower_depths(&self, body: &mut Body) {
         for node in body {
-            crate::visit::expressions_mut(&mut node.statement, &mut |expression| self.lower_depth(expression));
+            crate::visit::expressions_mut(&mut node.statement, &mut |expression| {
+                self.lower_depth(expression)
+            });
             if let Some(switch) = involved::switch(&node.statement)
                 && let Statement::Instruction(instruction) = &mut node.statement
             {

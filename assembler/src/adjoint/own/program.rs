@@ -10,12 +10,14 @@ use super::OwnMode;
 use super::involved::{Involved, named};
 use crate::adjoint::emitter::Emitter;
 use crate::adjoint::program::{declaration, globals, tolerance};
-use crate::adjoint::request::{DroppedAdjoints, Mode};
+use crate::adjoint::request::Mode;
 use crate::adjoint::stacks::{self, DropPlace, UsedStores};
+use crate::build;
 use crate::definitions::ProgramNames;
 use crate::diagnostic::{Diagnostic, in_order};
 use crate::format::print_with;
 use crate::fresh::FreshNames;
+use crate::history;
 use crate::source::Sources;
 use crate::tree::{
     Body, DeclarationNode, Directive, ExpressionKind, ProcedureNode, ShapeNode, Statement, StatementNode,
@@ -31,10 +33,19 @@ pub(super) fn lowered(sources: &mut Sources, body: &Body) -> Result<Body, Vec<Di
     let involved = Involved::of(&procedures, &macros);
     let dropped = fresh.fresh("dropped");
     let zero = stores.stack.then(|| fresh.fresh("zero"));
+    let array = [dropped.clone(), fresh.fresh("dropped_count")];
     let mut emitter = Emitter {
         sources: std::mem::take(sources),
         mode: Mode::Adjoint,
-        own: Some(OwnMode { is_on: false, involved, blocks: vec![true], zero, computes: 0, is_unbalanced: false }),
+        own: Some(OwnMode {
+            is_on: false,
+            involved,
+            blocks: vec![true],
+            zero,
+            computes: 0,
+            dropped: array,
+            is_unbalanced: false,
+        }),
         names,
         fresh,
         procedures,
@@ -48,7 +59,7 @@ pub(super) fn lowered(sources: &mut Sources, body: &Body) -> Result<Body, Vec<Di
         frame: Vec::new(),
         labels: HashMap::new(),
         included: HashMap::new(),
-        drops: DropPlace::of(DroppedAdjoints::Pushed, stores),
+        drops: if stores.stack { DropPlace::Array } else { DropPlace::Stack },
         tape_derivatives: None,
         in_macro: false,
         has_dropped: false,
@@ -102,7 +113,9 @@ impl Emitter {
                     if let Directive::Globals { role, declarations } = directive {
                         self.refuse_result_stack(*role, declarations);
                     }
-                    if let Directive::Globals { declarations, .. } | Directive::Ancillas(declarations) = directive {
+                    if let Directive::Globals { declarations, .. } | Directive::Ancillas(declarations) =
+                        directive
+                    {
                         declared.extend(declarations.iter().cloned());
                     }
                     main.push(node.clone());
@@ -147,7 +160,8 @@ impl Emitter {
     /// Reports a stack of reals that is an input or a result: its adjoints would be among its values.
     fn refuse_result_stack(&mut self, role: Role, declarations: &[DeclarationNode]) {
         self.refuse_given_stack(role, declarations);
-        let is_stack = |it: &&DeclarationNode| it.class == Some(Class::Real) && matches!(it.shape, ShapeNode::Stack);
+        let is_stack =
+            |it: &&DeclarationNode| it.class == Some(Class::Real) && matches!(it.shape, ShapeNode::Stack);
         if let Some(stack) = declarations.iter().find(is_stack).filter(|_| role == Role::Out) {
             self.refuse(
                 stack.name.span,
@@ -206,19 +220,22 @@ impl Emitter {
         }
         if self.has_dropped {
             match self.drops {
-                DropPlace::None => self.refuse(
-                    body.first().map_or_else(Default::default, |node| node.span),
-                    "the program uses the stack of reals and the output tape, so neither can keep the adjoints that gradient \
-                     mode drops",
-                    "in this program",
-                    "keep the reals in an array",
-                ),
                 DropPlace::Stack => {
                     let remains = self.own.as_ref().is_some_and(|own| own.is_unbalanced);
                     let role = if remains { Role::Garbage } else { Role::Private };
                     helpers.push(globals(role, vec![declaration(dropped, ShapeNode::Stack)], ""));
                 }
-                DropPlace::Output | DropPlace::Erased => {}
+                DropPlace::Array => {
+                    let [array, count] =
+                        self.own.as_ref().map_or_else(Default::default, |own| own.dropped.clone());
+                    let lengths = ShapeNode::Lengths(vec![build::int(history::capacity([body]))]);
+                    let number = DeclarationNode {
+                        class: None,
+                        ..declaration(&count, ShapeNode::Lengths(Vec::new()))
+                    };
+                    helpers.push(globals(Role::Private, vec![declaration(&array, lengths), number], ""));
+                }
+                DropPlace::Output | DropPlace::Erased | DropPlace::None => {}
             }
         }
         if !adjoints.is_empty() {

@@ -69,9 +69,13 @@ pub fn compared(subject: &Subject) -> Result<bool, String> {
         let Some((m, _)) = plain.program.global(&global.name) else {
             return Err(format!("as statements: no {}\n{}", global.name, text));
         };
-        let (expected, found) = (subject.program.read(machine.state(), n), plain.program.read(other.state(), m));
+        let (expected, found) =
+            (subject.program.read(machine.state(), n), plain.program.read(other.state(), m));
         if expected != found {
-            return Err(format!("{} is {found:?} as statements, expected {expected:?}\n{}", global.name, text));
+            return Err(format!(
+                "{} is {found:?} as statements, expected {expected:?}\n{}",
+                global.name, text
+            ));
         }
     }
     Ok(true)

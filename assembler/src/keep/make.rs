@@ -3,8 +3,8 @@
 
 use std::rc::Rc;
 
-use reviver_assembler::source::Span;
-use reviver_assembler::tree::{
+use crate::source::Span;
+use crate::tree::{
     Application, BinaryOperator, Body, Condition, ConditionKind, Element, Expression, ExpressionKind, For,
     If, InstructionNode, Local, Name, Operands, Statement, StatementNode, Subscript,
 };
@@ -23,6 +23,7 @@ pub fn noted(statement: Statement, comment: &str) -> StatementNode {
     StatementNode { comment: Some(format!(" {comment}").into()), ..node(statement) }
 }
 
+/// Returns a name without a place.
 pub fn name(text: &str) -> Name {
     Name { text: text.into(), span: Span::default() }
 }
@@ -36,10 +37,12 @@ pub fn cell(text: &str) -> Expression {
     expression(ExpressionKind::Name { name: Rc::new(text.into()), adjoint: false })
 }
 
+/// Returns an integer literal.
 pub fn int(value: u64) -> Expression {
     expression(ExpressionKind::Int { value, pattern: false })
 }
 
+/// Returns a real literal.
 pub fn real(value: f64) -> Expression {
     expression(ExpressionKind::Real(value))
 }
@@ -51,6 +54,7 @@ pub fn element(array: &str, indices: impl IntoIterator<Item = Expression>) -> Ex
     expression(ExpressionKind::Element(Box::new(element)))
 }
 
+/// Returns `left operator right`.
 pub fn binary(operator: BinaryOperator, left: Expression, right: Expression) -> Expression {
     expression(ExpressionKind::Binary(operator, Box::new([left, right])))
 }
@@ -63,10 +67,12 @@ pub fn applied(function: Function, sources: &[Expression]) -> Expression {
     }
 }
 
+/// Returns a comparison as a condition.
 pub fn compare(order: Order, left: Expression, right: Expression) -> Condition {
     Condition { kind: ConditionKind::Compare(order, Box::new(left), Box::new(right)), span: Span::default() }
 }
 
+/// Returns the negation of a condition.
 pub fn not(condition: &Condition) -> Condition {
     Condition { kind: ConditionKind::Not(Box::new(condition.clone())), span: Span::default() }
 }
@@ -85,6 +91,7 @@ pub fn update(update: Update, operands: impl IntoIterator<Item = Expression>) ->
     instruction(update, Operands::Cells(operands.into_iter().collect()))
 }
 
+/// Returns `assert condition` as a statement.
 pub fn assert(condition: Condition) -> Statement {
     instruction(Update::Assert, Operands::Condition(Box::new(condition)))
 }

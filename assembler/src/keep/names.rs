@@ -17,10 +17,12 @@ pub struct FreshNames {
 }
 
 impl FreshNames {
+    /// Marks a name as used.
     pub fn take(&mut self, name: &str) {
         self.own.insert(name.into());
     }
 
+    /// Returns true if a name is used.
     pub fn is_taken(&self, name: &str) -> bool {
         self.shared.contains(name) || self.own.contains(name)
     }

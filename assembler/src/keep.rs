@@ -3,26 +3,35 @@
 //! An assignment exchanges the old value for the new one, and pushes the old one. At a join without a condition (`fi
 //! forgotten`, `from forgotten`), a bit or a count of iterations records the path that was taken, and is pushed. If
 //! reals are floats, every update of a float becomes such an assignment, because undoing the update would round. This
-//! module doesn't divide main into parts.
+//! module keeps the values of statements; it depends neither on the use that is made of them nor on the whole program.
+//!
+//! | module | purpose |
+//! |---|---|
+//! | `class` | the class of an expression |
+//! | `make`, `names` | constructors of statements, and names that shadow no others |
+
+pub mod class;
+pub mod make;
+pub mod names;
 
 use std::collections::{HashMap, HashSet};
 
-use compact_str::CompactString;
-use reviver_assembler::diagnostic::Diagnostic;
-use reviver_assembler::invert::invert_body;
-use reviver_assembler::tree::{
+use crate::diagnostic::Diagnostic;
+use crate::invert::invert_body;
+use crate::tree::{
     BinaryOperator, Body, CallNode, Compute, Condition, ConditionKind, Expression, If, InstructionNode,
     Local, Loop, Operands, Statement, StatementNode,
 };
+use compact_str::CompactString;
 use reviver_isa::arith::Order;
 use reviver_isa::codes::ProblemCode;
 use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
 use reviver_isa::update::{Action, Direction, Update};
 
-use crate::class::{Classes, class_of};
-use crate::make::{self, node, noted};
-use crate::names::FreshNames;
+use self::class::{Classes, class_of};
+use self::make::{node, noted};
+use self::names::FreshNames;
 
 /// The lossy procedures, each with the name of its inverse.
 pub type LossyProcedures = HashMap<CompactString, CompactString>;
@@ -34,17 +43,25 @@ pub struct Rules<'p> {
     pub exact: bool,
     /// The magnitude up to which a real counts as 0 when it is freed.
     pub tolerance: &'p Expression,
+    /// The procedures whose calls lose bits.
     pub losing: &'p LossyProcedures,
+    /// True if `compute` blocks stay blocks, whose `uncompute` pops what the first body has pushed. Otherwise a block whose
+    /// first body loses bits becomes a sequence, because the parts of main can't be cut within a block.
+    pub blocks_stay: bool,
 }
 
 /// Replaces the lossy statements of one routine.
 pub struct Keeper<'p> {
+    /// The settings.
     pub rules: Rules<'p>,
+    /// The classes of the routine's names.
     pub classes: &'p Classes,
+    /// The names in use, to which those of new variables are added.
     pub names: FreshNames,
     /// Names of the lossy procedures that an `uncall` executes backward, so that inverse procedures must be generated
     /// for them.
     pub undone: HashSet<CompactString>,
+    /// The errors that were found.
     pub problems: Vec<Diagnostic>,
     /// Names of the variables that this module adds, by purpose. If several variables of one purpose are open at
     /// once, the outermost is first.
@@ -53,6 +70,7 @@ pub struct Keeper<'p> {
 }
 
 impl<'p> Keeper<'p> {
+    /// Begins a routine.
     pub fn new(rules: Rules<'p>, classes: &'p Classes, names: FreshNames) -> Keeper<'p> {
         Keeper {
             rules,
@@ -308,6 +326,10 @@ impl<'p> Keeper<'p> {
     /// Emits a `compute` block. If its first body loses nothing, it stays a block. Otherwise both bodies are emitted in
     /// sequence, followed by the inverse of the first body.
     fn compute(&mut self, tree: &Compute, to: &mut Body) {
+        if self.rules.blocks_stay {
+            let (body, apply) = (self.body(&tree.body), self.body(&tree.apply));
+            return to.push(node(Statement::Compute(Box::new(Compute { body, apply, ..tree.clone() }))));
+        }
         match self.undoing(tree) {
             Some(undoing) => {
                 to.extend(self.body(&tree.body));

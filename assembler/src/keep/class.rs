@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use crate::tree::{Expression, ExpressionKind};
 use compact_str::CompactString;
-use reviver_assembler::tree::{Expression, ExpressionKind};
 use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
 
@@ -22,6 +22,7 @@ impl Classes {
         self.own.get(name).or_else(|| self.shared.get(name)).copied()
     }
 
+    /// Adds the class of a name, which hides another of the same name.
     pub fn insert(&mut self, name: CompactString, class: Class) {
         self.own.insert(name, class);
     }

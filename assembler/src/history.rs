@@ -1,0 +1,400 @@
+//! Procedures that keep what they discard. A procedure with `.strategy` can be undone although its statements discard values:
+//! it pushes these values, and its inverse pops them. So the history belongs to the program, and a program can
+//! differentiate such a procedure itself.
+//!
+//! ```text
+//! .proc halve(inout n)             .proc halve(inout n, in place)
+//! .strategy reverse
+//!         overwrite n, n / 2               local new = n / 2
+//!                                          swap    n, new
+//!                                          push    new
+//!                                          delocal new = 0
+//!                                          local mark = place * 1000003 + 1
+//!                                          push    mark
+//!                                          delocal mark = 0
+//! .end                             .end
+//! ```
+//!
+//! The history is on the stacks, so calls must be undone in the opposite order. A wrong order would restore values of other
+//! cells. Therefore a procedure also pushes a *mark*, a number that depends on the arguments, and its inverse traps if the
+//! mark on the stack is another one. The hidden parameter `place` tells a procedure which arguments its caller was given.
+//!
+//! With the strategy `checkpoint`, the loops of the procedure are divided into segments: see [`segments`].
+//!
+//! | module | purpose |
+//! |---|---|
+//! | `lossy` | the procedures that discard values |
+//! | `marks` | hidden parameters and marks |
+//! | `segments` | loops that are divided into segments |
+
+mod lossy;
+mod marks;
+mod segments;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use compact_str::{CompactString, format_compact};
+use reviver_isa::codes::ProblemCode;
+use reviver_isa::function::Function;
+use reviver_isa::instruction::Class;
+use reviver_isa::module::RealSystem;
+use reviver_isa::update::Update;
+
+use self::lossy::{Lossy, strategy};
+use self::marks::Marks;
+use self::segments::CopyStore;
+use crate::build;
+use crate::diagnostic::Diagnostic;
+use crate::keep::class::{Classes, class_of, class_of_applied};
+use crate::keep::names::FreshNames;
+use crate::keep::{Keeper, LossyProcedures, Rules};
+use crate::tree::{
+    Body, DeclarationNode, Directive, Expression, ExpressionKind, InstructionNode, KeptStrategy, Limit,
+    Operands, ProcedureNode, Statement,
+};
+use crate::{rewrite, visit};
+
+/// Replaces the procedures with a strategy in the trees of a program, one for each file. Returns the errors.
+pub(crate) fn expand(trees: &mut [Body]) -> Vec<Diagnostic> {
+    if !has_strategies(trees) {
+        return Vec::new();
+    }
+    let mut problems = Vec::new();
+    let mut names = names_of(trees);
+    let marks = Marks::add(trees, &mut names, &mut problems);
+    let lossy = Lossy::of(trees);
+    let mut history = History {
+        classes: classes_of(trees),
+        is_exact: is_exact(trees),
+        procedures: procedures_of(trees),
+        lossy,
+        marks,
+        names,
+        kept: BTreeMap::new(),
+        pending: Vec::new(),
+        stores: Vec::new(),
+        problems,
+    };
+    for tree in trees.iter_mut() {
+        for node in tree.iter_mut() {
+            if let Statement::Procedure(procedure) = &mut node.statement
+                && let Some(strategy) = strategy(procedure)
+            {
+                let body = history.body(procedure, strategy);
+                procedure.body = body;
+                let place = procedure.name.span;
+                rewrite::at_place(&mut procedure.body, place);
+            }
+        }
+    }
+    let made = history.write_kept();
+    let stores = history.declared_stores(capacity(trees.iter()));
+    if let Some(first) = trees.first_mut() {
+        first.splice(0..0, stores);
+        first.extend(made);
+    }
+    history.problems
+}
+
+/// Returns true if a procedure of the program has a strategy.
+pub(crate) fn has_strategies(trees: &[Body]) -> bool {
+    trees.iter().flatten().any(|node| match &node.statement {
+        Statement::Procedure(tree) => strategy(tree).is_some(),
+        _ => false,
+    })
+}
+
+/// The procedures of a program, and those that keep what they discard.
+struct History {
+    classes: Classes,
+    /// True if arithmetic on reals is exact.
+    is_exact: bool,
+    procedures: HashMap<CompactString, ProcedureNode>,
+    lossy: Lossy,
+    marks: Marks,
+    names: FreshNames,
+    /// The name of the variant of each procedure that is called by one with a strategy; true for variants that keep all
+    /// floats.
+    kept: BTreeMap<(CompactString, bool), CompactString>,
+    pending: Vec<(CompactString, bool)>,
+    /// The arrays for copies of cells, at most one of each class.
+    stores: Vec<CopyStore>,
+    problems: Vec<Diagnostic>,
+}
+
+impl History {
+    /// Returns the body of a procedure with a strategy.
+    fn body(&mut self, procedure: &ProcedureNode, strategy: KeptStrategy) -> Body {
+        let keeps_floats = strategy == KeptStrategy::Tape;
+        let classes = self.classes_in(procedure);
+        let mut body = match strategy {
+            KeptStrategy::Checkpoint(count) => self.in_segments(procedure, &classes, count),
+            KeptStrategy::Reverse | KeptStrategy::Tape => {
+                self.kept_body(&procedure.body, &classes, keeps_floats)
+            }
+        };
+        body.retain(|node| !matches!(node.statement, Statement::Directive(Directive::Strategy(_))));
+        let loses_reals = self.pushes(&body, &classes, Class::Real, &mut HashSet::new());
+        if loses_reals || self.pushes(&body, &classes, Class::Int, &mut HashSet::new()) {
+            self.marks.push(&procedure.name.text, loses_reals, &mut body);
+        }
+        body
+    }
+
+    /// Returns statements that keep what they discard.
+    fn kept_body(&mut self, body: &Body, classes: &Classes, keeps_floats: bool) -> Body {
+        let mut body = body.clone();
+        self.call_kept(&mut body, keeps_floats);
+        let (none, tolerance) = (LossyProcedures::new(), build::real(0.0));
+        let rules = Rules {
+            exact: self.is_exact || !keeps_floats,
+            tolerance: &tolerance,
+            losing: &none,
+            blocks_stay: true,
+        };
+        let mut keeper = Keeper::new(rules, classes, self.names.clone());
+        let made = keeper.body(&body);
+        self.names = keeper.names;
+        self.problems.append(&mut keeper.problems);
+        made
+    }
+
+    /// Replaces the procedures that a body calls by variants that keep what they discard.
+    fn call_kept(&mut self, body: &mut Body, keeps_floats: bool) {
+        for node in body {
+            match &mut node.statement {
+                Statement::Instruction(InstructionNode { operands: Operands::Call(call), .. }) => {
+                    if let Some(kept) = self.variant(&call.procedure.text, keeps_floats) {
+                        call.procedure.text = kept;
+                    }
+                }
+                Statement::MacroUse { name, .. } if self.lossy.is_lossy(&name.text) => {
+                    let message =
+                        format!("the macro `{}` discards values in a procedure with a strategy", name.text);
+                    let problem =
+                        Diagnostic::error(ProblemCode::NotTransformed, message, name.span, "used here");
+                    self.problems.push(problem.help("write a procedure instead of the macro"));
+                }
+                other => other.bodies_mut().into_iter().for_each(|body| self.call_kept(body, keeps_floats)),
+            }
+        }
+    }
+
+    /// Returns the name of the variant of a procedure; `None` for a procedure that discards nothing, or keeps it itself.
+    fn variant(&mut self, name: &CompactString, keeps_floats: bool) -> Option<CompactString> {
+        let procedure = self.procedures.get(name)?;
+        if strategy(procedure).is_some() || !keeps_floats && !self.lossy.is_lossy(name) {
+            return None;
+        }
+        let key = (name.clone(), keeps_floats);
+        if let Some(kept) = self.kept.get(&key) {
+            return Some(kept.clone());
+        }
+        let kept = self.names.fresh(&format_compact!("{name}_kept"));
+        self.kept.insert(key.clone(), kept.clone());
+        self.pending.push(key);
+        Some(kept)
+    }
+
+    /// Writes the variants that calls need.
+    fn write_kept(&mut self) -> Body {
+        let mut made = Body::new();
+        while let Some(key) = self.pending.pop() {
+            let (Some(procedure), Some(name)) =
+                (self.procedures.get(&key.0).cloned(), self.kept.get(&key).cloned())
+            else {
+                continue;
+            };
+            let classes = self.classes_in(&procedure);
+            let body = self.kept_body(&procedure.body, &classes, key.1);
+            let place = procedure.name.span;
+            let name = crate::tree::Name { text: name, span: place };
+            let tree = ProcedureNode { name, body, rule: None, ..procedure };
+            let mut nodes = vec![build::node(Statement::Procedure(Box::new(tree)))];
+            rewrite::at_place(&mut nodes, place);
+            made.append(&mut nodes);
+        }
+        made
+    }
+
+    /// Returns true if statements push values of a class, also in procedures that they call.
+    fn pushes(
+        &self,
+        body: &Body,
+        classes: &Classes,
+        class: Class,
+        seen: &mut HashSet<CompactString>,
+    ) -> bool {
+        let mut found = false;
+        let mut called = Vec::new();
+        visit::statements(body, &mut |statement| match statement {
+            Statement::Instruction(InstructionNode {
+                update: Update::Push,
+                operands: Operands::Cells(cells),
+                ..
+            }) => {
+                found |= cells.iter().any(|cell| class_of(cell, classes) == class);
+            }
+            Statement::Instruction(InstructionNode { operands: Operands::Call(call), .. }) => {
+                called.push(call.procedure.text.clone());
+            }
+            _ => {}
+        });
+        // A variable that the keeper has added isn't known here, but it has the class of the local.
+        visit::statements(body, &mut |statement| {
+            if let Statement::Local(local) = statement {
+                let own = local.class.unwrap_or(Class::Int);
+                found |= own == class && self.is_pushed(body, &local.name.text);
+            }
+        });
+        found || called.into_iter().any(|name| self.call_pushes(&name, class, seen))
+    }
+
+    fn is_pushed(&self, body: &Body, name: &str) -> bool {
+        let mut found = false;
+        visit::statements(body, &mut |statement| {
+            if let Statement::Instruction(InstructionNode {
+                update: Update::Push,
+                operands: Operands::Cells(cells),
+                ..
+            }) = statement
+            {
+                found |= matches!(cells.first().map(|cell| &cell.kind), Some(ExpressionKind::Name { name: own, .. }) if own.as_str() == name);
+            }
+        });
+        found
+    }
+
+    /// Returns true if the variant of a procedure may push values of a class.
+    fn call_pushes(&self, name: &CompactString, class: Class, seen: &mut HashSet<CompactString>) -> bool {
+        let original = self.kept.iter().find(|(_, kept)| *kept == name).map(|((original, _), _)| original);
+        let name = original.unwrap_or(name);
+        let Some(procedure) = self.procedures.get(name).filter(|_| seen.insert(name.clone())) else {
+            return false;
+        };
+        let classes = self.classes_in(procedure);
+        self.lossy.loses(&procedure.body, &classes, class)
+            || self.pushes(&procedure.body, &classes, class, seen)
+    }
+
+    /// Returns the classes of the names in a procedure.
+    fn classes_in(&self, procedure: &ProcedureNode) -> Classes {
+        let mut classes = self.classes.clone();
+        for parameter in &procedure.parameters {
+            classes.insert(parameter.name.text.clone(), parameter.class.unwrap_or(Class::Int));
+        }
+        declare(&procedure.body, &mut classes);
+        classes
+    }
+}
+
+/// Adds the classes of the variables that a body declares.
+fn declare(body: &Body, classes: &mut Classes) {
+    for node in body {
+        match &node.statement {
+            Statement::Directive(Directive::Ancillas(declarations)) => {
+                declarations.iter().for_each(|it| classes.insert(it.name.text.clone(), class(it)));
+            }
+            Statement::Local(local) => {
+                let inferred = || match local.sources.as_slice() {
+                    [] => Class::Int,
+                    [value] if local.function == Function::Copy => class_of(value, classes),
+                    sources => class_of_applied(local.function, sources, classes),
+                };
+                let class = local.class.unwrap_or_else(inferred);
+                classes.insert(local.name.text.clone(), class);
+            }
+            Statement::For(tree) => classes.insert(tree.counter.text.clone(), Class::Int),
+            _ => {}
+        }
+        node.statement.bodies().into_iter().for_each(|body| declare(body, classes));
+    }
+}
+
+fn class(declaration: &DeclarationNode) -> Class {
+    declaration.class.unwrap_or(Class::Int)
+}
+
+/// Returns the classes of the program's own names.
+fn classes_of(trees: &[Body]) -> Classes {
+    let mut classes = Classes::default();
+    let mut constants: Vec<(&CompactString, &Expression)> = Vec::new();
+    for node in trees.iter().flatten() {
+        match &node.statement {
+            Statement::Directive(
+                Directive::Globals { declarations, .. } | Directive::Ancillas(declarations),
+            ) => {
+                classes.extend(declarations.iter().map(|it| (it.name.text.clone(), class(it))));
+            }
+            Statement::Directive(Directive::Const { name, value }) => constants.push((&name.text, value)),
+            _ => {}
+        }
+    }
+    for (name, value) in constants {
+        let class = class_of(value, &classes);
+        classes.insert(name.clone(), class);
+    }
+    classes.into_shared()
+}
+
+fn is_exact(trees: &[Body]) -> bool {
+    trees.iter().flatten().any(|node| {
+        matches!(&node.statement, Statement::Directive(Directive::Real { system: RealSystem::Fixed(_) }))
+    })
+}
+
+fn procedures_of(trees: &[Body]) -> HashMap<CompactString, ProcedureNode> {
+    let trees = trees.iter().flatten().filter_map(|node| match &node.statement {
+        Statement::Procedure(tree) => Some((tree.name.text.clone(), (**tree).clone())),
+        _ => None,
+    });
+    trees.collect()
+}
+
+/// Returns all names of the program, from which new names differ.
+fn names_of(trees: &[Body]) -> FreshNames {
+    let mut names = FreshNames::default();
+    for tree in trees {
+        visit::statements(tree, &mut |statement| {
+            match statement {
+                Statement::Procedure(tree) => {
+                    names.take(&tree.name.text);
+                    tree.parameters.iter().for_each(|parameter| names.take(&parameter.name.text));
+                }
+                Statement::Macro(tree) => {
+                    names.take(&tree.name.text);
+                    tree.parameters.iter().for_each(|parameter| names.take(&parameter.text));
+                }
+                Statement::Local(local) => names.take(&local.name.text),
+                Statement::For(tree) => names.take(&tree.counter.text),
+                Statement::Directive(
+                    Directive::Globals { declarations, .. } | Directive::Ancillas(declarations),
+                ) => declarations.iter().for_each(|it| names.take(&it.name.text)),
+                Statement::Directive(Directive::Const { name, .. }) => names.take(&name.text),
+                _ => {}
+            }
+            visit::expressions(statement, &mut |expression| {
+                if let ExpressionKind::Name { name, .. } = &expression.kind {
+                    names.take(name);
+                }
+            });
+        });
+        tree.iter().filter_map(|node| node.label.as_ref()).for_each(|label| names.take(&label.text));
+    }
+    names.into_shared()
+}
+
+/// Returns the number of values that an array of the program keeps for a while: that of `.limit history`, or the default.
+pub(crate) fn capacity<'t>(trees: impl IntoIterator<Item = &'t Body>) -> u64 {
+    let limit = trees.into_iter().flatten().find_map(|node| match &node.statement {
+        Statement::Directive(Directive::Limit { what: Limit::History, value }) => match &value.kind {
+            ExpressionKind::Int { value, .. } => Some(*value),
+            _ => None,
+        },
+        _ => None,
+    });
+    limit.unwrap_or(USUAL_CAPACITY)
+}
+
+/// The values that an array keeps for a while unless the program states another limit.
+const USUAL_CAPACITY: u64 = 1 << 16;

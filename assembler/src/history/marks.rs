@@ -1,0 +1,212 @@
+//! Marks on the stacks, which tell whose history is there. The mark of a call is a number that depends on the procedure, on
+//! the names and indices of the arguments, and on the place of the caller: the hidden parameter that the caller was given.
+
+use std::collections::{HashMap, HashSet};
+
+use compact_str::{CompactString, format_compact};
+use reviver_isa::codes::ProblemCode;
+use reviver_isa::function::Function;
+use reviver_isa::instruction::Class;
+use reviver_isa::module::{Passing, Rank, Word};
+use reviver_isa::operator::BinaryOperator;
+use reviver_isa::update::Update;
+
+use super::lossy::strategy;
+use crate::build;
+use crate::diagnostic::Diagnostic;
+use crate::format::spelled;
+use crate::keep::make;
+use crate::keep::names::FreshNames;
+use crate::tree::{
+    Body, CallNode, Directive, Expression, ExpressionKind, InstructionNode, Operands, ParameterNode,
+    ProcedureNode, Statement, Subscript,
+};
+
+/// The numbers from which marks are computed.
+pub(super) struct Marks {
+    /// The name of the hidden parameter and of the local that is pushed.
+    place: CompactString,
+    mark: CompactString,
+    /// The factor between the parts of a mark. It is odd, so that products of it don't lose bits.
+    base: u64,
+    /// The number of each procedure, name and expression.
+    numbers: HashMap<CompactString, u64>,
+}
+
+impl Marks {
+    /// Adds the hidden parameter to the procedures from which calls reach one with a strategy, and to their calls.
+    pub fn add(trees: &mut [Body], names: &mut FreshNames, problems: &mut Vec<Diagnostic>) -> Marks {
+        let reaching = reaching(trees);
+        let is_narrow = trees.iter().flatten().any(|node| {
+            matches!(&node.statement, Statement::Directive(Directive::Word { word }) if matches!(word, Word::W8 | Word::W16))
+        });
+        let base = if is_narrow { 31 } else { 1_000_003 };
+        let (place, mark) = (names.fresh("place"), names.fresh("mark"));
+        let mut marks = Marks { place, mark, base, numbers: HashMap::new() };
+        for tree in trees {
+            for node in tree {
+                match &mut node.statement {
+                    Statement::Procedure(tree) if reaching.contains(&tree.name.text) => {
+                        let owner = tree.name.text.clone();
+                        marks.calls(Some(&owner), &mut tree.body, &reaching);
+                        tree.parameters.push(marks.parameter());
+                    }
+                    Statement::Macro(tree) => refuse_calls(&tree.body, &reaching, problems),
+                    _ => marks.calls(None, std::slice::from_mut(node), &reaching),
+                }
+            }
+        }
+        marks
+    }
+
+    fn parameter(&self) -> ParameterNode {
+        ParameterNode {
+            passing: Passing::In,
+            name: build::name(&self.place),
+            rank: Rank::Scalar,
+            class: None,
+            record: None,
+        }
+    }
+
+    /// Adds the places of the arguments to calls. `owner` is the procedure that contains the statements.
+    fn calls(
+        &mut self,
+        owner: Option<&str>,
+        body: &mut [crate::tree::StatementNode],
+        reaching: &HashSet<CompactString>,
+    ) {
+        for node in body {
+            let calls: Vec<&mut CallNode> = match &mut node.statement {
+                Statement::Instruction(InstructionNode { operands: Operands::Call(call), .. }) => vec![call],
+                _ => Vec::new(),
+            };
+            for call in calls.into_iter().filter(|call| reaching.contains(&call.procedure.text)) {
+                let place = self.place_of(owner, call);
+                call.arguments.push(place);
+            }
+            node.statement.bodies_mut().into_iter().for_each(|body| self.calls(owner, body, reaching));
+        }
+    }
+
+    /// Returns the place of a call's arguments as an expression.
+    fn place_of(&mut self, owner: Option<&str>, call: &CallNode) -> Expression {
+        let mut place = match owner {
+            Some(_) => build::cell(&self.place),
+            None => build::int(0),
+        };
+        for argument in &call.arguments {
+            let (name, subscripts) = match &argument.kind {
+                ExpressionKind::Name { name, .. } => (name.to_string(), &[][..]),
+                ExpressionKind::Element(element) => (element.name.to_string(), element.subscripts.as_slice()),
+                _ => (spelled(argument), &[][..]),
+            };
+            let number = self.number(&format_compact!("{} {name}", owner.unwrap_or_default()));
+            place = self.extended(place, build::int(number));
+            for subscript in subscripts {
+                let index = match subscript {
+                    Subscript::At(index) => index.clone(),
+                    Subscript::Span { from, .. } => from.clone(),
+                    Subscript::All => build::int(0),
+                };
+                place = self.extended(place, index);
+            }
+        }
+        place
+    }
+
+    fn extended(&self, place: Expression, part: Expression) -> Expression {
+        if let (ExpressionKind::Int { value: 0, .. }, ExpressionKind::Int { .. }) = (&place.kind, &part.kind)
+        {
+            return part;
+        }
+        let product = build::binary(BinaryOperator::Multiply, place, build::int(self.base));
+        build::binary(BinaryOperator::Add, product, part)
+    }
+
+    fn number(&mut self, name: &str) -> u64 {
+        let next = self.numbers.len() as u64 + 1;
+        // Narrow words have few numbers. Names that share a number are told apart by their order only.
+        let next = if self.base == 31 { next % 100 + 1 } else { next };
+        *self.numbers.entry(name.into()).or_insert(next)
+    }
+
+    /// Appends statements that push the mark of a procedure, on the stack of reals, too, if the procedure pushes reals.
+    pub fn push(&mut self, procedure: &str, has_reals: bool, body: &mut Body) {
+        let number = self.number(procedure);
+        let value = self.extended(build::cell(&self.place), build::int(number));
+        let push = |class: Class, value: Expression| {
+            [
+                Statement::Local(make::variable(&self.mark, class, Function::Copy, &[value])),
+                make::update(Update::Push, [make::cell(&self.mark)]),
+                Statement::Delocal(make::nothing(&self.mark, class)),
+            ]
+        };
+        body.extend(push(Class::Int, value).map(make::node));
+        if has_reals {
+            let value = build::real(number as f64 / 128.0 + MARK);
+            body.extend(push(Class::Real, value).map(make::node));
+        }
+    }
+}
+
+/// A number that marks of reals differ from other reals by.
+const MARK: f64 = 0.314_159;
+
+/// Returns the procedures from which calls reach a procedure with a strategy. A rule has the parameters of its procedure.
+fn reaching(trees: &[Body]) -> HashSet<CompactString> {
+    let procedures: Vec<&ProcedureNode> = trees
+        .iter()
+        .flatten()
+        .filter_map(|node| match &node.statement {
+            Statement::Procedure(tree) => Some(&**tree),
+            _ => None,
+        })
+        .collect();
+    let mut found: HashSet<CompactString> = HashSet::new();
+    loop {
+        let before = found.len();
+        for tree in &procedures {
+            let rule = tree.rule.as_ref().map(|rule| rule.text.clone());
+            let is_in = strategy(tree).is_some()
+                || calls_any(&tree.body, &found)
+                || rule.as_ref().is_some_and(|rule| found.contains(rule));
+            if is_in || found.contains(&tree.name.text) {
+                found.insert(tree.name.text.clone());
+                found.extend(rule);
+            }
+        }
+        if found.len() == before {
+            return found;
+        }
+    }
+}
+
+fn calls_any(body: &Body, procedures: &HashSet<CompactString>) -> bool {
+    body.iter().any(|node| match &node.statement {
+        Statement::Instruction(InstructionNode { operands: Operands::Call(call), .. }) => {
+            procedures.contains(&call.procedure.text)
+        }
+        other => other.bodies().into_iter().any(|body| calls_any(body, procedures)),
+    })
+}
+
+/// Reports a macro that calls a procedure with a strategy, because the macro's arguments aren't known here.
+fn refuse_calls(body: &Body, reaching: &HashSet<CompactString>, problems: &mut Vec<Diagnostic>) {
+    for node in body {
+        if let Statement::Instruction(InstructionNode { operands: Operands::Call(call), .. }) =
+            &node.statement
+            && reaching.contains(&call.procedure.text)
+        {
+            let message = format!("a macro calls `{}`, which keeps a history", call.procedure.text);
+            let problem = Diagnostic::error(
+                ProblemCode::NotTransformed,
+                message,
+                call.procedure.span,
+                "called in a macro",
+            );
+            problems.push(problem.help("write a procedure instead of the macro"));
+        }
+        node.statement.bodies().into_iter().for_each(|body| refuse_calls(body, reaching, problems));
+    }
+}

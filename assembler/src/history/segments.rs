@@ -1,0 +1,300 @@
+//! Loops that are divided into segments, for the strategy `checkpoint=N`. A segment is executed, its result is copied, and
+//! the segment is undone, which consumes its history. Then the result is exchanged for the state before the segment, and
+//! this state is pushed. So the program keeps N states, and the history of one segment at a time. Each segment is executed
+//! twice in the forward direction and twice in the backward direction. This is Bennett's method with a single level
+//! ("Time/space trade-offs for reversible computation", 1989).
+//!
+//! ```text
+//!         for segment in 0..N
+//!             local low = from + segment * length
+//!             local high = min(low + length, to)
+//!             compute
+//!                 for i in low..high … rof              ; pushes what it discards
+//!             apply
+//!                 add   copies[count], x                ; for each cell that the loop changes
+//!                 add   count, 1
+//!             uncompute
+//!             sub   count, 1                            ; for each of these cells, in the opposite order
+//!             swap  copies[count], x
+//!             push  copies[count]
+//!             …
+//! ```
+//!
+//! The copies are in an array of the program, because the history is on the stacks meanwhile.
+
+use std::collections::BTreeMap;
+
+use compact_str::CompactString;
+use reviver_isa::arith::Order;
+use reviver_isa::function::Function;
+use reviver_isa::instruction::Class;
+use reviver_isa::module::{Passing, Rank, Role};
+use reviver_isa::operator::BinaryOperator;
+use reviver_isa::update::Update;
+
+use super::History;
+use crate::build;
+use crate::keep::class::{Classes, class_of};
+use crate::keep::make::{self, node};
+use crate::tree::{
+    Body, Compute, DeclarationNode, Directive, Expression, ExpressionKind, For, InstructionNode, LengthOf,
+    Operands, ProcedureNode, ShapeNode, Statement, StatementNode,
+};
+use crate::visit;
+
+/// The lengths of the cells that a loop changes, by name; none for a scalar.
+type Changed = BTreeMap<CompactString, Vec<Expression>>;
+
+impl History {
+    /// Returns the body of a procedure whose loops are divided into `count` segments.
+    pub(super) fn in_segments(&mut self, procedure: &ProcedureNode, classes: &Classes, count: u32) -> Body {
+        let mut made = Body::new();
+        for from in &procedure.body {
+            match &from.statement {
+                Statement::For(tree)
+                    if tree.step.is_none() && !tree.reversed && self.lossy.discards(&tree.body) =>
+                {
+                    let changed = changed(procedure, &procedure.body, &tree.body, &self.procedures);
+                    self.segments(tree, (classes, &changed), count, &mut made);
+                }
+                _ => made.append(&mut self.kept_body(&vec![from.clone()], classes, false)),
+            }
+        }
+        made
+    }
+
+    fn segments(&mut self, tree: &For, (classes, changed): (&Classes, &Changed), count: u32, to: &mut Body) {
+        let [segment, length, low, high] =
+            ["segment", "length", "low", "high"].map(|name| self.names.fresh(name));
+        let subtracted = |a: Expression, b: Expression| build::binary(BinaryOperator::Subtract, a, b);
+        let added = |a: Expression, b: Expression| build::binary(BinaryOperator::Add, a, b);
+        let span = subtracted(tree.to.clone(), tree.from.clone());
+        let rounded = added(span, build::int(u64::from(count) - 1));
+        let each = build::binary(BinaryOperator::Divide, rounded, build::int(u64::from(count)));
+        let first = build::binary(BinaryOperator::Multiply, build::cell(&segment), build::cell(&length));
+        let first = added(tree.from.clone(), first);
+        let end = added(build::cell(&low), build::cell(&length));
+        let end = make::applied(Function::Min, &[end, tree.to.clone()]);
+        let open = |name: &str, value: &Expression| {
+            node(Statement::Local(make::variable(
+                name,
+                Class::Int,
+                Function::Copy,
+                std::slice::from_ref(value),
+            )))
+        };
+        let close = |name: &str, value: &Expression| {
+            node(Statement::Delocal(make::variable(
+                name,
+                Class::Int,
+                Function::Copy,
+                std::slice::from_ref(value),
+            )))
+        };
+        let body = self.kept_body(&tree.body, classes, false);
+        let part = For { from: build::cell(&low), to: build::cell(&high), body, ..tree.clone() };
+        let compute = Compute {
+            body: vec![node(Statement::For(Box::new(part)))],
+            apply: self.copies(changed, classes),
+            apply_comment: None,
+            end_comment: None,
+            middle: tree.end,
+            end: tree.end,
+        };
+        let mut own = vec![node(Statement::Compute(Box::new(compute)))];
+        own.append(&mut self.exchanges(changed, classes));
+        let is_needed = make::compare(Order::Lt, build::cell(&low), build::cell(&high));
+        let whole = vec![
+            open(&low, &first),
+            open(&high, &end),
+            build::guarded(is_needed, own),
+            close(&high, &end),
+            close(&low, &first),
+        ];
+        to.push(open(&length, &each));
+        to.push(node(make::counted(&segment, build::int(u64::from(count)), whole)));
+        to.push(close(&length, &each));
+    }
+
+    /// Returns statements that copy each changed cell.
+    fn copies(&mut self, changed: &Changed, classes: &Classes) -> Body {
+        let mut made = Body::new();
+        for (name, lengths) in changed {
+            let store = self.store(class_of(&build::cell(name), classes));
+            made.append(&mut for_all(name, lengths, false, &|cell| {
+                vec![
+                    node(make::update(Update::Add, [store.next(), cell])),
+                    node(make::update(Update::Add, [build::cell(&store.count), build::int(1)])),
+                ]
+            }));
+        }
+        made
+    }
+
+    /// Returns statements that exchange each changed cell for its copy, in the opposite order, and push the old values.
+    fn exchanges(&mut self, changed: &Changed, classes: &Classes) -> Body {
+        let mut made = Body::new();
+        for (name, lengths) in changed.iter().rev() {
+            let store = self.store(class_of(&build::cell(name), classes));
+            made.append(&mut for_all(name, lengths, true, &|cell| {
+                vec![
+                    node(make::update(Update::Sub, [build::cell(&store.count), build::int(1)])),
+                    node(make::update(Update::Swap, [store.next(), cell])),
+                    node(make::update(Update::Push, [store.next()])),
+                ]
+            }));
+        }
+        made
+    }
+
+    /// Returns the array for copies of a class.
+    fn store(&mut self, class: Class) -> CopyStore {
+        if let Some(store) = self.stores.iter().find(|store| store.class == class) {
+            return store.clone();
+        }
+        let (array, count) = (self.names.fresh("copies"), self.names.fresh("copies_count"));
+        let store = CopyStore { class, array, count };
+        self.stores.push(store.clone());
+        store
+    }
+
+    /// Returns the declarations of the arrays for copies.
+    pub(super) fn declared_stores(&self, capacity: u64) -> Body {
+        let all = self.stores.iter().flat_map(|store| store.declared(capacity));
+        all.collect()
+    }
+}
+
+/// An array of the program that keeps copies of cells for a while, with their number.
+#[derive(Clone, Debug)]
+pub(super) struct CopyStore {
+    class: Class,
+    array: CompactString,
+    count: CompactString,
+}
+
+impl CopyStore {
+    /// Returns the first free element.
+    fn next(&self) -> Expression {
+        make::element(&self.array, [build::cell(&self.count)])
+    }
+
+    fn declared(&self, capacity: u64) -> [StatementNode; 2] {
+        let globals = |name: &str, lengths: Vec<Expression>, class: Class| {
+            let declaration = DeclarationNode {
+                name: build::name(name),
+                shape: ShapeNode::Lengths(lengths),
+                class: Some(class),
+                record: None,
+                initial: None,
+                is_shared: false,
+                default: None,
+            };
+            node(Statement::Directive(Directive::Globals {
+                role: Role::Private,
+                declarations: vec![declaration],
+            }))
+        };
+        [
+            globals(&self.array, vec![build::int(capacity)], self.class),
+            globals(&self.count, Vec::new(), Class::Int),
+        ]
+    }
+}
+
+/// Returns statements for a scalar, or loops over all elements of an array.
+fn for_all(
+    name: &str,
+    lengths: &[Expression],
+    reversed: bool,
+    statements: &dyn Fn(Expression) -> Body,
+) -> Body {
+    let counters: Vec<String> = (0..lengths.len()).map(|n| format!("{name}$index{n}")).collect();
+    let cell = match counters.is_empty() {
+        true => build::cell(name),
+        false => make::element(name, counters.iter().map(|counter| build::cell(counter))),
+    };
+    let mut body = statements(cell);
+    for (counter, length) in counters.iter().zip(lengths).rev() {
+        let mut tree = build::for_each(counter, length.clone(), body);
+        if let Statement::For(tree) = &mut tree.statement {
+            tree.reversed = reversed;
+        }
+        body = vec![tree];
+    }
+    body
+}
+
+/// Returns the cells outside of a loop that the loop may change.
+fn changed(
+    procedure: &ProcedureNode,
+    whole: &Body,
+    body: &Body,
+    procedures: &std::collections::HashMap<CompactString, ProcedureNode>,
+) -> Changed {
+    let mut names = Vec::new();
+    let mut own = Vec::new();
+    visit::statements(body, &mut |statement| match statement {
+        Statement::Instruction(InstructionNode { operands: Operands::Cells(cells), update, .. }) => {
+            let targets = if *update == Update::Swap { 2 } else { 1 };
+            let targets = if *update == Update::Rot || *update == Update::Irot { 2 } else { targets };
+            names.extend(cells.iter().take(targets).filter_map(name_of));
+        }
+        Statement::Instruction(InstructionNode { operands: Operands::Call(call), .. }) => {
+            let parameters =
+                procedures.get(&call.procedure.text).map_or(&[][..], |it| it.parameters.as_slice());
+            let is_changed = |n: usize| parameters.get(n).is_none_or(|it| it.passing == Passing::InOut);
+            names.extend(
+                call.arguments
+                    .iter()
+                    .enumerate()
+                    .filter(|(n, _)| is_changed(*n))
+                    .filter_map(|(_, it)| name_of(it)),
+            );
+        }
+        Statement::MacroUse { arguments, .. } => names.extend(arguments.iter().filter_map(name_of)),
+        Statement::Local(local) => own.push(local.name.text.clone()),
+        Statement::For(tree) => own.push(tree.counter.text.clone()),
+        _ => {}
+    });
+    let is_outside = |name: &&CompactString| !own.contains(name);
+    names
+        .iter()
+        .filter(is_outside)
+        .filter_map(|name| Some((name.clone(), lengths(procedure, whole, name)?)))
+        .collect()
+}
+
+fn name_of(expression: &Expression) -> Option<CompactString> {
+    match &expression.kind {
+        ExpressionKind::Name { name, .. } => Some((**name).clone()),
+        ExpressionKind::Element(element) => Some((*element.name).clone()),
+        _ => None,
+    }
+}
+
+/// Returns the lengths of a variable of a procedure, none for a scalar. Returns `None` for a name that denotes no variable.
+fn lengths(procedure: &ProcedureNode, whole: &Body, name: &CompactString) -> Option<Vec<Expression>> {
+    if let Some(parameter) = procedure.parameters.iter().find(|it| it.name.text == *name) {
+        let length = |dimension: Option<u64>| {
+            let dimension = dimension.map(build::int);
+            build::expression(ExpressionKind::Length(Box::new(LengthOf {
+                name: name.clone().into(),
+                dimension,
+            })))
+        };
+        return Some(match parameter.rank {
+            Rank::Scalar => Vec::new(),
+            Rank::Vector => vec![length(None)],
+            Rank::Matrix => vec![length(Some(0)), length(Some(1))],
+        });
+    }
+    whole.iter().find_map(|node: &StatementNode| match &node.statement {
+        Statement::Directive(Directive::Ancillas(declarations)) => {
+            let own = declarations.iter().find(|it| it.name.text == *name)?;
+            Some(own.shape.lengths().to_vec())
+        }
+        Statement::Local(local) if local.name.text == *name => Some(local.shape.clone()),
+        _ => None,
+    })
+}
