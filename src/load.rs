@@ -43,9 +43,12 @@ pub fn module(path: &Path, constants: &Constants) -> Fallible<Module> {
 
 /// Loads the module of a text or image, for derivatives, and prints warnings.
 pub fn differentiable_module(path: &Path, constants: &Constants) -> Fallible<Module> {
-    let given = constants::given(constants)?;
-    let replacements = Replacements { own_gradients: true, ..Replacements::constants(&given) };
-    read_module(path, read::source(path)?, replacements).and_then(reported).map(|it| it.0)
+    with_statements(path, read::source(path)?, (constants, &[]))
+}
+
+/// Loads the module of a file that has been read, for derivatives, and prints warnings.
+pub fn differentiable_of(path: &Path, bytes: Vec<u8>) -> Fallible<Module> {
+    with_statements(path, bytes, (&Constants::default(), &[]))
 }
 
 /// Loads the module of a file that has been read, and that runs with these inputs. Prints warnings.
@@ -59,10 +62,25 @@ pub fn module_with(given: &Given, bytes: Vec<u8>) -> Fallible<Module> {
 /// Loads the module of a file that has been read, for derivatives: gradients that the program computes itself become
 /// statements. Prints warnings.
 pub fn differentiable(given: &Given, bytes: Vec<u8>) -> Fallible<Module> {
-    let constants = constants::given(&given.constants)?;
-    let replacements =
-        Replacements { constants: &constants, cells: &whole_cells(&given.set), own_gradients: true };
-    read_module(&given.file, bytes, replacements).and_then(reported).map(|it| it.0)
+    let cells = whole_cells(&given.set);
+    with_statements(&given.file, bytes, (&given.constants, &cells))
+}
+
+/// Loads a module whose own gradients become statements. An image is disassembled if need be. Prints warnings.
+fn with_statements(
+    path: &Path,
+    bytes: Vec<u8>,
+    (constants, cells): (&Constants, &[String]),
+) -> Fallible<Module> {
+    let given = constants::given(constants)?;
+    let replacements = Replacements { constants: &given, cells, own_gradients: true };
+    let is_image = is_image(path, &bytes);
+    let found = read_module(path, bytes, replacements)?;
+    if is_image && found.module.switches_mode() {
+        let text = text_of(path, &found.module)?.into_bytes();
+        return read_module(&path.with_extension("rasm"), text, replacements).map(|it| it.module);
+    }
+    reported(found).map(|it| it.0)
 }
 
 /// Returns the names of the cells and arrays of which `--set` gives all values.

@@ -136,7 +136,7 @@ impl History {
         body.retain(|node| !matches!(node.statement, Statement::Directive(Directive::Strategy(_))));
         let loses_reals = self.pushes(&body, &classes, Class::Real, &mut HashSet::new());
         if loses_reals || self.pushes(&body, &classes, Class::Int, &mut HashSet::new()) {
-            self.marks.push(&procedure.name.text, loses_reals, &mut body);
+            self.marks.push(&procedure.name.text, loses_reals, &mut self.names, &mut body);
         }
         body
     }
@@ -209,7 +209,7 @@ impl History {
             let body = self.kept_body(&procedure.body, &classes, key.1);
             let place = procedure.name.span;
             let name = crate::tree::Name { text: name, span: place };
-            let tree = ProcedureNode { name, body, rule: None, ..procedure };
+            let tree = ProcedureNode { name, body, rule: None, tangent: None, ..procedure };
             let mut nodes = vec![build::node(Statement::Procedure(Box::new(tree)))];
             rewrite::at_place(&mut nodes, place);
             made.append(&mut nodes);
@@ -384,7 +384,7 @@ fn names_of(trees: &[Body]) -> FreshNames {
     names.into_shared()
 }
 
-/// Returns the number of values that an array of the program keeps for a while: that of `.limit history`, or the default.
+/// Returns the number of values that an array of the program keeps for a while, which `.limit history` raises.
 pub(crate) fn capacity<'t>(trees: impl IntoIterator<Item = &'t Body>) -> u64 {
     let limit = trees.into_iter().flatten().find_map(|node| match &node.statement {
         Statement::Directive(Directive::Limit { what: Limit::History, value }) => match &value.kind {
@@ -393,8 +393,8 @@ pub(crate) fn capacity<'t>(trees: impl IntoIterator<Item = &'t Body>) -> u64 {
         },
         _ => None,
     });
-    limit.unwrap_or(USUAL_CAPACITY)
+    limit.unwrap_or_default().max(LEAST_CAPACITY)
 }
 
-/// The values that an array keeps for a while unless the program states another limit.
-const USUAL_CAPACITY: u64 = 1 << 16;
+/// The values that an array keeps for a while unless the program's limit is greater.
+const LEAST_CAPACITY: u64 = 1 << 16;

@@ -32,6 +32,8 @@ pub(crate) struct Loaded {
     trees: Vec<Body>,
     /// The files that have records. Their texts differ from their trees.
     pub(crate) with_records: HashSet<FileId>,
+    /// True if the program's own gradients were replaced, so that its names aren't those of the texts.
+    pub(crate) is_replaced: bool,
     /// True if a procedure keeps a history, by `.strategy`.
     pub(crate) has_history: bool,
     /// The file to which each include refers. The key is the span of the include's path.
@@ -50,6 +52,8 @@ pub(crate) fn load(name: &str, bytes: Vec<u8>, files: &dyn Files) -> Loaded {
     if loaded.diagnostics.is_empty() {
         loaded.has_history = history::has_strategies(&loaded.trees);
         let (changed, diagnostics) = abbreviations::replace_all(&mut loaded.trees);
+        // A history changes calls in all files.
+        let changed = if loaded.has_history { (0..loaded.trees.len()).collect() } else { changed };
         loaded.with_records = changed.into_iter().map(|n| FileId(n as u32)).collect();
         loaded.diagnostics = diagnostics;
     }
@@ -152,6 +156,7 @@ impl Loaded {
     /// Replaces the program by a single tree. The files remain as sources of messages.
     pub(crate) fn set_program(&mut self, body: Body) {
         self.targets.clear();
+        self.is_replaced = true;
         self.trees.iter_mut().for_each(Body::clear);
         if let Some(first) = self.trees.first_mut() {
             *first = body;

@@ -18,6 +18,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::diagnostic::Diagnostic;
 use crate::invert::invert_body;
+use crate::rewrite::at_place;
 use crate::tree::{
     BinaryOperator, Body, CallNode, Compute, Condition, ConditionKind, Expression, If, InstructionNode,
     Local, Loop, Operands, Statement, StatementNode,
@@ -156,8 +157,8 @@ impl<'p> Keeper<'p> {
         }
         if let Some(first) = to.get_mut(first) {
             first.comment = from.comment.clone().or_else(|| first.comment.take());
-            first.span = from.span;
         }
+        at_place(to.get_mut(first..).unwrap_or_default(), from.span);
     }
 
     fn instruction(&mut self, instruction: &InstructionNode, to: &mut Body) {

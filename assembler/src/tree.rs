@@ -787,12 +787,22 @@ pub struct ProcedureNode {
     /// The custom adjoint rule: the procedure that runs instead of this procedure's adjoint in gradient mode.
     /// `None` without `rule`.
     pub rule: Option<Name>,
+    /// The custom tangent rule: the procedure that computes the tangents of this procedure's results. `None` without
+    /// `tangent`.
+    pub tangent: Option<Name>,
     /// The statements between the head and `.end`.
     pub body: Body,
     /// The comment on the line of `.end`, if there is one.
     pub end_comment: Option<Comment>,
     /// The span of the line with `.end`.
     pub end: Span,
+}
+
+impl ProcedureNode {
+    /// Returns the names of the procedure's rules, of its adjoint and of its tangents.
+    pub fn rules(&self) -> impl Iterator<Item = &Name> {
+        self.rule.iter().chain(&self.tangent)
+    }
 }
 
 /// A parameter `in name: class`, `inout name[]: class` or `in name[,]: class`.

@@ -140,7 +140,7 @@ fn routine(
     classes: &Classes,
 ) -> Result<Routine, Vec<Diagnostic>> {
     let (mut names, mut classes) = (names.clone(), classes.clone());
-    let mut procedure = ProcedureNode { rule: None, ..procedure.clone() };
+    let mut procedure = ProcedureNode { rule: None, tangent: None, ..procedure.clone() };
     // A macro may refer to the program's cells where it is used. So parameters and locals get names that don't shadow
     // these cells.
     let mut renamed = Vec::new();

@@ -140,7 +140,8 @@ pages! {
 
     ["rule"] ".proc p(…) rule q"
     "The procedure q, which has the same parameters, replaces the adjoint of p: in gradient mode p runs on \
-     values only, and q propagates the adjoints. q may change only its frame and adjoints."
+     values only, and q propagates the adjoints. q may change only its frame and adjoints. `rule q tangent t` \
+     names a procedure for tangent programs, too."
     undone ""
     example ".inout y: real, x: real\n        call  f(y, x)\n.proc f(inout y: real, in x: real) rule g\n        add   y, x\n.end\n.proc g(inout y: real, in x: real)\n        add   x', y'\n.end\n"
 

@@ -627,8 +627,9 @@ updates! {
     /// Sets the target's lowest bit to 0: irreversible, one bit is erased.
     Forget = 0x42 "forget" Erase(Erasure::Bit) inverse Forget over [Integers] {}
 
-    /// Switches gradient mode on; traps if it is already on.
+    /// Switches gradient mode on; traps if it is already on. The assembler replaces `grad.on 2`, of a greater depth, by
+    /// statements.
     GradOn = 0x50 "grad.on" Switch(true) inverse GradOff over [] {}
-    /// Switches gradient mode off; traps if it is already off.
+    /// Switches gradient mode off; traps if it is already off. The assembler replaces `grad.off 2` by statements.
     GradOff = 0x51 "grad.off" Switch(false) inverse GradOn over [] {}
 }

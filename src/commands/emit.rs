@@ -50,9 +50,10 @@ impl Original {
     /// Reads the program. An image is disassembled.
     pub fn read(file: &Path, output: Option<&Path>, outcome: &'static str) -> Fallible<Original> {
         let mut bytes = read::source(file)?;
-        let module = load::module_of(file, bytes.clone(), &Constants::default())?;
+        let module = load::differentiable_of(file, bytes.clone())?;
         if read::is_image(file, &bytes) {
-            bytes = load::text_of(file, &module)?.into_bytes();
+            let original = load::module_of(file, bytes, &Constants::default())?;
+            bytes = load::text_of(file, &original)?.into_bytes();
         }
         let program = load::program(file, module)?;
         let name = read::name(file);

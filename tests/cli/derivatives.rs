@@ -362,10 +362,10 @@ fn programs_without_derivative_are_refused() {
     for (command, options, reason) in cases {
         on(MIXED, command, options).expect(2).says(reason).prints("");
     }
-    let switches = ".inout x: real\n.out y: real\ngrad.on\nadd y, x\ngrad.off\n";
+    let reads = ".inout x: real\n.out y: real, n\nadd n, mode\nadd y, x\n";
     for command in ["grad --loss y", "jacobian", "hessian --loss y", "taylor --along x --order 1"] {
         let (command, options) = command.split_once(' ').unwrap_or((command, ""));
-        on(switches, command, options).expect(2).says("switches gradient mode itself");
+        on(reads, command, options).expect(2).says("reads `mode`");
     }
     reviver("grad programs/fib.rasm --loss a").expect(2).says("`a` is an integer");
     let constant = ".out y: real\nadd y, 1.0\n";

@@ -123,10 +123,17 @@ fn the_examples_of_gradient_mode_and_of_show_are_current() {
     reviver(&format!("run {inside} --check")).expect(0).says("");
     let ran = reviver(&format!("run {inside}")).expect(0);
     assert_eq!(ran.stdout, "x = 3.0\ny = 9.0\nslope = 6.0\n");
+    let depth = folder.file("depth.rasm", programs.next().unwrap());
+    let ran = reviver(&format!("run {depth}")).expect(0);
+    assert_eq!(ran.stdout, "x = 3.0\nslope = 27.0\ncurvature = 18.0\n");
     let rule = programs.next().unwrap();
     let rule =
         folder.file("rule.rasm", format!(".inout x: real default 2\n.out y: real\ncall log1p(y, x)\n{rule}"));
     reviver(&format!("grad {rule} --loss y --verify")).expect(0);
+    let page = read("docs/strategies.md");
+    let section = page.split("## Strategies in programs").nth(1).unwrap();
+    let kept = folder.file("kept.rasm", self::programs(section).next().unwrap());
+    reviver(&format!("run {kept} --check")).expect(0).prints_part("restored: yes, bit for bit");
     let page = read("docs/derivatives.md");
     let section = page.split("## The output of show").nth(1).unwrap();
     let shows = folder.file("shows.rasm", self::programs(section).next().unwrap());

@@ -329,7 +329,13 @@ fn statements_without_an_adjoint_are_refused_at_their_places() {
     let stores = "push x\npop x\nadd n, 1\nwrite n\nlocal t = x*x\nadd y, t\ndelocal t = x*x\n";
     refused("stores.rasm", &format!("{head}.ancilla n\n{stores}"), "E88", "1");
     refused("gamma.rasm", &format!("{head}add y, lgamma(x)\n"), "E88", "3");
-    refused("names.rasm", &format!("{head}add y, x\ngrad.on\nadd y, x'\ngrad.off\n"), "E88", "4");
+    let tape = "add y, x
+grad.on
+write x
+unwrite x
+grad.off
+";
+    refused("mode.rasm", &format!("{head}{tape}"), "E88", "5");
 }
 
 /// The new program has no inputs yet, so options about the run of the old one would have no effect.

@@ -370,7 +370,13 @@ fn statements_without_a_tangent_are_refused_at_their_places() {
     refused("stack.rasm", &format!("{head}.in data[]: real default {{1, 2}}\nadd y, x\n"), "3");
     refused("gamma.rasm", &format!("{head}add y, lgamma(x)\n"), "3");
     refused("unread.rasm", &format!("{head}add y, x\nunread x\nread x\n"), "4");
-    refused("names.rasm", &format!("{head}add y, x\ngrad.on\nadd y, x'\ngrad.off\n"), "4");
+    let tape = "add y, x
+grad.on
+write x
+unwrite x
+grad.off
+";
+    refused("mode.rasm", &format!("{head}{tape}"), "5");
 }
 
 #[test]
@@ -385,4 +391,49 @@ fn wrong_usage_is_explained() {
     refused("programs/besselj.rasm --emit --wrt y", "`y`");
     refused("programs/besselj.rasm --emit --wrt out", "isn't an input");
     refused("programs/norm.rasm --emit --wrt v[1]", "--wrt v");
+}
+
+/// A procedure with a rule and a tangent rule has tangents as a program, those of its statements.
+#[test]
+fn tangent_rules_are_called() {
+    let folder = Folder::new();
+    let body = "local t = x + 1\nadd.log y, t\ndelocal t = x + 1\n.end\n";
+    let text = |rules: &str, tangent: &str| {
+        format!(
+            ".inout x: real default 0.5, z: real default 2\n.out y: real\ncall p(y, x)\ncall p(y, z)\nuncall p(y, x)\n\
+             .proc p(inout y: real, in x: real){rules}\n{body}\
+             .proc q(inout y: real, in x: real)\nadd x', y' / (1 + x)\n.end\n\
+             .proc t(inout y: real, in x: real)\n{tangent}\n.end\n"
+        )
+    };
+    let right = folder.file("right.rasm", text(" rule q tangent t", "add y', x' / (1 + x)"));
+    let plain = folder.file("plain.rasm", text("", "add y', x'"));
+    let along = "--set x_dot=3,z_dot=-2";
+    let dot = |program: &str| {
+        let target = folder.file("tangent.rasm", emitted(program, "--wrt x,z"));
+        let ran = reviver(&format!("run {target} --json {along}")).expect(0).json();
+        reviver(&format!("run {target} {along} --check")).expect(0).prints_part("restored: yes");
+        ran["outputs"]["y_dot"].as_f64().unwrap()
+    };
+    assert_eq!(dot(&right), dot(&plain));
+    // A rule alone has no tangents, and a tangent rule alone leaves the adjoint to the procedure itself.
+    let lacks = folder.file("lacks.rasm", text(" rule q", "add y', x'"));
+    reviver(&format!("jvp {lacks} --wrt x --emit")).expect(3).says("rule q tangent t");
+    let alone = folder.file("alone.rasm", text(" tangent t", "add y', 7 * x'"));
+    assert_eq!(dot(&alone), -14.0);
+    let gradient =
+        |program: &str| reviver(&format!("grad {program} --of y --json")).expect(0).json()["grad"].clone();
+    assert_eq!(gradient(&alone), gradient(&plain));
+    for (tangent, reason) in [
+        ("add y, x'", "may change only its own variables"),
+        ("add x', y'", "may change only its own variables"),
+        ("local s = x\nadd s, 1\nsub s, 1\ndelocal s = x\nadd y', x'\npush y'\npop y'", "may change only"),
+    ] {
+        let wrong = folder.file("wrong.rasm", text(" rule q tangent t", tangent));
+        reviver(&format!("check {wrong}")).expect(3).says("E73").says(reason);
+    }
+    let other = text(" rule q tangent r", "add y', x'") + ".proc r(inout y: real)\n.end\n";
+    reviver(&format!("check {}", folder.file("other.rasm", other))).expect(3).says("the same parameters");
+    let unknown = folder.file("unknown.rasm", text(" rule q tangent nobody", "add y', x'"));
+    reviver(&format!("check {unknown}")).expect(3).says("no procedure `nobody`");
 }

@@ -172,6 +172,7 @@ impl Emitter {
     pub(super) fn branch(&mut self, node: &StatementNode, made: &mut Body) {
         let Statement::Instruction(instruction) = &node.statement else { return };
         let Operands::Branch { partner, condition } = &instruction.operands else { return };
+        self.check_branch(node, partner);
         let partner = Box::new(Name { text: self.label_name(&partner.text), span: partner.span });
         let operands = Operands::Branch { partner, condition: condition.clone() };
         let renamed = InstructionNode { operands, ..instruction.clone() };

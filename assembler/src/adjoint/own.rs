@@ -26,7 +26,7 @@ pub(super) mod involved;
 mod outside;
 mod program;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use compact_str::CompactString;
 use reviver_isa::codes::ProblemCode;
@@ -44,8 +44,8 @@ use crate::include::Loaded;
 use crate::rewrite::at_place;
 use crate::source::Span;
 use crate::tree::{
-    Body, Directive, Expression, ExpressionKind, InstructionNode, Limit, Operands, Statement, StatementNode,
-    Subscript,
+    Body, Directive, Expression, ExpressionKind, InstructionNode, Limit, Name, Operands, Statement,
+    StatementNode, Subscript,
 };
 use crate::visit;
 
@@ -57,6 +57,8 @@ pub(super) struct OwnMode {
     pub blocks: Vec<bool>,
     /// The name of a cell that is 0, if the program has reals on the stack: each real is followed by its adjoint.
     pub zero: Option<CompactString>,
+    /// The mode at each label of the current body that has a branch.
+    pub branches: HashMap<CompactString, bool>,
     /// The number of open `compute` bodies.
     pub computes: usize,
     /// The names of the array of dropped adjoints and of their number.
@@ -111,6 +113,14 @@ pub(crate) fn replace(loaded: &mut Loaded, depth: u32) {
         }
     }
     loaded.set_program(body);
+}
+
+/// Replaces the gradients of a program whose procedures keep a history, before its text is written: the text doesn't tell
+/// any more that the pushed values are a history.
+pub(crate) fn replace_beside_history(loaded: &mut Loaded) {
+    if loaded.has_history {
+        replace(loaded, 1);
+    }
 }
 
 /// Returns the error for a depth that exceeds the program's limit.
@@ -191,6 +201,21 @@ impl Emitter {
             "switch the mode in the same block on and off, or in a `compute` block, whose `uncompute` switches it back",
         );
         self.set_on(must_be_on);
+    }
+
+    /// Reports a branch whose partner is executed in the other mode.
+    pub(super) fn check_branch(&mut self, node: &StatementNode, partner: &Name) {
+        let Some(own) = &mut self.own else { return };
+        let is_on = own.is_on;
+        own.branches.extend(node.label.iter().map(|label| (label.text.clone(), is_on)));
+        if own.branches.get(&partner.text).is_some_and(|partner| *partner != is_on) {
+            self.refuse(
+                node.span,
+                "a branch leads from gradient mode to code outside of it, or back",
+                "here the mode depends on the run",
+                "write `if`, `from` or `for` instead of labels, and switch the mode on and off in the same block",
+            );
+        }
     }
 
     /// Appends a statement of gradient mode if the machine treats it specially in a program that switches the mode.

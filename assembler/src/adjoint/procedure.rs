@@ -38,11 +38,12 @@ impl Emitter {
         if !self.has_reals(&call.procedure.text) {
             return None;
         }
-        if let Some(rule) = &procedure.rule {
-            if self.mode == Mode::Tangent {
-                self.refuse_rule(call);
-                return Some(Body::new());
-            }
+        if self.mode == Mode::Tangent && procedure.rules().next().is_some() {
+            return Some(self.by_tangent_rule(update, call, &procedure));
+        }
+        if self.mode == Mode::Adjoint
+            && let Some(rule) = &procedure.rule
+        {
             return Some(self.by_rule(update, call, &procedure, &rule.text));
         }
         if self.is_switching(&call.procedure.text) {
@@ -242,6 +243,7 @@ impl Emitter {
             name: build::name(name),
             parameters: all,
             rule: None,
+            tangent: None,
             body,
             end_comment: None,
             end: self.end_like(original.end),

@@ -17,7 +17,7 @@ use crate::build;
 use crate::definitions::ProgramNames;
 use crate::diagnostic::{Diagnostic, in_order};
 use crate::files::Files;
-use crate::format::spelled;
+use crate::format::{print_with, spelled};
 use crate::fresh::FreshNames;
 use crate::include::{Loaded, include};
 use crate::invert::{invert_body, program as inverse};
@@ -41,8 +41,10 @@ pub(super) fn derived_program(
 ) -> Result<(Body, String), Vec<Diagnostic>> {
     loaded.state_classes();
     let mut stay = crate::invert::file::staying(loaded);
-    let texts = loaded.sources.files().map(|file| loaded.sources.file_text(file));
-    let mut fresh = FreshNames::of(texts, derived.mode().suffix());
+    let texts = loaded.sources.files().map(|file| loaded.sources.file_text(file).to_owned());
+    let trees = loaded.trees().filter(|_| loaded.is_replaced || loaded.has_history);
+    let texts: Vec<String> = texts.chain(trees.map(|(_, tree)| print_with(&loaded.sources, tree))).collect();
+    let mut fresh = FreshNames::of(texts.iter().map(String::as_str), derived.mode().suffix());
     let ProgramNames { mut names, procedures, macros } =
         ProgramNames::of(loaded.trees().map(|(_, tree)| tree));
     let included = included(loaded);
@@ -93,7 +95,13 @@ pub(super) fn derived_program(
     };
     let mut made = match derived {
         Derived::Gradient(request) => emitter.gradient_program(&body, request, zero.as_deref()),
-        Derived::Tangents(request) => emitter.tangent_program(&body, request),
+        Derived::Tangents(request) => {
+            let mut made = emitter.tangent_program(&body, request);
+            if stores.stack {
+                stacks::double_limits(&mut made);
+            }
+            made
+        }
     };
     let suffix = emitter.fresh.adjoint("").into_string();
     let Emitter { sources, mut diagnostics, .. } = emitter;
@@ -114,6 +122,7 @@ impl Emitter {
         let mut text = body.to_vec();
         if let Some(zero) = zero {
             stacks::pair(&self.names, &mut text, zero);
+            stacks::double_limits(&mut text);
         }
         let mut made = self.header(header, &self.gradient_lines(request));
         self.primal_part(&text, &mut made);
@@ -261,7 +270,7 @@ impl Emitter {
 
     /// Reports names of adjoints outside of rules, and switches of gradient mode.
     pub(super) fn refuse_adjoints(&mut self, body: &Body) {
-        let rules: Vec<_> = self.procedures.values().filter_map(|it| it.rule.clone()).collect();
+        let rules: Vec<_> = self.procedures.values().flat_map(|it| it.rules().cloned()).collect();
         let is_rule = |name: &str| rules.iter().any(|rule| rule.text == name);
         let mut places = Vec::new();
         for node in body {

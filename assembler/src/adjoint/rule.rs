@@ -1,5 +1,6 @@
 //! Calls of procedures whose derivative a rule computes. The procedure changes values only, and its rule is called on the
-//! state at the procedure's entry.
+//! state at the procedure's entry. In gradient mode the rule computes adjoints, in tangent mode tangents. Both are written
+//! with primes.
 
 use std::collections::HashSet;
 
@@ -13,7 +14,9 @@ use super::variants::{AdjointPassing, Variant};
 use crate::build;
 use crate::rewrite::rewrite;
 use crate::scopes::{Bound, CellShape, Names};
-use crate::tree::{Body, CallNode, DeclarationNode, Directive, ProcedureNode, Statement, StatementNode};
+use crate::tree::{
+    Body, CallNode, DeclarationNode, Directive, Expression, ProcedureNode, Statement, StatementNode,
+};
 use crate::visit;
 
 impl Emitter {
@@ -26,17 +29,7 @@ impl Emitter {
         procedure: &ProcedureNode,
         rule: &CompactString,
     ) -> Body {
-        let passed = self.passed(&procedure.parameters, &call.arguments);
-        let PassedArguments { before, arguments, adjoints, after, .. } = passed;
-        // The arguments of the procedure itself are those without adjoints.
-        let mut own = Vec::new();
-        let mut rest = arguments.iter();
-        for passing in &adjoints {
-            own.extend(rest.next().cloned());
-            if *passing == AdjointPassing::Own {
-                rest.next();
-            }
-        }
+        let PassedByRule { before, own, arguments, adjoints, after } = self.passed_by_rule(procedure, call);
         let name = procedure.name.text.clone();
         let executed = match self.is_involved(&name) {
             // The procedure changes values only, and adjoints that it names.
@@ -57,15 +50,52 @@ impl Emitter {
         made
     }
 
-    /// Reports the call of a procedure with a rule. A rule computes adjoints, not tangents.
-    pub(super) fn refuse_rule(&mut self, call: &CallNode) {
+    /// Returns the statements for a call of a procedure with a tangent rule: the rule on the state at the procedure's
+    /// entry, and the call.
+    pub(super) fn by_tangent_rule(
+        &mut self,
+        update: Update,
+        call: &CallNode,
+        procedure: &ProcedureNode,
+    ) -> Body {
+        let Some(rule) = &procedure.tangent else {
+            self.refuse_rule(call);
+            return Body::new();
+        };
+        let PassedByRule { before, own, arguments, adjoints, after } = self.passed_by_rule(procedure, call);
+        let executed = build::call(update, &procedure.name.text, own);
+        let name = self.rule_variant(&rule.text, adjoints);
+        let rule = build::call(update, &name, arguments);
+        let mut made = before;
+        made.extend(if update == Update::Uncall { [executed, rule] } else { [rule, executed] });
+        made.extend(after.into_iter().rev().flatten());
+        made
+    }
+
+    fn passed_by_rule(&mut self, procedure: &ProcedureNode, call: &CallNode) -> PassedByRule {
+        let passed = self.passed(&procedure.parameters, &call.arguments);
+        let PassedArguments { before, arguments, adjoints, after, .. } = passed;
+        // The arguments of the procedure itself are those without adjoints.
+        let mut own = Vec::new();
+        let mut rest = arguments.iter();
+        for passing in &adjoints {
+            own.extend(rest.next().cloned());
+            if *passing == AdjointPassing::Own {
+                rest.next();
+            }
+        }
+        PassedByRule { before, own, arguments, adjoints, after }
+    }
+
+    /// Reports the call of a procedure with a rule that computes adjoints only.
+    fn refuse_rule(&mut self, call: &CallNode) {
         let name = &call.procedure.text;
         self.refuse(
             call.procedure.span,
             &format!("the tangents of `{name}` can't be written as a program: its derivative is given by a rule"),
             "a rule computes adjoints",
-            "use `grad --emit` or `jacobian --times`, which apply the rule; or remove `rule`, so that the procedure itself is \
-             differentiated",
+            "write `rule q tangent t`, where `t` computes the tangents; or use `grad --emit` or `jacobian --times`, which \
+             apply the rule",
         );
     }
 
@@ -129,4 +159,15 @@ impl Emitter {
             },
         );
     }
+}
+
+/// The arguments of a call of a procedure with a rule.
+struct PassedByRule {
+    /// Statements before the call, and groups of statements after it in reverse order.
+    before: Body,
+    after: Vec<Body>,
+    /// The arguments of the procedure itself, and those of its rule, with adjoints or tangents.
+    own: Vec<Expression>,
+    arguments: Vec<Expression>,
+    adjoints: Vec<AdjointPassing>,
 }

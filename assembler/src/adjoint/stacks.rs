@@ -3,12 +3,13 @@
 
 use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
+use reviver_isa::operator::BinaryOperator;
 use reviver_isa::update::{Action, Store, Update};
 
 use super::request::DroppedAdjoints;
 use crate::build;
 use crate::scopes::{Bound, Names, parameters};
-use crate::tree::{Body, Directive, InstructionNode, Operands, ShapeNode, Statement, StatementNode};
+use crate::tree::{Body, Directive, InstructionNode, Limit, Operands, ShapeNode, Statement, StatementNode};
 
 /// The stores that a program uses, so that they can't keep dropped adjoints.
 #[derive(Clone, Copy, Debug, Default)]
@@ -168,4 +169,15 @@ fn each_move(
         made.push(node);
     }
     *body = made;
+}
+
+/// Doubles the limits on the stacks, because each real is followed by its adjoint or tangent.
+pub(super) fn double_limits(body: &mut Body) {
+    for node in body {
+        if let Statement::Directive(Directive::Limit { what: Limit::Stack | Limit::History, value }) =
+            &mut node.statement
+        {
+            **value = build::binary(BinaryOperator::Multiply, (**value).clone(), build::int(2));
+        }
+    }
 }

@@ -128,7 +128,7 @@ impl Dependencies<'_> {
             }
         }
         // A rule may compute any derivative.
-        if procedure.rule.is_some() {
+        if procedure.rules().next().is_some() {
             for to in reals().filter(|it| it.passing == Passing::InOut) {
                 for from in reals() {
                     self.edge(node(&from.name.text), node(&to.name.text));

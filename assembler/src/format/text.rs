@@ -201,6 +201,10 @@ impl<'s> StatementText<'s> {
             self.push(" rule ");
             self.push(&rule.text);
         }
+        if let Some(tangent) = &tree.tangent {
+            self.push(" tangent ");
+            self.push(&tangent.text);
+        }
     }
 
     fn parameter(&mut self, parameter: &ParameterNode) {

@@ -24,9 +24,8 @@ use crate::tree::{
 
 /// The numbers from which marks are computed.
 pub(super) struct Marks {
-    /// The name of the hidden parameter and of the local that is pushed.
+    /// The name of the hidden parameter.
     place: CompactString,
-    mark: CompactString,
     /// The factor between the parts of a mark. It is odd, so that products of it don't lose bits.
     base: u64,
     /// The number of each procedure, name and expression.
@@ -41,8 +40,8 @@ impl Marks {
             matches!(&node.statement, Statement::Directive(Directive::Word { word }) if matches!(word, Word::W8 | Word::W16))
         });
         let base = if is_narrow { 31 } else { 1_000_003 };
-        let (place, mark) = (names.fresh("place"), names.fresh("mark"));
-        let mut marks = Marks { place, mark, base, numbers: HashMap::new() };
+        let place = names.fresh("place");
+        let mut marks = Marks { place, base, numbers: HashMap::new() };
         for tree in trees {
             for node in tree {
                 match &mut node.statement {
@@ -132,14 +131,16 @@ impl Marks {
     }
 
     /// Appends statements that push the mark of a procedure, on the stack of reals, too, if the procedure pushes reals.
-    pub fn push(&mut self, procedure: &str, has_reals: bool, body: &mut Body) {
+    pub fn push(&mut self, procedure: &str, has_reals: bool, names: &mut FreshNames, body: &mut Body) {
+        // A trap names this variable if calls are undone in a wrong order.
+        let mark = names.fresh(&format!("history_of_{procedure}"));
         let number = self.number(procedure);
         let value = self.extended(build::cell(&self.place), build::int(number));
         let push = |class: Class, value: Expression| {
             [
-                Statement::Local(make::variable(&self.mark, class, Function::Copy, &[value])),
-                make::update(Update::Push, [make::cell(&self.mark)]),
-                Statement::Delocal(make::nothing(&self.mark, class)),
+                Statement::Local(make::variable(&mark, class, Function::Copy, &[value])),
+                make::update(Update::Push, [make::cell(&mark)]),
+                Statement::Delocal(make::nothing(&mark, class)),
             ]
         };
         body.extend(push(Class::Int, value).map(make::node));
@@ -167,13 +168,13 @@ fn reaching(trees: &[Body]) -> HashSet<CompactString> {
     loop {
         let before = found.len();
         for tree in &procedures {
-            let rule = tree.rule.as_ref().map(|rule| rule.text.clone());
+            let rules = || tree.rules().map(|rule| rule.text.clone());
             let is_in = strategy(tree).is_some()
                 || calls_any(&tree.body, &found)
-                || rule.as_ref().is_some_and(|rule| found.contains(rule));
+                || rules().any(|rule| found.contains(&rule));
             if is_in || found.contains(&tree.name.text) {
                 found.insert(tree.name.text.clone());
-                found.extend(rule);
+                found.extend(rules());
             }
         }
         if found.len() == before {

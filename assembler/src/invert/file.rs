@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashSet};
 use super::body::Inverter;
 use super::counterpart::counterparts;
 use super::program::stays;
+use crate::adjoint::own;
 use crate::arrays::roll;
 use crate::diagnostic::{Diagnostic, in_order};
 use crate::files::Files;
@@ -33,6 +34,7 @@ pub struct Inversion {
 /// this name.
 pub fn invert_text(name: &str, bytes: Vec<u8>, inverse_name: &str, files: &dyn Files) -> Inversion {
     let mut loaded = load(name, bytes, files);
+    own::replace_beside_history(&mut loaded);
     let (text, counterparts) = match inverse(&mut loaded, inverse_name, files) {
         Ok(inverse) => {
             let text = print_with(&loaded.sources, &inverse);

@@ -172,7 +172,7 @@ fn rules<'b>(nodes: &[&'b StatementNode]) -> HashSet<&'b str> {
     let mut rules = HashSet::new();
     for node in nodes {
         if let Statement::Procedure(procedure) = &node.statement {
-            rules.extend(procedure.rule.iter().map(|rule| rule.text.as_str()));
+            rules.extend(procedure.rules().map(|rule| rule.text.as_str()));
         }
     }
     rules

@@ -32,7 +32,13 @@ const MOST: usize = 100;
 pub(crate) fn lint(body: &Body, lowered: &Lowered) -> Vec<Diagnostic> {
     let mut warnings = Collection::up_to(MOST);
     let doomed = doomed::globals(lowered, &mut warnings);
-    usage::warn(&lowered.module, &lowered.globals, &lowered.procedures, &doomed, &mut warnings);
+    usage::warn(
+        &lowered.module,
+        &lowered.globals,
+        (&lowered.procedures, &lowered.tangent_rules),
+        &doomed,
+        &mut warnings,
+    );
     stacks::warn(lowered, &mut warnings);
     names::warn(body, &mut warnings);
     conditions::warn(body, &mut warnings);

@@ -52,7 +52,7 @@ fn ruled(body: &Body) -> HashSet<&str> {
         Statement::Procedure(tree) => Some(tree),
         _ => None,
     });
-    procedures.filter_map(|tree| tree.rule.as_ref()).map(|rule| rule.text.as_str()).collect()
+    procedures.flat_map(|tree| tree.rules()).map(|rule| rule.text.as_str()).collect()
 }
 
 fn is_unused(name: &Name, used: &UsedNames<'_>) -> bool {

@@ -17,7 +17,7 @@ use crate::source::Span;
 pub(super) fn warn(
     module: &Module,
     globals: &[Span],
-    procedures: &[Span],
+    (procedures, tangent_rules): (&[Span], &[u32]),
     known: &HashSet<u32>,
     warnings: &mut Collection,
 ) {
@@ -33,8 +33,10 @@ pub(super) fn warn(
             warnings.add(Diagnostic::warning(ProblemCode::Unused, message, *place, "declared here"));
         }
     }
-    for ((procedure, used), place) in module.procedures.iter().zip(used.procedures).zip(procedures).skip(1) {
-        if is_own(*place) && !used {
+    for (((number, procedure), used), place) in
+        (0..).zip(&module.procedures).zip(used.procedures).zip(procedures).skip(1)
+    {
+        if is_own(*place) && !used && !tangent_rules.contains(&number) {
             let message = format!("nothing calls the procedure `{}`", procedure.name);
             warnings.add(Diagnostic::warning(ProblemCode::Unused, message, *place, "defined here"));
         }

@@ -18,6 +18,7 @@ use super::constant::Number;
 use super::lengths::{self, ParameterLength};
 use super::report::{Reporter, Unknown};
 use super::scope::Meaning;
+use super::tangent_rules;
 use crate::constants::{GivenNumber, RefusedConstant, Replacements};
 use crate::depths::DEEPEST;
 use crate::diagnostic::Diagnostic;
@@ -63,6 +64,8 @@ pub(super) struct Declared<'t> {
     depth: Setting<u32>,
     stack: Setting<u32>,
     history: Setting<u32>,
+    /// The numbers of the procedures that are tangent rules. No code refers to them.
+    pub(super) tangent_rules: Vec<u32>,
     tape: Setting<u32>,
     globals: Vec<Global>,
     global_spans: Vec<Span>,
@@ -161,6 +164,7 @@ impl<'t> Declared<'t> {
             depth: None,
             stack: None,
             history: None,
+            tangent_rules: Vec::new(),
             tape: None,
             globals: Vec::new(),
             global_spans: Vec::new(),
@@ -420,10 +424,17 @@ impl<'t> Declared<'t> {
     /// procedure that names it.
     fn rules(&mut self, report: &mut Reporter) {
         for (n, tree) in (1..).zip(self.trees.clone()) {
-            let Some(rule) = &tree.rule else { continue };
-            let number = self.procedure_number(rule, report);
-            if let Some(head) = self.heads.get_mut(n) {
-                head.rule = number;
+            if let Some(rule) = &tree.rule {
+                let number = self.procedure_number(rule, report);
+                if let Some(head) = self.heads.get_mut(n) {
+                    head.rule = number;
+                }
+            }
+            if let Some(tangent) = &tree.tangent {
+                let number = self.procedure_number(tangent, report);
+                self.tangent_rules.extend(number);
+                let rule = self.trees.iter().find(|other| other.name.text == tangent.text);
+                rule.into_iter().for_each(|rule| tangent_rules::check(tree, rule, report));
             }
         }
     }

@@ -47,6 +47,7 @@ mod report;
 mod routine;
 mod scope;
 pub(crate) mod signature;
+mod tangent_rules;
 mod tasks;
 mod temporaries;
 mod values;
@@ -90,6 +91,8 @@ pub(crate) struct Lowered {
     pub(crate) uses: Vec<(Range<u32>, Span)>,
     pub(crate) globals: Vec<Span>,
     pub(crate) procedures: Vec<Span>,
+    /// The numbers of the procedures that are tangent rules.
+    pub(crate) tangent_rules: Vec<u32>,
     /// The indices of instructions about which errors were reported.
     pub(crate) broken: HashSet<u32>,
     /// True if the text has neither declarations nor statements.
@@ -342,8 +345,10 @@ impl<'t> Lowering<'t> {
             (structure.blocks, structure.scopes, structure.temporaries) = (blocks, scopes, temporaries);
         }
         let refused = self.declared.refused_constants();
+        let tangent_rules = std::mem::take(&mut self.declared.tangent_rules);
         let head = self.declared.finish();
         Lowered {
+            tangent_rules,
             module: Module {
                 word: head.word,
                 real: head.real,

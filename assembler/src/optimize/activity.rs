@@ -303,12 +303,8 @@ impl<'d> Analysis<'d> {
         for tree in definitions.macros.values() {
             visit::statements(&tree.body, &mut |statement| analysis.called_in_macro(statement));
         }
-        let rules: HashSet<&CompactString> = definitions
-            .procedures
-            .values()
-            .filter_map(|tree| tree.rule.as_ref())
-            .map(|rule| &rule.text)
-            .collect();
+        let rules: HashSet<&CompactString> =
+            definitions.procedures.values().flat_map(|tree| tree.rules()).map(|rule| &rule.text).collect();
         for (name, tree) in &definitions.procedures {
             let is_any = analysis.calls_any
                 || !analysis.called.contains(name)

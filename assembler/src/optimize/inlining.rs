@@ -105,7 +105,7 @@ fn candidates(
             }
             Statement::Tasks(tasks) => kept.extend(tasks.calls().map(|call| call.procedure.text.as_str())),
             Statement::Procedure(tree) => {
-                kept.extend(tree.rule.iter().flat_map(|rule| [rule.text.as_str(), tree.name.text.as_str()]));
+                kept.extend(tree.rules().flat_map(|rule| [rule.text.as_str(), tree.name.text.as_str()]));
             }
             _ => {
                 let called = call_of(statement).map(|(_, call)| call.procedure.text.as_str());

@@ -35,6 +35,7 @@ mod stack_use;
 use std::collections::HashSet;
 
 use self::program::ProgramInPasses;
+use crate::adjoint::own;
 use crate::arrays::roll;
 use crate::assemble::assemble;
 use crate::diagnostic::{Diagnostic, Severity, in_order};
@@ -133,6 +134,7 @@ pub fn optimize_text(
         return Optimization { sources: assembly.sources, text: Err(errors), obstacle: None };
     }
     let mut loaded = load(name, bytes, files);
+    own::replace_beside_history(&mut loaded);
     let mut diagnostics = std::mem::take(&mut loaded.diagnostics);
     if !diagnostics.is_empty() {
         in_order(&mut diagnostics);

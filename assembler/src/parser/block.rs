@@ -374,8 +374,8 @@ impl Parser<'_> {
         open.blamed |= head.is_err();
         let (end_comment, end) = self.end_line(&open, ".end");
         let statement = match head {
-            Ok((name, parameters, rule)) => {
-                let tree = ProcedureNode { name, parameters, rule, body, end_comment, end };
+            Ok((name, parameters, [rule, tangent])) => {
+                let tree = ProcedureNode { name, parameters, rule, tangent, body, end_comment, end };
                 Statement::Procedure(Box::new(tree))
             }
             Err(_) => Statement::Empty,

@@ -447,8 +447,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Parses `name(parameters) rule other`.
-    pub(super) fn procedure_head(&mut self) -> Parse<(Name, Vec<ParameterNode>, Option<Name>)> {
+    /// Parses `name(parameters) rule other tangent third`. The rules are returned in this order.
+    pub(super) fn procedure_head(&mut self) -> Parse<(Name, Vec<ParameterNode>, [Option<Name>; 2])> {
         let name = self.name("the name of a procedure")?;
         let open = self.expect(TokenKind::ParenOpen, "`(`")?;
         let mut parameters = Vec::new();
@@ -459,8 +459,13 @@ impl<'t> Parser<'t> {
             }
         }
         self.close(TokenKind::ParenClose, open, "`,` or `)`")?;
-        let rule = if self.eat_word("rule") { Some(self.name("the name of a procedure")?) } else { None };
-        Ok((name, parameters, rule))
+        let rule = self.rule("rule")?;
+        let tangent = self.rule("tangent")?;
+        Ok((name, parameters, [rule, tangent]))
+    }
+
+    fn rule(&mut self, word: &str) -> Parse<Option<Name>> {
+        if self.eat_word(word) { self.name("the name of a procedure").map(Some) } else { Ok(None) }
     }
 
     /// Parses `in name: class`, `inout name[]: class` or `in name[,]: class`.

@@ -96,7 +96,8 @@ pub(super) static NO_RULE: CodeAccount = CodeAccount {
     title: "a procedure doesn't meet the conditions for the rule of another procedure",
     meaning: "A rule is a procedure that replaces the adjoint of another procedure. The rule has the same \
               parameters as that procedure, and changes only adjoints and its own frame. A procedure with a \
-              rule must not switch gradient mode.",
+              rule must not switch gradient mode. A tangent rule changes only the tangents of `inout` parameters \
+              and its own variables.",
     cure: "In the rule, change only adjoints, such as `x'`. To count, add to the adjoint of a real that nothing \
            else uses. To change another value, copy the cell into a `local` and change the copy.",
     evidence: programs(

@@ -99,9 +99,10 @@ pub(super) static NOT_TRANSFORMED: CodeAccount = CodeAccount {
     meaning: "The method copies the state of a program and runs parts of it again. It handles only states \
               that consist of cells: no stacks, tapes or adjoints. A `callvia` is refused, because it isn't \
               known whether the called procedure loses bits. Rotations of floats are refused, because they \
-              lose bits that are in no cell.",
+              lose bits that are in no cell. A procedure with `.strategy` can't use macros that lose bits, and \
+              macros can't call it.",
     cure: "Keep values in arrays, declare `.in` and `.out` arrays instead of tapes, write `call` instead of \
-           `callvia`, and use `.real fixed` for rotations.",
+           `callvia`, procedures instead of macros, and use `.real fixed` for rotations.",
     evidence: programs(
         trial(
             "bennett FILE",
@@ -149,13 +150,15 @@ pub(super) static NO_ROOM_FOR_STATES: CodeAccount = CodeAccount {
 pub(super) static NO_ADJOINT_PROGRAM: CodeAccount = CodeAccount {
     title: "the derivative of this statement can't be written as a program",
     meaning: "`grad --emit` writes the gradient as plain assembly. It can't write the gradients of statements that \
-              name adjoints or switch gradient mode, that move reals to tapes, that call the procedure that a cell \
-              chooses, or that apply a function whose derivative the language can't express. `jvp --emit` writes \
-              derivatives along a direction. It can write moves to tapes, but not calls of a procedure with a `rule`, \
-              because a rule computes only adjoints.",
-    cure: "Write the program without gradient mode, keep reals in arrays, and give a procedure a `rule` that \
-           computes its derivative. `grad` without `--emit` and `jacobian --times` differentiate all these programs \
-           except those that switch gradient mode.",
+              move reals to tapes, that call the procedure that a cell chooses, or that apply a function whose \
+              derivative the language can't express. `jvp --emit` writes derivatives along a direction. It can \
+              write moves to tapes. A procedure with a `rule` needs a tangent rule, too, `rule q tangent t`, because \
+              a rule computes only adjoints. If a program switches gradient mode itself, its gradients are written as statements before \
+              it is differentiated again. Then the mode must be known before the run, and no real is moved to or \
+              from a tape while it is on.",
+    cure: "Keep reals in arrays, and give a procedure a `rule` that computes its derivative. Switch gradient mode \
+           on and off in the same block, or in a `compute` block. `grad` without `--emit` and `jacobian --times` \
+           differentiate programs that don't switch the mode.",
     evidence: programs(
         trial(
             "grad FILE --of y --emit",

@@ -317,7 +317,7 @@ impl Explainer<'_> {
             ),
             Cause::StackFull { limit } => (
                 format!("the stack is full: it holds at most {limit} value{}", plural(limit.into(), "", "s")),
-                Some("raise the limit by `.limit stack`"),
+                Some("raise the limit by `.limit stack`, or by `.limit history` for procedures with `.strategy`"),
             ),
             Cause::DepthExceeded { limit } => (
                 format!("more than {limit} call{} open", plural(limit.into(), " is", "s are")),

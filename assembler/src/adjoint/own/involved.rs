@@ -31,7 +31,7 @@ impl Involved {
         macros: &HashMap<CompactString, Rc<Macro>>,
     ) -> Involved {
         let rules: HashSet<&str> =
-            procedures.values().filter_map(|it| Some(it.rule.as_ref()?.text.as_str())).collect();
+            procedures.values().flat_map(|it| it.rules()).map(|rule| rule.text.as_str()).collect();
         let bodies = procedures.values().map(|it| (&it.name.text, &it.body));
         let bodies: Vec<_> = bodies
             .filter(|(name, _)| !rules.contains(name.as_str()))

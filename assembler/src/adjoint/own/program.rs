@@ -18,6 +18,7 @@ use crate::diagnostic::{Diagnostic, in_order};
 use crate::format::print_with;
 use crate::fresh::FreshNames;
 use crate::history;
+use crate::invert::program::is_record;
 use crate::source::Sources;
 use crate::tree::{
     Body, DeclarationNode, Directive, ExpressionKind, ProcedureNode, ShapeNode, Statement, StatementNode,
@@ -26,6 +27,7 @@ use crate::visit;
 
 /// Returns a program without gradient mode of depth 1. Greater depths become smaller by 1.
 pub(super) fn lowered(sources: &mut Sources, body: &Body) -> Result<Body, Vec<Diagnostic>> {
+    let body = &without_records(body);
     let text = print_with(sources, body);
     let mut fresh = FreshNames::of([text.as_str()].into_iter(), Mode::Adjoint.suffix());
     let ProgramNames { names, procedures, macros } = ProgramNames::of([body].into_iter());
@@ -41,6 +43,7 @@ pub(super) fn lowered(sources: &mut Sources, body: &Body) -> Result<Body, Vec<Di
             is_on: false,
             involved,
             blocks: vec![true],
+            branches: HashMap::new(),
             zero,
             computes: 0,
             dropped: array,
@@ -65,7 +68,10 @@ pub(super) fn lowered(sources: &mut Sources, body: &Body) -> Result<Body, Vec<Di
         has_dropped: false,
         diagnostics: Vec::new(),
     };
-    let made = emitter.without_mode(body, &dropped);
+    let mut made = emitter.without_mode(body, &dropped);
+    if stores.stack {
+        stacks::double_limits(&mut made);
+    }
     let Emitter { sources: given_back, mut diagnostics, .. } = emitter;
     *sources = given_back;
     if diagnostics.is_empty() {
@@ -80,6 +86,7 @@ impl Emitter {
     pub(in crate::adjoint) fn begin_mode(&mut self, is_on: bool) {
         if let Some(own) = &mut self.own {
             (own.is_on, own.blocks, own.computes) = (is_on, vec![true], 0);
+            own.branches.clear();
         }
     }
 
@@ -109,6 +116,7 @@ impl Emitter {
                     self.complete(&mut kept);
                     main.append(&mut kept);
                 }
+                Statement::Empty if node.label.is_none() => main.push(node.clone()),
                 Statement::Directive(directive) => {
                     if let Directive::Globals { role, declarations } = directive {
                         self.refuse_result_stack(*role, declarations);
@@ -173,7 +181,7 @@ impl Emitter {
     }
 
     fn rule_names(&self) -> HashSet<CompactString> {
-        self.procedures.values().filter_map(|it| Some(it.rule.as_ref()?.text.clone())).collect()
+        self.procedures.values().flat_map(|it| it.rules()).map(|rule| rule.text.clone()).collect()
     }
 
     /// Returns true for a procedure of which all uses become uses of its variants.
@@ -260,4 +268,14 @@ fn names_of(body: &Body) -> HashSet<CompactString> {
         });
     });
     used
+}
+
+/// Returns a body without the records of a disassembly, which describe other code.
+fn without_records(body: &Body) -> Body {
+    let kept = body.iter().filter(|node| !is_record(node)).cloned();
+    kept.map(|mut node| {
+        node.statement.bodies_mut().into_iter().for_each(|inner| *inner = without_records(inner));
+        node
+    })
+    .collect()
 }

@@ -109,6 +109,7 @@ fn move_block(node: &mut StatementNode, made: &mut Vec<StatementNode>) {
         name: procedure,
         parameters: Vec::new(),
         rule: None,
+        tangent: None,
         body: vec![StatementNode { label: None, statement: block, comment: None, span }],
         end_comment: None,
         end: span,

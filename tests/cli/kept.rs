@@ -1,0 +1,224 @@
+//! Procedures that keep what they discard, by `.strategy`.
+
+use serde_json::Value;
+
+use crate::support::{Folder, reviver};
+
+/// The strategies, with a few numbers of segments.
+const STRATEGIES: [&str; 5] = ["reverse", "tape", "checkpoint=1", "checkpoint=4", "checkpoint=30"];
+
+/// Twenty steps of the logistic map, which forget, and their derivative.
+fn logistic(strategy: &str, real: &str) -> String {
+    format!(
+        "\
+.real {real}
+.inout x: real default 0.3
+.out y: real, slope: real
+.ancilla z: real
+
+        compute
+            call   logistic(z, x)
+            grad.on
+            add    z', 1
+            uncall logistic(z, x)
+        apply
+            add    slope, x'
+        uncompute
+        compute
+            call   logistic(z, x)
+        apply
+            add    y, z
+        uncompute
+
+.proc logistic(inout z: real, in x: real)
+{strategy}
+        overwrite z, x
+        for i in 0..20
+            call  iterate(z)
+        rof
+.end
+
+.proc iterate(inout z: real)
+        local new = 3.7 * z * (1 - z)
+        overwrite z, new
+        delocal new = z
+.end
+"
+    )
+}
+
+/// The same without gradient mode, as a loss.
+fn from_outside(real: &str) -> String {
+    let text = logistic("", real);
+    let (head, rest) = text.split_once(".ancilla").unwrap();
+    let procedures = rest.split_once(".proc").unwrap().1;
+    format!("{head}\n        call logistic(y, x)\n\n.proc{procedures}")
+}
+
+fn outputs(program: &str, options: &str) -> Value {
+    reviver(&format!("run {program} --json {options}")).expect(0).json()["outputs"].clone()
+}
+
+/// The derivative from inside has the bits of that from outside, and nothing is left.
+#[test]
+fn derivatives_of_forgetting_procedures_have_the_bits_of_those_from_outside() {
+    let folder = Folder::new();
+    for real in ["f64", "fixed"] {
+        let outside = folder.file("outside.rasm", from_outside(real));
+        let expected = reviver(&format!("grad {outside} --of y --json")).expect(0).json();
+        for strategy in STRATEGIES {
+            let program = folder.file("inside.rasm", logistic(&format!(".strategy {strategy}"), real));
+            let found = outputs(&program, "");
+            assert_eq!(found["y"], expected["value"], "{strategy} {real}");
+            assert_eq!(found["slope"], expected["grad"]["x"], "{strategy} {real}");
+            reviver(&format!("run {program} --check")).expect(0).prints_part("restored: yes, bit for bit");
+            // The program is differentiated again: y from outside.
+            let again = reviver(&format!("grad {program} --of y --json")).expect(0).json();
+            assert_eq!(again["grad"]["x"], expected["grad"]["x"], "{strategy} {real}");
+        }
+    }
+    let program = folder.file("inside.rasm", logistic("", "f64"));
+    reviver(&format!("run {program}")).expect(4).says("can't be undone");
+}
+
+/// The derivative of the slope, against central differences.
+#[test]
+fn second_derivatives_of_forgetting_procedures_exist() {
+    let folder = Folder::new();
+    let program = folder.file("inside.rasm", logistic(".strategy reverse", "f64").replace("0..20", "0..5"));
+    let slope = |x: f64| outputs(&program, &format!("--set x={x}"))["slope"].as_f64().unwrap();
+    let difference = (slope(0.3 + 1e-5) - slope(0.3 - 1e-5)) / 2e-5;
+    let found = reviver(&format!("grad {program} --of slope --json")).expect(0).json();
+    let found = found["grad"]["x"].as_f64().unwrap();
+    assert!((found - difference).abs() < 1e-6 * difference.abs(), "{found} {difference}");
+}
+
+/// 600 rounds of training need the history of one.
+#[test]
+fn the_history_of_a_training_is_that_of_one_round() {
+    const PROGRAM: &str = "programs/forgetting_training.rasm";
+    reviver(&format!("run {PROGRAM} --check")).expect(0).prints_part("restored: yes, bit for bit");
+    let folder = Folder::new();
+    let text = std::fs::read_to_string(PROGRAM).unwrap();
+    let short = text.replace(".limit history 200", ".limit history 100");
+    let program = folder.file("short.rasm", &short);
+    reviver(&format!("run {program}")).expect(4).says("the stack is full").says(".limit history");
+    // With checkpoints, the same limit suffices.
+    let parts = folder.file("parts.rasm", short.replace(".strategy reverse", ".strategy checkpoint=6"));
+    assert_eq!(outputs(&parts, "--set rounds=20"), outputs(PROGRAM, "--set rounds=20"));
+}
+
+/// Each kind of statement that discards values: assignments, erasures, bits, and joins without a condition.
+#[test]
+fn every_statement_that_forgets_can_be_kept() {
+    let folder = Folder::new();
+    let text = "\
+.inout v[6] default {5, 2, 9, 1, 7, 3}
+.inout x: real default 2.5
+.out smallest, n, half: real
+.ancilla flag, m, a: real
+        compute
+            call sort(v)
+            call others(flag, m, a, x)
+        apply
+            add smallest, v[0]
+            add n, m
+            add half, a
+        uncompute
+.proc sort(inout v[])
+.strategy STRATEGY
+        local swapped = 1
+        from forgotten
+            overwrite swapped, 0
+            for i in 1..len(v)
+                if v[i-1] > v[i]
+                    swap v[i-1], v[i]
+                    overwrite swapped, 1
+                fi forgotten
+            rof
+        loop
+        until swapped == 0
+        delocal swapped = 0
+.end
+.proc others(inout flag, inout m, inout a: real, in x: real)
+.strategy STRATEGY
+        add  flag, 5
+        forget flag
+        overwrite m, flag * 10
+        overwrite a, x
+        for k in 0..3
+            overwrite a, a / 2
+            if k == 1
+                erase flag
+                overwrite flag, 1
+            else
+                add m, 1
+            fi k == 1
+        rof
+        compute
+            overwrite flag, 7
+        apply
+            add m, flag
+        uncompute
+        erase flag
+.end
+";
+    for strategy in STRATEGIES {
+        let program = folder.file("kept.rasm", text.replace("STRATEGY", strategy));
+        let found = outputs(&program, "");
+        assert_eq!(
+            (&found["smallest"], &found["n"], &found["half"]),
+            (&1.into(), &49.into(), &0.3125.into())
+        );
+        let ran = reviver(&format!("run {program} --check")).expect(0);
+        ran.prints_part("restored: yes, bit for bit").prints_part("erased: 0 bits");
+    }
+}
+
+/// Calls that are undone in the order in which they were made would restore the values of other cells.
+#[test]
+fn a_wrong_order_traps() {
+    let folder = Folder::new();
+    let text = |middle: &str| {
+        format!(
+            ".inout a: real default 0.3, b: real default 0.4, k default 1\n.out y: real\n.ancilla p[3]: real\n\
+             call f(p[0], a)\ncall f(p[k], b)\nadd y, p[0]\n{middle}\n\
+             .proc f(inout z: real, in x: real)\n.strategy reverse\noverwrite z, x\n.end\n\
+             .proc g(inout z: real, in x: real)\ncall f(z, x)\n.end\n"
+        )
+    };
+    let right = folder.file("right.rasm", text("uncall f(p[1], b)\nuncall f(p[0], a)"));
+    reviver(&format!("run {right} --check")).expect(0).prints_part("bit for bit");
+    for wrong in [
+        "uncall f(p[0], a)\nuncall f(p[1], b)",
+        "uncall f(p[1], a)\nuncall f(p[0], a)",
+        "uncall g(p[1], b)\nuncall f(p[0], a)",
+        "push k\nuncall f(p[k], b)",
+        "push y\nuncall f(p[k], b)",
+    ] {
+        let program = folder.file("wrong.rasm", text(wrong));
+        reviver(&format!("run {program}")).expect(4).says("history_of_f");
+    }
+    // A procedure tells whose arguments it passes on.
+    let nested = "uncall f(p[1], b)\nuncall f(p[0], a)\ncall g(p[0], a)\ncall g(p[1], a)\nuncall g(p[0], a)\nuncall g(p[1], a)";
+    let program = folder.file("nested.rasm", text(nested));
+    reviver(&format!("run {program}")).expect(4).says("history_of_f");
+}
+
+#[test]
+fn wrong_strategies_are_refused() {
+    let folder = Folder::new();
+    let refused = |text: &str, reason: &str| {
+        let program = folder.file("wrong.rasm", text);
+        reviver(&format!("run {program}")).expect(3).says(reason);
+    };
+    refused(".inout n\n.strategy reverse\n", "outside of a procedure");
+    let procedure = |line: &str| format!(".inout n\ncall p(n)\n.proc p(inout n)\n{line}\nadd n, 1\n.end\n");
+    refused(&procedure(".strategy some"), "`reverse`, `tape` or `checkpoint=N`");
+    refused(&procedure(".strategy checkpoint=0"), "from 1 to");
+    refused(&procedure(".strategy checkpoint"), "`=` and a number of segments");
+    let lossy = ".inout n\ncall p(n)\n.proc p(inout n)\n.strategy reverse\nm n\n.end\n.macro m(a)\noverwrite a, 1\n.endm\n";
+    refused(lossy, "the macro `m` discards values");
+    let called = ".inout n\nm n\n.macro m(a)\ncall p(a)\n.endm\n.proc p(inout n)\n.strategy reverse\noverwrite n, 1\n.end\n";
+    refused(called, "a macro calls `p`");
+}
