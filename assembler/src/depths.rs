@@ -11,7 +11,7 @@ use compact_str::CompactString;
 /// The greatest depth. Each depth doubles the number of cells.
 pub const DEEPEST: u32 = 8;
 
-/// The depths of an adjoint; none for a value. Bit n stands for the depth n + 1.
+/// The depths of an adjoint; none for a value. Bit n is set if the depth n + 1 is among them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Depths(u8);
 

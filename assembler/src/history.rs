@@ -25,8 +25,9 @@
 //! |---|---|
 //! | `lossy` | the procedures that discard values |
 //! | `marks` | hidden parameters and marks |
-//! | `segments` | loops that are divided into segments |
+//! | `segments`, `copies` | loops that are divided into segments, and the copies of cells meanwhile |
 
+mod copies;
 mod lossy;
 mod marks;
 mod segments;
@@ -40,13 +41,14 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
 use reviver_isa::update::Update;
 
+use self::copies::CopyStore;
 use self::lossy::{Lossy, strategy};
 use self::marks::Marks;
-use self::segments::CopyStore;
+
 use crate::build;
 use crate::diagnostic::Diagnostic;
 use crate::keep::class::{Classes, class_of, class_of_applied};
-use crate::keep::names::FreshNames;
+use crate::keep::names::UnusedNames;
 use crate::keep::{Keeper, LossyProcedures, Rules};
 use crate::tree::{
     Body, DeclarationNode, Directive, Expression, ExpressionKind, InstructionNode, KeptStrategy, Limit,
@@ -112,7 +114,7 @@ struct History {
     procedures: HashMap<CompactString, ProcedureNode>,
     lossy: Lossy,
     marks: Marks,
-    names: FreshNames,
+    names: UnusedNames,
     /// The name of the variant of each procedure that is called by one with a strategy; true for variants that keep all
     /// floats.
     kept: BTreeMap<(CompactString, bool), CompactString>,
@@ -352,8 +354,8 @@ fn procedures_of(trees: &[Body]) -> HashMap<CompactString, ProcedureNode> {
 }
 
 /// Returns all names of the program, from which new names differ.
-fn names_of(trees: &[Body]) -> FreshNames {
-    let mut names = FreshNames::default();
+fn names_of(trees: &[Body]) -> UnusedNames {
+    let mut names = UnusedNames::default();
     for tree in trees {
         visit::statements(tree, &mut |statement| {
             match statement {

@@ -16,7 +16,7 @@
 //! that its tapes are displayed with the last value first. The inverse of an inverse has no such mark.
 
 mod arrange;
-mod body;
+pub(crate) mod body;
 mod counterpart;
 pub(crate) mod file;
 pub(crate) mod program;

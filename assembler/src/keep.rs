@@ -17,7 +17,7 @@ pub mod names;
 use std::collections::{HashMap, HashSet};
 
 use crate::diagnostic::Diagnostic;
-use crate::invert::invert_body;
+use crate::invert::body::invert_body;
 use crate::rewrite::at_place;
 use crate::tree::{
     BinaryOperator, Body, CallNode, Compute, Condition, ConditionKind, Expression, If, InstructionNode,
@@ -32,7 +32,7 @@ use reviver_isa::update::{Action, Direction, Update};
 
 use self::class::{Classes, class_of};
 use self::make::{node, noted};
-use self::names::FreshNames;
+use self::names::UnusedNames;
 
 /// The lossy procedures, each with the name of its inverse.
 pub type LossyProcedures = HashMap<CompactString, CompactString>;
@@ -53,12 +53,12 @@ pub struct Rules<'p> {
 
 /// Replaces the lossy statements of one routine.
 pub struct Keeper<'p> {
-    /// The settings.
+    /// The settings of the program.
     pub rules: Rules<'p>,
     /// The classes of the routine's names.
     pub classes: &'p Classes,
     /// The names in use, to which those of new variables are added.
-    pub names: FreshNames,
+    pub names: UnusedNames,
     /// Names of the lossy procedures that an `uncall` executes backward, so that inverse procedures must be generated
     /// for them.
     pub undone: HashSet<CompactString>,
@@ -71,8 +71,8 @@ pub struct Keeper<'p> {
 }
 
 impl<'p> Keeper<'p> {
-    /// Begins a routine.
-    pub fn new(rules: Rules<'p>, classes: &'p Classes, names: FreshNames) -> Keeper<'p> {
+    /// Begins the statements of a routine.
+    pub fn new(rules: Rules<'p>, classes: &'p Classes, names: UnusedNames) -> Keeper<'p> {
         Keeper {
             rules,
             classes,

@@ -15,7 +15,7 @@ use reviver_isa::update::Update;
 
 use reviver_assembler::keep::class::{Classes, class_of, class_of_applied};
 use reviver_assembler::keep::make;
-use reviver_assembler::keep::names::FreshNames;
+use reviver_assembler::keep::names::UnusedNames;
 
 /// Stack of the visible names, each with the expression that replaces the name.
 #[derive(Default)]
@@ -88,7 +88,7 @@ impl IssuedNames {
 /// The expander of one routine's statements.
 pub struct Expander<'p> {
     macros: &'p HashMap<CompactString, Macro>,
-    names: FreshNames,
+    names: UnusedNames,
     /// The classes of all names. The classes of locals and counters are added during expansion.
     pub classes: Classes,
     pub problems: Vec<Diagnostic>,
@@ -107,7 +107,7 @@ impl<'p> Expander<'p> {
     /// Creates an expander; `names` are all names that new names must differ from.
     pub fn new(
         macros: &'p HashMap<CompactString, Macro>,
-        names: FreshNames,
+        names: UnusedNames,
         classes: Classes,
     ) -> Expander<'p> {
         Expander { macros, names, classes, problems: Vec::new(), issued: IssuedNames::default(), uses: 0 }
@@ -121,7 +121,7 @@ impl<'p> Expander<'p> {
     }
 
     /// Returns all names in use after the expansion, including new ones.
-    pub fn into_names(self) -> FreshNames {
+    pub fn into_names(self) -> UnusedNames {
         self.names
     }
 

@@ -21,14 +21,14 @@ use crate::state::{LoopCounters, StateVariable, changed, kept_name};
 use crate::words::AddedNames;
 use reviver_assembler::keep::class::{Classes, class_of, is_register};
 use reviver_assembler::keep::make;
-use reviver_assembler::keep::names::FreshNames;
+use reviver_assembler::keep::names::UnusedNames;
 use reviver_assembler::keep::{Keeper, LossyProcedures, Rules, calls};
 
 /// A procedure after macro expansion, with the classes of its names.
 struct Routine {
     procedure: ProcedureNode,
     classes: Classes,
-    names: FreshNames,
+    names: UnusedNames,
 }
 
 /// The components of the reversible text.
@@ -67,8 +67,8 @@ fn refused(problems: Vec<Diagnostic>) -> Result<(), Vec<Diagnostic>> {
 }
 
 /// Returns the names of declarations, which new names must not shadow.
-fn declared(program: &SortedProgram) -> FreshNames {
-    let mut names = FreshNames::default();
+fn declared(program: &SortedProgram) -> UnusedNames {
+    let mut names = UnusedNames::default();
     program.globals.iter().for_each(|global| names.take(&global.declaration.name.text));
     program.ancillas.iter().for_each(|ancilla| names.take(&ancilla.name.text));
     program.constants.keys().for_each(|name| names.take(name));
@@ -98,7 +98,7 @@ fn class_of_declared(declaration: &DeclarationNode) -> Class {
 fn routines(
     program: &SortedProgram,
     main: &Body,
-    names: &FreshNames,
+    names: &UnusedNames,
     classes: &Classes,
 ) -> Result<Vec<Routine>, Vec<Diagnostic>> {
     let mut places = HashMap::new();
@@ -136,7 +136,7 @@ fn called(body: &Body) -> Vec<CompactString> {
 fn routine(
     program: &SortedProgram,
     procedure: &ProcedureNode,
-    names: &FreshNames,
+    names: &UnusedNames,
     classes: &Classes,
 ) -> Result<Routine, Vec<Diagnostic>> {
     let (mut names, mut classes) = (names.clone(), classes.clone());
@@ -180,7 +180,7 @@ fn ancillas_mut(body: &mut Body) -> impl Iterator<Item = &mut DeclarationNode> {
 
 struct TransformationSteps {
     program: SortedProgram,
-    names: FreshNames,
+    names: UnusedNames,
     main: Body,
     main_classes: Classes,
     routines: Vec<Routine>,
@@ -249,7 +249,7 @@ impl TransformationSteps {
         // processed first.
         let mut found = BinaryHeap::new();
         for (at, routine) in self.routines.iter().enumerate() {
-            let keeper = Keeper::new(rules, &routine.classes, FreshNames::default());
+            let keeper = Keeper::new(rules, &routine.classes, UnusedNames::default());
             let body = &routine.procedure.body;
             if keeper.body_loses(body) || !rounded(routine, rules.exact).is_empty() {
                 found.push(Reverse(at));

@@ -2,7 +2,7 @@
 
 use compact_str::CompactString;
 
-use reviver_assembler::keep::names::FreshNames;
+use reviver_assembler::keep::names::UnusedNames;
 
 /// The names of the added procedures, cells and constants.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ pub struct AddedNames {
 }
 
 impl AddedNames {
-    pub fn new(names: &mut FreshNames) -> AddedNames {
+    pub fn new(names: &mut UnusedNames) -> AddedNames {
         let stems = ["part", "level"].map(|name| names.stem(name));
         let mut word = |name: &str| names.fresh(name);
         let [part, level] = stems;
@@ -65,7 +65,7 @@ impl AddedNames {
 
     /// Chooses the name of the array that holds the part number of each saved state. Called after the other arrays of
     /// saved values have been named.
-    pub fn name_kept(&mut self, names: &mut FreshNames) {
+    pub fn name_kept(&mut self, names: &mut UnusedNames) {
         self.kept_at = names.fresh(&crate::state::kept_name(&self.at));
     }
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use compact_str::{CompactString, format_compact};
 use reviver_isa::update::Update;
 
-use super::own::OwnMode;
+use super::own::mode::OwnMode;
 use super::request::Mode;
 use super::stacks::DropPlace;
 use super::variants::{MacroVariant, Variant};

@@ -46,6 +46,7 @@
 //! |---|---|
 //! | `request`, `emitter`, `variants` | the request, the state of the construction, and the variants of definitions |
 //! | `program` | both constructions; declarations, primal part, seed and reverse part of an adjoint program |
+//! | `declarations` | declarations of a derived program |
 //! | `tangent_program` | declarations and statements of a tangent program |
 //! | `gradient`, `tangent` | a statement in gradient mode; a statement in tangent mode |
 //! | `chain` | the statements that pass an adjoint on to the cells of an expression; the tangent of an expression |
@@ -56,6 +57,7 @@
 //! | `stacks` | reals on stacks |
 
 mod chain;
+mod declarations;
 mod emitter;
 mod gradient;
 mod macros;

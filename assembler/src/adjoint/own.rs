@@ -1,5 +1,5 @@
 //! The gradients that a program computes itself, as plain statements. The code between `grad.on` and `grad.off` becomes code
-//! that computes adjoints, as in an adjoint program, and the other code stays as it is. So the program can be
+//! that computes adjoints, as in an adjoint program, and the other code stays. So the program can be
 //! differentiated again, and a program of depth n becomes one of depth n - 1.
 //!
 //! ```text
@@ -19,22 +19,21 @@
 //! | module | purpose |
 //! |---|---|
 //! | `involved` | the procedures and macros that switch the mode or name adjoints |
+//! | `mode` | the mode of the statements that are written |
 //! | `outside` | statements outside of gradient mode |
 //! | `program` | the whole program |
 
 pub(super) mod involved;
+pub(super) mod mode;
 mod outside;
 mod program;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use compact_str::CompactString;
 use reviver_isa::codes::ProblemCode;
-use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
-use reviver_isa::update::Update;
 
-use self::involved::{Involved, deepest, switch};
+use self::involved::{deepest, switch};
 use super::emitter::Emitter;
 use super::stacks;
 use crate::build;
@@ -45,39 +44,9 @@ use crate::rewrite::at_place;
 use crate::source::Span;
 use crate::tree::{
     Body, Directive, Expression, ExpressionKind, InstructionNode, Limit, Name, Operands, Statement,
-    StatementNode, Subscript,
+    StatementNode,
 };
 use crate::visit;
-
-/// The mode of the statements that are written.
-pub(super) struct OwnMode {
-    pub is_on: bool,
-    pub involved: Involved,
-    /// For each open block, whether it concerns gradient mode.
-    pub blocks: Vec<bool>,
-    /// The name of a cell that is 0, if the program has reals on the stack: each real is followed by its adjoint.
-    pub zero: Option<CompactString>,
-    /// The mode at each label of the current body that has a branch.
-    pub branches: HashMap<CompactString, bool>,
-    /// The number of open `compute` bodies.
-    pub computes: usize,
-    /// The names of the array of dropped adjoints and of their number.
-    pub dropped: [CompactString; 2],
-    /// True if the mode is switched on outside of a `compute` block, so that dropped adjoints may remain.
-    pub is_unbalanced: bool,
-}
-
-impl OwnMode {
-    /// Returns statements that move a dropped adjoint to an array of the program.
-    pub fn kept_in_array(&self, adjoint: Expression) -> [StatementNode; 2] {
-        let [array, count] = &self.dropped;
-        let free = build::element(array, vec![Subscript::At(build::cell(count))]);
-        [
-            build::update(Update::Swap, Function::Copy, vec![adjoint, free]),
-            build::update(Update::Add, Function::Copy, vec![build::cell(count), build::int(1)]),
-        ]
-    }
-}
 
 /// The depth of gradient mode that a program may have unless it states another limit.
 const USUAL_LIMIT: u64 = 2;
@@ -306,7 +275,7 @@ impl Emitter {
         }
     }
 
-    /// Returns the place of the end of a definition that replaces another one. In a text of its own, it has no place.
+    /// Returns the place of the end of a definition that replaces another one. In a new text, it has no place.
     pub(super) fn end_like(&self, end: Span) -> Span {
         if self.own.is_some() { end } else { build::NOWHERE }
     }

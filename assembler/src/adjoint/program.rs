@@ -9,6 +9,7 @@ use reviver_isa::instruction::Class;
 use reviver_isa::module::Role;
 use reviver_isa::update::Update;
 
+use super::declarations::{declaration, globals, tolerance};
 use super::emitter::Emitter;
 use super::request::{AdjointRequest, CellSeed, Derived, DroppedAdjoints};
 use super::stacks::{self, DropPlace, UsedStores};
@@ -27,9 +28,6 @@ use crate::tree::{
     Subscript,
 };
 use crate::visit;
-
-/// The tolerance of float programs that set none.
-const TOLERANCE: f64 = 1e-9;
 
 /// Returns the adjoint program or the tangent program of a loaded program, with the suffix of the names of adjoints or
 /// tangents. `new_name` is the name of the file for the new program.
@@ -410,24 +408,6 @@ fn executed(text: &[StatementNode]) -> Body {
     text.iter().filter(is_executed).cloned().collect()
 }
 
-/// Returns the tolerance for a float program that sets none: rounding leaves remainders of the values that the reverse
-/// part uncomputes.
-pub(super) fn tolerance(body: &[StatementNode]) -> Option<StatementNode> {
-    let is_set = body.iter().any(|node| match &node.statement {
-        Statement::Directive(Directive::Tolerance { .. }) => true,
-        Statement::Directive(Directive::Real { system }) => system.is_exact(),
-        _ => false,
-    });
-    let value = Box::new(build::real(TOLERANCE));
-    (!is_set).then(|| build::node(Statement::Directive(Directive::Tolerance { value })))
-}
-
-/// Returns the declaration of a real.
-pub(super) fn declaration(name: &str, shape: ShapeNode) -> DeclarationNode {
-    let (name, class) = (build::name(name), Some(Class::Real));
-    DeclarationNode { name, shape, class, record: None, initial: None, is_shared: false, default: None }
-}
-
 /// Inserts lines before the program's declarations.
 pub(super) fn insert_helpers(helpers: impl IntoIterator<Item = StatementNode>, made: &mut Body) {
     let is_first = |node: &StatementNode| match &node.statement {
@@ -437,12 +417,6 @@ pub(super) fn insert_helpers(helpers: impl IntoIterator<Item = StatementNode>, m
     };
     let place = made.iter().position(is_first).unwrap_or(0);
     made.splice(place..place, helpers);
-}
-
-/// Returns a line that declares globals.
-pub(super) fn globals(role: Role, declarations: Vec<DeclarationNode>, comment: &str) -> StatementNode {
-    let comment = (!comment.is_empty()).then(|| comment.into());
-    StatementNode { comment, ..build::node(Statement::Directive(Directive::Globals { role, declarations })) }
 }
 
 /// If the last statement is a `compute` block, returns its place, and its statements without the `uncompute`. Flattens at

@@ -5,8 +5,9 @@ use std::collections::{HashMap, HashSet};
 use compact_str::CompactString;
 use reviver_isa::module::Role;
 
+use super::declarations::globals;
 use super::emitter::Emitter;
-use super::program::{globals, insert_helpers};
+use super::program::insert_helpers;
 use super::request::TangentRequest;
 use crate::build;
 use crate::invert::program as inverse;

@@ -16,7 +16,7 @@ use crate::build;
 use crate::diagnostic::Diagnostic;
 use crate::format::spelled;
 use crate::keep::make;
-use crate::keep::names::FreshNames;
+use crate::keep::names::UnusedNames;
 use crate::tree::{
     Body, CallNode, Directive, Expression, ExpressionKind, InstructionNode, Operands, ParameterNode,
     ProcedureNode, Statement, Subscript,
@@ -28,20 +28,28 @@ pub(super) struct Marks {
     place: CompactString,
     /// The factor between the parts of a mark. It is odd, so that products of it don't lose bits.
     base: u64,
+    /// The largest integer literal of the program.
+    largest: u64,
     /// The number of each procedure, name and expression.
     numbers: HashMap<CompactString, u64>,
 }
 
 impl Marks {
     /// Adds the hidden parameter to the procedures from which calls reach one with a strategy, and to their calls.
-    pub fn add(trees: &mut [Body], names: &mut FreshNames, problems: &mut Vec<Diagnostic>) -> Marks {
+    pub fn add(trees: &mut [Body], names: &mut UnusedNames, problems: &mut Vec<Diagnostic>) -> Marks {
         let reaching = reaching(trees);
-        let is_narrow = trees.iter().flatten().any(|node| {
-            matches!(&node.statement, Statement::Directive(Directive::Word { word }) if matches!(word, Word::W8 | Word::W16))
+        let word = trees.iter().flatten().find_map(|node| match &node.statement {
+            Statement::Directive(Directive::Word { word }) => Some(*word),
+            _ => None,
         });
-        let base = if is_narrow { 31 } else { 1_000_003 };
+        let (base, largest) = match word {
+            Some(Word::W8) => (31, i8::MAX as u64),
+            Some(Word::W16) => (31, i16::MAX as u64),
+            Some(Word::W32) => (1_000_003, i32::MAX as u64),
+            Some(Word::W64) | None => (1_000_003, i64::MAX as u64),
+        };
         let place = names.fresh("place");
-        let mut marks = Marks { place, base, numbers: HashMap::new() };
+        let mut marks = Marks { place, base, largest, numbers: HashMap::new() };
         for tree in trees {
             for node in tree {
                 match &mut node.statement {
@@ -115,9 +123,13 @@ impl Marks {
     }
 
     fn extended(&self, place: Expression, part: Expression) -> Expression {
-        if let (ExpressionKind::Int { value: 0, .. }, ExpressionKind::Int { .. }) = (&place.kind, &part.kind)
+        if let (ExpressionKind::Int { value: place, .. }, ExpressionKind::Int { value: part, .. }) =
+            (&place.kind, &part.kind)
         {
-            return part;
+            let known = place.checked_mul(self.base).and_then(|product| product.checked_add(*part));
+            if let Some(known) = known.filter(|known| *known <= self.largest) {
+                return build::int(known);
+            }
         }
         let product = build::binary(BinaryOperator::Multiply, place, build::int(self.base));
         build::binary(BinaryOperator::Add, product, part)
@@ -131,7 +143,7 @@ impl Marks {
     }
 
     /// Appends statements that push the mark of a procedure, on the stack of reals, too, if the procedure pushes reals.
-    pub fn push(&mut self, procedure: &str, has_reals: bool, names: &mut FreshNames, body: &mut Body) {
+    pub fn push(&mut self, procedure: &str, has_reals: bool, names: &mut UnusedNames, body: &mut Body) {
         // A trap names this variable if calls are undone in a wrong order.
         let mark = names.fresh(&format!("history_of_{procedure}"));
         let number = self.number(procedure);

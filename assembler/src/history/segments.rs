@@ -28,22 +28,23 @@ use compact_str::CompactString;
 use reviver_isa::arith::Order;
 use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
-use reviver_isa::module::{Passing, Rank, Role};
+use reviver_isa::module::{Passing, Rank};
 use reviver_isa::operator::BinaryOperator;
 use reviver_isa::update::Update;
 
 use super::History;
+use super::copies::CopyStore;
 use crate::build;
 use crate::keep::class::{Classes, class_of};
 use crate::keep::make::{self, node};
 use crate::tree::{
-    Body, Compute, DeclarationNode, Directive, Expression, ExpressionKind, For, InstructionNode, LengthOf,
-    Operands, ProcedureNode, ShapeNode, Statement, StatementNode,
+    Body, Compute, Directive, Expression, ExpressionKind, For, InstructionNode, LengthOf, Operands,
+    ProcedureNode, Statement, StatementNode,
 };
 use crate::visit;
 
 /// The lengths of the cells that a loop changes, by name; none for a scalar.
-type Changed = BTreeMap<CompactString, Vec<Expression>>;
+type ChangedCells = BTreeMap<CompactString, Vec<Expression>>;
 
 impl History {
     /// Returns the body of a procedure whose loops are divided into `count` segments.
@@ -63,7 +64,13 @@ impl History {
         made
     }
 
-    fn segments(&mut self, tree: &For, (classes, changed): (&Classes, &Changed), count: u32, to: &mut Body) {
+    fn segments(
+        &mut self,
+        tree: &For,
+        (classes, changed): (&Classes, &ChangedCells),
+        count: u32,
+        to: &mut Body,
+    ) {
         let [segment, length, low, high] =
             ["segment", "length", "low", "high"].map(|name| self.names.fresh(name));
         let subtracted = |a: Expression, b: Expression| build::binary(BinaryOperator::Subtract, a, b);
@@ -117,7 +124,7 @@ impl History {
     }
 
     /// Returns statements that copy each changed cell.
-    fn copies(&mut self, changed: &Changed, classes: &Classes) -> Body {
+    fn copies(&mut self, changed: &ChangedCells, classes: &Classes) -> Body {
         let mut made = Body::new();
         for (name, lengths) in changed {
             let store = self.store(class_of(&build::cell(name), classes));
@@ -132,7 +139,7 @@ impl History {
     }
 
     /// Returns statements that exchange each changed cell for its copy, in the opposite order, and push the old values.
-    fn exchanges(&mut self, changed: &Changed, classes: &Classes) -> Body {
+    fn exchanges(&mut self, changed: &ChangedCells, classes: &Classes) -> Body {
         let mut made = Body::new();
         for (name, lengths) in changed.iter().rev() {
             let store = self.store(class_of(&build::cell(name), classes));
@@ -165,43 +172,6 @@ impl History {
     }
 }
 
-/// An array of the program that keeps copies of cells for a while, with their number.
-#[derive(Clone, Debug)]
-pub(super) struct CopyStore {
-    class: Class,
-    array: CompactString,
-    count: CompactString,
-}
-
-impl CopyStore {
-    /// Returns the first free element.
-    fn next(&self) -> Expression {
-        make::element(&self.array, [build::cell(&self.count)])
-    }
-
-    fn declared(&self, capacity: u64) -> [StatementNode; 2] {
-        let globals = |name: &str, lengths: Vec<Expression>, class: Class| {
-            let declaration = DeclarationNode {
-                name: build::name(name),
-                shape: ShapeNode::Lengths(lengths),
-                class: Some(class),
-                record: None,
-                initial: None,
-                is_shared: false,
-                default: None,
-            };
-            node(Statement::Directive(Directive::Globals {
-                role: Role::Private,
-                declarations: vec![declaration],
-            }))
-        };
-        [
-            globals(&self.array, vec![build::int(capacity)], self.class),
-            globals(&self.count, Vec::new(), Class::Int),
-        ]
-    }
-}
-
 /// Returns statements for a scalar, or loops over all elements of an array.
 fn for_all(
     name: &str,
@@ -231,7 +201,7 @@ fn changed(
     whole: &Body,
     body: &Body,
     procedures: &std::collections::HashMap<CompactString, ProcedureNode>,
-) -> Changed {
+) -> ChangedCells {
     let mut names = Vec::new();
     let mut own = Vec::new();
     visit::statements(body, &mut |statement| match statement {

@@ -7,7 +7,7 @@ use compact_str::{CompactString, format_compact};
 
 /// All names in use in a text, from which new names must differ.
 #[derive(Clone, Debug, Default)]
-pub struct FreshNames {
+pub struct UnusedNames {
     /// The names shared by all clones.
     shared: Rc<HashSet<CompactString>>,
     own: HashSet<CompactString>,
@@ -16,7 +16,7 @@ pub struct FreshNames {
     next: HashMap<CompactString, u64>,
 }
 
-impl FreshNames {
+impl UnusedNames {
     /// Marks a name as used.
     pub fn take(&mut self, name: &str) {
         self.own.insert(name.into());
@@ -29,10 +29,10 @@ impl FreshNames {
 
     /// Moves all names into the shared set, so that clones are cheap.
     #[must_use]
-    pub fn into_shared(self) -> FreshNames {
+    pub fn into_shared(self) -> UnusedNames {
         let mut shared = Rc::unwrap_or_clone(self.shared);
         shared.extend(self.own);
-        FreshNames { shared: Rc::new(shared), own: HashSet::new(), next: self.next }
+        UnusedNames { shared: Rc::new(shared), own: HashSet::new(), next: self.next }
     }
 
     /// Returns this name if it is free, otherwise the first free one of `name_2`, `name_3`, …, and marks it
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn fresh_names_skip_taken_numbers() {
-        let mut names = FreshNames::default();
+        let mut names = UnusedNames::default();
         names.take("x_3");
         let mut names = names.into_shared();
         assert_eq!(

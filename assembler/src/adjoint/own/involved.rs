@@ -7,7 +7,6 @@ use compact_str::CompactString;
 use reviver_isa::update::Action;
 
 use crate::depths::Depths;
-use crate::invert::invert_body;
 use crate::tree::{
     Body, Expression, ExpressionKind, InstructionNode, Macro, Operands, ProcedureNode, Statement,
     StatementNode,
@@ -94,11 +93,21 @@ impl Involved {
         })
     }
 
+    /// Returns whether the mode is on after statements are undone.
+    fn before(&self, body: &[StatementNode], is_on: bool) -> bool {
+        body.iter().rev().fold(is_on, |is_on, node| match &node.statement {
+            Statement::MacroUse { name, undo, .. } => self.after_macro(&name.text, !undo, is_on),
+            Statement::If(tree) => self.before(&tree.then, is_on),
+            Statement::Loop(tree) => self.before(&tree.first, is_on),
+            other => switch(other).filter(|it| it.depth == 1).map_or(is_on, |it| !it.is_on),
+        })
+    }
+
     /// Returns whether the mode is on after the use of a macro.
     pub fn after_macro(&self, name: &str, undo: bool, is_on: bool) -> bool {
         let Some(tree) = self.macros.get(name).filter(|_| self.is_switching(name)) else { return is_on };
         match undo {
-            true => invert_body(&tree.body).map_or(is_on, |body| self.after(&body, is_on)),
+            true => self.before(&tree.body, is_on),
             false => self.after(&tree.body, is_on),
         }
     }

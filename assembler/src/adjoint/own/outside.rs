@@ -1,4 +1,4 @@
-//! Statements outside of gradient mode, in a program that switches the mode. They stay as they are, but procedures and macros
+//! Statements outside of gradient mode, in a program that switches the mode. They are preserved, but procedures and macros
 //! that switch the mode or name adjoints get the adjoints of their arguments, and locals have adjoints where the mode may
 //! be switched on while they are open.
 

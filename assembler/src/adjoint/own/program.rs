@@ -6,10 +6,10 @@ use compact_str::CompactString;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Role;
 
-use super::OwnMode;
 use super::involved::{Involved, named};
+use super::mode::OwnMode;
+use crate::adjoint::declarations::{declaration, globals, tolerance};
 use crate::adjoint::emitter::Emitter;
-use crate::adjoint::program::{declaration, globals, tolerance};
 use crate::adjoint::request::Mode;
 use crate::adjoint::stacks::{self, DropPlace, UsedStores};
 use crate::build;
