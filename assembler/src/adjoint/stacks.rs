@@ -6,10 +6,14 @@ use reviver_isa::instruction::Class;
 use reviver_isa::operator::BinaryOperator;
 use reviver_isa::update::{Action, Store, Update};
 
+use reviver_isa::verify::MAX_STACK;
+
 use super::request::DroppedAdjoints;
 use crate::build;
 use crate::scopes::{Bound, Names, parameters};
-use crate::tree::{Body, Directive, InstructionNode, Limit, Operands, ShapeNode, Statement, StatementNode};
+use crate::tree::{
+    Body, Directive, ExpressionKind, InstructionNode, Limit, Operands, ShapeNode, Statement, StatementNode,
+};
 
 /// The stores that a program uses, so that they can't keep dropped adjoints.
 #[derive(Clone, Copy, Debug, Default)]
@@ -177,7 +181,13 @@ pub(super) fn double_limits(body: &mut Body) {
         if let Statement::Directive(Directive::Limit { what: Limit::Stack | Limit::History, value }) =
             &mut node.statement
         {
-            **value = build::binary(BinaryOperator::Multiply, (**value).clone(), build::int(2));
+            **value = match &value.kind {
+                // A literal isn't computed in the program's word, which may be too narrow.
+                ExpressionKind::Int { value, .. } => {
+                    build::int(value.saturating_mul(2).min(MAX_STACK.into()))
+                }
+                _ => build::binary(BinaryOperator::Multiply, (**value).clone(), build::int(2)),
+            };
         }
     }
 }
