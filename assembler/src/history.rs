@@ -39,7 +39,6 @@ use reviver_isa::codes::ProblemCode;
 use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::RealSystem;
-use reviver_isa::update::Update;
 
 use self::copies::CopyStore;
 use self::lossy::{Lossy, strategy};
@@ -136,9 +135,9 @@ impl History {
             }
         };
         body.retain(|node| !matches!(node.statement, Statement::Directive(Directive::Strategy(_))));
-        let loses_reals = self.pushes(&body, &classes, Class::Real, &mut HashSet::new());
-        if loses_reals || self.pushes(&body, &classes, Class::Int, &mut HashSet::new()) {
-            self.marks.push(&procedure.name.text, loses_reals, &mut self.names, &mut body);
+        if keeps_floats || self.lossy.discards(&procedure.body) {
+            let has_reals = self.has_reals(procedure, &mut HashSet::new());
+            self.marks.push(&procedure.name.text, has_reals, &mut self.names, &mut body);
         }
         body
     }
@@ -219,64 +218,22 @@ impl History {
         made
     }
 
-    /// Returns true if statements push values of a class, also in procedures that they call.
-    fn pushes(
-        &self,
-        body: &Body,
-        classes: &Classes,
-        class: Class,
-        seen: &mut HashSet<CompactString>,
-    ) -> bool {
-        let mut found = false;
-        let mut called = Vec::new();
-        visit::statements(body, &mut |statement| match statement {
-            Statement::Instruction(InstructionNode {
-                update: Update::Push,
-                operands: Operands::Cells(cells),
-                ..
-            }) => {
-                found |= cells.iter().any(|cell| class_of(cell, classes) == class);
-            }
-            Statement::Instruction(InstructionNode { operands: Operands::Call(call), .. }) => {
-                called.push(call.procedure.text.clone());
-            }
-            _ => {}
-        });
-        // A variable that the keeper has added isn't known here, but it has the class of the local.
-        visit::statements(body, &mut |statement| {
-            if let Statement::Local(local) = statement {
-                let own = local.class.unwrap_or(Class::Int);
-                found |= own == class && self.is_pushed(body, &local.name.text);
-            }
-        });
-        found || called.into_iter().any(|name| self.call_pushes(&name, class, seen))
-    }
-
-    fn is_pushed(&self, body: &Body, name: &str) -> bool {
-        let mut found = false;
-        visit::statements(body, &mut |statement| {
-            if let Statement::Instruction(InstructionNode {
-                update: Update::Push,
-                operands: Operands::Cells(cells),
-                ..
-            }) = statement
-            {
-                found |= matches!(cells.first().map(|cell| &cell.kind), Some(ExpressionKind::Name { name: own, .. }) if own.as_str() == name);
-            }
-        });
-        found
-    }
-
-    /// Returns true if the variant of a procedure may push values of a class.
-    fn call_pushes(&self, name: &CompactString, class: Class, seen: &mut HashSet<CompactString>) -> bool {
-        let original = self.kept.iter().find(|(_, kept)| *kept == name).map(|((original, _), _)| original);
-        let name = original.unwrap_or(name);
-        let Some(procedure) = self.procedures.get(name).filter(|_| seen.insert(name.clone())) else {
-            return false;
-        };
+    /// Returns true if a procedure, or one that it calls, names reals, so that it may push reals.
+    fn has_reals(&self, procedure: &ProcedureNode, seen: &mut HashSet<CompactString>) -> bool {
         let classes = self.classes_in(procedure);
-        self.lossy.loses(&procedure.body, &classes, class)
-            || self.pushes(&procedure.body, &classes, class, seen)
+        let (mut found, mut called) = (false, Vec::new());
+        visit::statements(&procedure.body, &mut |statement| {
+            visit::expressions(statement, &mut |expression| {
+                found |= class_of(expression, &classes) == Class::Real;
+            });
+            if let Statement::Instruction(InstructionNode { operands: Operands::Call(call), .. }) = statement
+            {
+                called.extend(self.procedures.get(&call.procedure.text));
+            }
+        });
+        let is_new = |it: &&ProcedureNode| seen.insert(it.name.text.clone());
+        let called: Vec<&ProcedureNode> = called.into_iter().filter(is_new).collect();
+        found || called.into_iter().any(|it| self.has_reals(it, seen))
     }
 
     /// Returns the classes of the names in a procedure.

@@ -3,10 +3,7 @@
 use std::collections::HashSet;
 
 use compact_str::CompactString;
-use reviver_isa::instruction::Class;
-use reviver_isa::update::{Action, Erasure};
 
-use crate::keep::class::{Classes, class_of};
 use crate::keep::is_forgotten;
 use crate::tree::{Body, Directive, InstructionNode, KeptStrategy, Operands, ProcedureNode, Statement};
 use crate::visit;
@@ -56,32 +53,6 @@ impl Lossy {
                 Statement::If(tree) => is_forgotten(&tree.exit),
                 Statement::Loop(tree) => is_forgotten(&tree.entry),
                 Statement::MacroUse { name, .. } => self.is_lossy(&name.text),
-                _ => false,
-            };
-        });
-        found
-    }
-
-    /// Returns true if statements discard values of a class themselves.
-    pub fn loses(&self, body: &Body, classes: &Classes, class: Class) -> bool {
-        let mut found = false;
-        visit::statements(body, &mut |statement| {
-            found |= match statement {
-                Statement::Instruction(InstructionNode {
-                    update, operands: Operands::Cells(cells), ..
-                }) => {
-                    let is_of_class = |bits: bool| {
-                        let of = cells.first().map_or(Class::Int, |cell| class_of(cell, classes));
-                        bits && class == Class::Int || !bits && of == class
-                    };
-                    match update.action() {
-                        Action::Replace => is_of_class(false),
-                        Action::Erase(erasure) => is_of_class(erasure == Erasure::Bit),
-                        _ => false,
-                    }
-                }
-                Statement::If(tree) => class == Class::Int && is_forgotten(&tree.exit),
-                Statement::Loop(tree) => class == Class::Int && is_forgotten(&tree.entry),
                 _ => false,
             };
         });
