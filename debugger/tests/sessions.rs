@@ -372,7 +372,7 @@ const OWN: &[(&str, &str, &str)] = &[
     (
         ".out y: real\n.in x: real default 1\nadd y, x\ngrad.on\ngrad.off\n",
         "gradient y\n",
-        "> gradient y\nerror: the program switches gradient mode itself: to differentiate it, replace its gradients by the statements that `reviver grad --emit` writes\n",
+        "> gradient y\nerror: the program switches gradient mode itself: `reviver grad` differentiates its text, in which it replaces these gradients by statements\n",
     ),
     // For a failed comparison, the values of both sides are reported; for other conditions, no values.
     (
