@@ -12,10 +12,13 @@ use super::involved;
 use crate::adjoint::emitter::Emitter;
 use crate::adjoint::variants::{MacroArgument, MacroVariant, Variant};
 use crate::build;
+use crate::depths::Depths;
+use crate::scopes::{Bound, CellShape};
 use crate::tree::{
     Body, CallNode, Directive, Expression, ExpressionKind, InstructionNode, Local, Name, Operands, Statement,
     StatementNode,
 };
+use crate::visit;
 
 impl Emitter {
     /// Appends a statement that is executed outside of gradient mode.
@@ -102,10 +105,7 @@ impl Emitter {
     /// Closes a local. Its adjoint must be 0, because only gradient mode drops adjoints.
     fn close_outside(&mut self, node: &StatementNode, local: &Local, made: &mut Body) {
         let bound = self.names.find(&local.name.text);
-        if let Some(crate::scopes::Bound::Cells {
-            class: Class::Real,
-            shape: crate::scopes::CellShape::Lengths(lengths),
-        }) = bound
+        if let Some(Bound::Cells { class: Class::Real, shape: CellShape::Lengths(lengths) }) = bound
             && self.has_adjoint(Class::Real)
         {
             let adjoint = self.fresh.adjoint(&local.name.text);
@@ -130,7 +130,7 @@ impl Emitter {
         if adjoints.is_empty() {
             return;
         }
-        crate::visit::each_expression_mut(body, &mut |expression| {
+        visit::each_expression_mut(body, &mut |expression| {
             if let ExpressionKind::Name { name, adjoint } = &mut expression.kind
                 && adjoints.contains(&&**name)
             {
@@ -142,9 +142,7 @@ impl Emitter {
     /// Replaces adjoints of depth 1 by cells, and lowers the other depths, in a body that is complete.
     pub(in crate::adjoint) fn lower_depths(&self, body: &mut Body) {
         for node in body {
-            crate::visit::expressions_mut(&mut node.statement, &mut |expression| {
-                self.lower_depth(expression)
-            });
+            visit::expressions_mut(&mut node.statement, &mut |expression| self.lower_depth(expression));
             if let Some(switch) = involved::switch(&node.statement)
                 && let Statement::Instruction(instruction) = &mut node.statement
             {
@@ -161,7 +159,7 @@ impl Emitter {
             ExpressionKind::Element(element) => (&mut element.name, &mut element.adjoint),
             _ => return,
         };
-        let (cell, depths) = crate::depths::Depths::of(name, *is_adjoint);
+        let (cell, depths) = Depths::of(name, *is_adjoint);
         if depths.deepest() == 0 {
             return;
         }
