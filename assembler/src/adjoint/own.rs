@@ -74,6 +74,10 @@ pub(crate) fn replace(loaded: &mut Loaded, depth: u32) {
             break;
         }
         match program::lowered(&mut loaded.sources, &body) {
+            Ok(made) if count(&made) > MOST_STATEMENTS => {
+                loaded.diagnostics.push(too_much(&body));
+                return;
+            }
             Ok(made) => body = made,
             Err(diagnostics) => {
                 loaded.diagnostics.extend(diagnostics);
@@ -90,6 +94,24 @@ pub(crate) fn replace_beside_history(loaded: &mut Loaded) {
     if loaded.has_history {
         replace(loaded, 1);
     }
+}
+
+/// The most statements of a program after a depth was replaced. Each depth multiplies the statements by about 4.
+const MOST_STATEMENTS: usize = 500_000;
+
+fn count(body: &Body) -> usize {
+    let mut count = 0;
+    visit::statements(body, &mut |_| count += 1);
+    count
+}
+
+fn too_much(body: &Body) -> Diagnostic {
+    let place =
+        body.iter().find(|node| switch(&node.statement).is_some()).map_or(Span::default(), |node| node.span);
+    let message =
+        format!("without gradient mode, the program would have more than {MOST_STATEMENTS} statements");
+    let problem = Diagnostic::error(ProblemCode::TooMuch, message, place, "in this program");
+    problem.help("use a smaller depth of gradient mode, or shorter procedures")
 }
 
 /// Returns the error for a depth that exceeds the program's limit.

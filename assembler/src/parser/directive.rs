@@ -363,6 +363,9 @@ impl<'t> Parser<'t> {
             _ => return self.expected("`depth`, `stack`, `tape`, `grad` or `history`"),
         };
         self.bump();
+        if what == Limit::Grad && !self.at(TokenKind::Number) {
+            return self.expected("a number, because the depth must be known before constants are");
+        }
         Ok(Directive::Limit { what, value: Box::new(self.expression()?) })
     }
 
