@@ -98,6 +98,7 @@ pub fn assemble_within(
         return Assembly::refused(loaded);
     }
     let body = loaded.splice(&HashSet::new());
+    let is_changed = loaded.is_replaced || loaded.has_history;
     let Loaded { sources, paths, .. } = loaded;
     let mut lowered = lower(&body, &sources, replacements, limits);
     let mut diagnostics = std::mem::take(&mut lowered.diagnostics);
@@ -116,12 +117,18 @@ pub fn assemble_within(
     let mut assembly = Assembly { sources, module: None, diagnostics, refused, lines, paths };
     if !assembly.has_errors() && assembly.refused.is_empty() {
         let warnings = lint::lint(&body, &lowered).into_iter();
-        // A cell that the assembler has added has no place.
-        assembly.diagnostics.extend(warnings.filter(|it| it.primary.span != Span::default()));
+        let kept = warnings.filter(|it| !is_changed || is_about(it, &assembly.sources)).collect::<Vec<_>>();
+        assembly.diagnostics.extend(kept);
         assembly.module = Some(lowered.module);
     }
     in_order(&mut assembly.diagnostics);
     assembly
+}
+
+/// Returns true if a warning is about the text, not about statements that replace others: it quotes the word at its place.
+fn is_about(warning: &Diagnostic, sources: &Sources) -> bool {
+    let word = sources.text(warning.primary.span);
+    !word.is_empty() && warning.message.contains(&format!("`{word}`"))
 }
 
 fn no_program() -> Diagnostic {

@@ -24,12 +24,13 @@
 //! | module | purpose |
 //! |---|---|
 //! | `lossy` | the procedures that discard values |
-//! | `marks` | hidden parameters and marks |
+//! | `marks`, `refusals` | hidden parameters and marks; programs that can't keep a history |
 //! | `segments`, `copies` | loops that are divided into segments, and the copies of cells meanwhile |
 
 mod copies;
 mod lossy;
 mod marks;
+mod refusals;
 mod segments;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -50,8 +51,8 @@ use crate::keep::class::{Classes, class_of, class_of_applied};
 use crate::keep::names::UnusedNames;
 use crate::keep::{Keeper, LossyProcedures, Rules};
 use crate::tree::{
-    Body, DeclarationNode, Directive, Expression, ExpressionKind, InstructionNode, KeptStrategy, Limit,
-    Operands, ProcedureNode, Statement,
+    Body, DeclarationNode, Directive, Expression, ExpressionKind, InstructionNode, KeptStrategy, Limit, Name,
+    Operands, ProcedureNode, Statement, StatementNode,
 };
 use crate::{rewrite, visit};
 
@@ -61,12 +62,18 @@ pub(crate) fn expand(trees: &mut [Body]) -> Vec<Diagnostic> {
         return Vec::new();
     }
     let mut problems = Vec::new();
+    refusals::program(trees, &mut problems);
+    if !problems.is_empty() {
+        return problems;
+    }
     let mut names = names_of(trees);
-    let marks = Marks::add(trees, &mut names, &mut problems);
     let lossy = Lossy::of(trees);
+    let marks = Marks::add(trees, &lossy, &mut names, &mut problems);
     let mut history = History {
         classes: classes_of(trees),
-        is_exact: is_exact(trees),
+        is_exact: reals(trees).is_exact(),
+        tolerance: tolerance(trees),
+        lengths: lengths_of(trees),
         procedures: procedures_of(trees),
         lossy,
         marks,
@@ -81,6 +88,7 @@ pub(crate) fn expand(trees: &mut [Body]) -> Vec<Diagnostic> {
             if let Statement::Procedure(procedure) = &mut node.statement
                 && let Some(strategy) = strategy(procedure)
             {
+                history.refuse(procedure, strategy);
                 let body = history.body(procedure, strategy);
                 procedure.body = body;
                 let place = procedure.name.span;
@@ -94,6 +102,7 @@ pub(crate) fn expand(trees: &mut [Body]) -> Vec<Diagnostic> {
         first.splice(0..0, stores);
         first.extend(made);
     }
+    history.remove_replaced(trees);
     history.problems
 }
 
@@ -110,6 +119,10 @@ struct History {
     classes: Classes,
     /// True if arithmetic on reals is exact.
     is_exact: bool,
+    /// The magnitude up to which a real counts as 0 when it is freed.
+    tolerance: Expression,
+    /// The lengths of the program's cells; none for a scalar.
+    lengths: HashMap<CompactString, Vec<Expression>>,
     procedures: HashMap<CompactString, ProcedureNode>,
     lossy: Lossy,
     marks: Marks,
@@ -136,21 +149,27 @@ impl History {
         };
         body.retain(|node| !matches!(node.statement, Statement::Directive(Directive::Strategy(_))));
         if keeps_floats || self.lossy.discards(&procedure.body) {
-            let has_reals = self.has_reals(procedure, &mut HashSet::new());
-            self.marks.push(&procedure.name.text, has_reals, &mut self.names, &mut body);
+            self.mark(procedure, &mut body);
         }
         body
+    }
+
+    /// Appends the push of a procedure's mark.
+    fn mark(&mut self, procedure: &ProcedureNode, body: &mut Body) {
+        let has_reals = self.has_reals(procedure, &mut HashSet::new());
+        self.marks.push(&procedure.name.text, has_reals, &mut self.names, body);
     }
 
     /// Returns statements that keep what they discard.
     fn kept_body(&mut self, body: &Body, classes: &Classes, keeps_floats: bool) -> Body {
         let mut body = body.clone();
         self.call_kept(&mut body, keeps_floats);
-        let (none, tolerance) = (LossyProcedures::new(), build::real(0.0));
+        let keeping: LossyProcedures = self.keeping().map(|name| (name.clone(), name)).collect();
+        let tolerance = self.tolerance.clone();
         let rules = Rules {
             exact: self.is_exact || !keeps_floats,
             tolerance: &tolerance,
-            losing: &none,
+            losing: &keeping,
             blocks_stay: true,
         };
         let mut keeper = Keeper::new(rules, classes, self.names.clone());
@@ -158,6 +177,12 @@ impl History {
         self.names = keeper.names;
         self.problems.append(&mut keeper.problems);
         made
+    }
+
+    /// Returns the names of the procedures that push what they discard.
+    fn keeping(&self) -> impl Iterator<Item = CompactString> {
+        let own = self.procedures.values().filter(|it| strategy(it).is_some()).map(|it| it.name.text.clone());
+        own.chain(self.kept.values().cloned())
     }
 
     /// Replaces the procedures that a body calls by variants that keep what they discard.
@@ -207,15 +232,54 @@ impl History {
                 continue;
             };
             let classes = self.classes_in(&procedure);
-            let body = self.kept_body(&procedure.body, &classes, key.1);
+            let mut body = self.kept_body(&procedure.body, &classes, key.1);
+            self.mark(&procedure, &mut body);
             let place = procedure.name.span;
             let name = crate::tree::Name { text: name, span: place };
-            let tree = ProcedureNode { name, body, rule: None, tangent: None, ..procedure };
+            let tree = ProcedureNode { name, body, ..procedure };
             let mut nodes = vec![build::node(Statement::Procedure(Box::new(tree)))];
             rewrite::at_place(&mut nodes, place);
             made.append(&mut nodes);
         }
         made
+    }
+
+    /// Removes the procedures that only variants of them replace.
+    fn remove_replaced(&self, trees: &mut [Body]) {
+        loop {
+            let mut called = HashSet::new();
+            for node in trees.iter().flatten() {
+                let own = match &node.statement {
+                    Statement::Procedure(tree) => {
+                        called.extend(tree.rules().map(|rule| rule.text.clone()));
+                        Some(tree.name.text.clone())
+                    }
+                    _ => None,
+                };
+                visit::statements(std::slice::from_ref(node), &mut |statement| match statement {
+                    Statement::Instruction(InstructionNode { operands: Operands::Call(call), .. })
+                        if own.as_ref() != Some(&call.procedure.text) =>
+                    {
+                        called.insert(call.procedure.text.clone());
+                    }
+                    Statement::Tasks(tasks) => {
+                        called.extend(tasks.calls().map(|call| call.procedure.text.clone()))
+                    }
+                    _ => {}
+                });
+            }
+            let is_replaced = |node: &StatementNode| match &node.statement {
+                Statement::Procedure(tree) => {
+                    let name = &tree.name.text;
+                    !called.contains(name) && self.kept.keys().any(|(original, _)| original == name)
+                }
+                _ => false,
+            };
+            if !trees.iter().flatten().any(is_replaced) {
+                return;
+            }
+            trees.iter_mut().for_each(|tree| tree.retain(|node| !is_replaced(node)));
+        }
     }
 
     /// Returns true if a procedure, or one that it calls, names reals, so that it may push reals.
@@ -242,13 +306,13 @@ impl History {
         for parameter in &procedure.parameters {
             classes.insert(parameter.name.text.clone(), parameter.class.unwrap_or(Class::Int));
         }
-        declare(&procedure.body, &mut classes);
+        declare(&procedure.body, &mut classes, &mut Vec::new());
         classes
     }
 }
 
 /// Adds the classes of the variables that a body declares.
-fn declare(body: &Body, classes: &mut Classes) {
+fn declare(body: &Body, classes: &mut Classes, conflicts: &mut Vec<Name>) {
     for node in body {
         match &node.statement {
             Statement::Directive(Directive::Ancillas(declarations)) => {
@@ -261,12 +325,15 @@ fn declare(body: &Body, classes: &mut Classes) {
                     sources => class_of_applied(local.function, sources, classes),
                 };
                 let class = local.class.unwrap_or_else(inferred);
+                if classes.own(&local.name.text).is_some_and(|other| other != class) {
+                    conflicts.push(local.name.clone());
+                }
                 classes.insert(local.name.text.clone(), class);
             }
             Statement::For(tree) => classes.insert(tree.counter.text.clone(), Class::Int),
             _ => {}
         }
-        node.statement.bodies().into_iter().for_each(|body| declare(body, classes));
+        node.statement.bodies().into_iter().for_each(|body| declare(body, classes, conflicts));
     }
 }
 
@@ -296,10 +363,35 @@ fn classes_of(trees: &[Body]) -> Classes {
     classes.into_shared()
 }
 
-fn is_exact(trees: &[Body]) -> bool {
-    trees.iter().flatten().any(|node| {
-        matches!(&node.statement, Statement::Directive(Directive::Real { system: RealSystem::Fixed(_) }))
-    })
+/// Returns the number system of reals.
+fn reals(trees: &[Body]) -> RealSystem {
+    let system = trees.iter().flatten().find_map(|node| match &node.statement {
+        Statement::Directive(Directive::Real { system }) => Some(*system),
+        _ => None,
+    });
+    system.unwrap_or(RealSystem::F64)
+}
+
+fn tolerance(trees: &[Body]) -> Expression {
+    let given = trees.iter().flatten().find_map(|node| match &node.statement {
+        Statement::Directive(Directive::Tolerance { value }) => Some((**value).clone()),
+        _ => None,
+    });
+    given.unwrap_or_else(|| build::real(reals(trees).default_tolerance()))
+}
+
+/// Returns the lengths of the program's cells.
+fn lengths_of(trees: &[Body]) -> HashMap<CompactString, Vec<Expression>> {
+    let mut lengths = HashMap::new();
+    for node in trees.iter().flatten() {
+        if let Statement::Directive(
+            Directive::Globals { declarations, .. } | Directive::Ancillas(declarations),
+        ) = &node.statement
+        {
+            lengths.extend(declarations.iter().map(|it| (it.name.text.clone(), it.shape.lengths().to_vec())));
+        }
+    }
+    lengths
 }
 
 fn procedures_of(trees: &[Body]) -> HashMap<CompactString, ProcedureNode> {

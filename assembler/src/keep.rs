@@ -138,9 +138,6 @@ impl<'p> Keeper<'p> {
             to.push(from.clone());
             return;
         }
-        if let Some(label) = &from.label {
-            to.push(StatementNode { label: Some(label.clone()), ..node(Statement::Empty) });
-        }
         let first = to.len();
         match &from.statement {
             Statement::Instruction(instruction) => self.instruction(instruction, to),
@@ -157,6 +154,7 @@ impl<'p> Keeper<'p> {
         }
         if let Some(first) = to.get_mut(first) {
             first.comment = from.comment.clone().or_else(|| first.comment.take());
+            first.label.clone_from(&from.label);
         }
         at_place(to.get_mut(first..).unwrap_or_default(), from.span);
     }
@@ -271,6 +269,11 @@ impl<'p> Keeper<'p> {
 
     fn call(&mut self, direction: Direction, instruction: &InstructionNode, call: &CallNode, to: &mut Body) {
         let mut call = call.clone();
+        if self.rules.blocks_stay {
+            let operands = Operands::Call(Box::new(call));
+            return to
+                .push(node(Statement::Instruction(InstructionNode { operands, ..instruction.clone() })));
+        }
         if direction == Direction::Backward
             && let Some(other) = self.rules.losing.get(&call.procedure.text)
         {
@@ -302,12 +305,13 @@ impl<'p> Keeper<'p> {
 
     /// Emits a loop. If its entry is `from forgotten`, a counter counts the iterations, and is pushed after the loop.
     fn repetition(&mut self, tree: &Loop, to: &mut Body) {
-        let (first, again) = (self.body(&tree.first), tree.again.as_ref().map(|body| self.body(body)));
         if !is_forgotten(&tree.entry) {
+            let (first, again) = (self.body(&tree.first), tree.again.as_ref().map(|body| self.body(body)));
             to.push(node(Statement::Loop(Box::new(Loop { first, again, ..tree.clone() }))));
             return;
         }
         let rounds = self.word("rounds");
+        let (first, again) = (self.body(&tree.first), tree.again.as_ref().map(|body| self.body(body)));
         let mut again = again.unwrap_or_default();
         again.push(node(make::update(Update::Add, [make::cell(&rounds), make::int(1)])));
         let entry = make::compare(Order::Eq, make::cell(&rounds), make::int(0));
@@ -327,7 +331,7 @@ impl<'p> Keeper<'p> {
     /// Emits a `compute` block. If its first body loses nothing, it stays a block. Otherwise both bodies are emitted in
     /// sequence, followed by the inverse of the first body.
     fn compute(&mut self, tree: &Compute, to: &mut Body) {
-        if self.rules.blocks_stay {
+        if self.rules.blocks_stay && !self.splits(tree) {
             let (body, apply) = (self.body(&tree.body), self.body(&tree.apply));
             return to.push(node(Statement::Compute(Box::new(Compute { body, apply, ..tree.clone() }))));
         }
@@ -342,6 +346,41 @@ impl<'p> Keeper<'p> {
                 to.push(node(Statement::Compute(Box::new(Compute { apply, ..tree.clone() }))));
             }
         }
+    }
+
+    /// Returns true if a block can't stay, because both bodies keep values: its `uncompute` would take back those of the
+    /// second body. If the first body keeps old values of floats only, the block becomes a sequence. Otherwise this is an
+    /// error.
+    fn splits(&mut self, tree: &Compute) -> bool {
+        if !self.body_loses(&tree.body) || !self.body_loses(&tree.apply) {
+            return false;
+        }
+        if self.body_discards(&tree.body) {
+            let message =
+                "both bodies of this `compute` discard values, so the first can't be undone after the second";
+            let problem =
+                Diagnostic::error(ProblemCode::NotTransformed, message, tree.middle, "the second body");
+            self.problems.push(
+                problem.help(
+                    "copy the results to other cells in the second body, and assign them after the block",
+                ),
+            );
+            return false;
+        }
+        true
+    }
+
+    /// Returns true if statements discard values, not only the rounding of floats.
+    fn body_discards(&self, body: &Body) -> bool {
+        body.iter().any(|node| match &node.statement {
+            Statement::Instruction(InstructionNode { update, operands: Operands::Call(call), .. }) => {
+                !update.is_reversible() || self.rules.losing.contains_key(&call.procedure.text)
+            }
+            Statement::Instruction(instruction) => !instruction.update.is_reversible(),
+            Statement::If(tree) if is_forgotten(&tree.exit) => true,
+            Statement::Loop(tree) if is_forgotten(&tree.entry) => true,
+            other => other.bodies().into_iter().any(|body| self.body_discards(body)),
+        })
     }
 
     /// Returns the inverse of a block's first body as statements if this inverse or the body itself is lossy. Returns

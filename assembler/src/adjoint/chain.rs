@@ -148,6 +148,24 @@ impl Chain<'_> {
         self.parts.iter().any(|part| !part.names_adjoint && part.sources.iter().any(receives))
     }
 
+    /// Returns true if a part reads an adjoint, and a cell receives a contribution. The adjoint might change while it is
+    /// read.
+    pub fn changes_what_it_reads(&self) -> bool {
+        let root = self.parts.len().saturating_sub(1);
+        self.parts.iter().any(|part| part.names_adjoint) && self.passes_on(root)
+    }
+
+    /// Returns true if the weight of a part reaches a cell.
+    fn passes_on(&self, part: usize) -> bool {
+        self.parts.get(part).is_some_and(|part| {
+            !part.names_adjoint
+                && part.sources.iter().any(|source| match source {
+                    PartSource::Operand { receives, .. } => *receives,
+                    PartSource::Part(other) => self.passes_on(*other),
+                })
+        })
+    }
+
     fn part(&mut self, function: Function, written: Vec<Expression>) -> usize {
         let sources = written.iter().map(|source| self.source(source)).collect();
         let kinds = written.iter().map(|source| self.names.kind(source));

@@ -139,6 +139,15 @@ impl Emitter {
             }
             (Action::Accumulate, Some((target, sources))) => {
                 let chain = Chain::new(&self.names, instruction.function, sources);
+                if chain.changes_what_it_reads() {
+                    self.refuse(
+                        node.span,
+                        "this statement reads an adjoint within a function, and passes adjoints on",
+                        "an adjoint would change while it is read",
+                        "compute the function of the adjoint into a `local` first",
+                    );
+                    return;
+                }
                 // The shares of the sources have the opposite sign of the update of the target.
                 let shares = chain.statements(
                     adjoint_of(&self.fresh, target),

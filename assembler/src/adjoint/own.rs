@@ -62,6 +62,10 @@ pub(crate) fn replace(loaded: &mut Loaded, depth: u32) {
     if found <= depth && !(found > 0 && loaded.has_history) {
         return;
     }
+    // Functions of whole arrays that were not replaced are errors, which lowering reports.
+    if loaded.trees().any(|(_, tree)| names_array_function(tree)) {
+        return;
+    }
     loaded.state_classes();
     let mut body = loaded.splice(&HashSet::new());
     if let Some(problem) = too_deep(&body, found) {
@@ -94,6 +98,16 @@ pub(crate) fn replace_beside_history(loaded: &mut Loaded) {
     if loaded.has_history {
         replace(loaded, 1);
     }
+}
+
+fn names_array_function(body: &Body) -> bool {
+    let mut found = false;
+    visit::statements(body, &mut |statement| {
+        visit::expressions(statement, &mut |expression| {
+            found |= matches!(expression.kind, ExpressionKind::InText(_));
+        });
+    });
+    found
 }
 
 /// The most statements of a program after a depth was replaced. Each depth multiplies the statements by about 4.
@@ -217,6 +231,20 @@ impl Emitter {
         }
         if let Some(switch) = switch(&node.statement) {
             self.switched(node, switch, made);
+            return true;
+        }
+        if let Statement::Instruction(InstructionNode { operands: Operands::Call(call), .. }) =
+            &node.statement
+        {
+            let Some(adjoint) = call.arguments.iter().find(|argument| involved::is_adjoint(argument)) else {
+                return false;
+            };
+            self.refuse(
+                adjoint.span,
+                "an adjoint can't be passed to a procedure",
+                "an adjoint",
+                "copy the adjoint to a cell, and pass the cell",
+            );
             return true;
         }
         let Statement::Instruction(InstructionNode { operands: Operands::Cells(cells), .. }) =

@@ -16,7 +16,6 @@ use reviver_isa::update::Update;
 
 use super::emitter::Emitter;
 use super::overlap::may_overlap;
-use super::own::involved::is_adjoint;
 use super::request::Mode;
 use super::variants::{AdjointPassing, Variant};
 use crate::build;
@@ -83,14 +82,6 @@ impl Emitter {
             passed.adjoints.push(AdjointPassing::None);
             passed.cells.push(None);
             return;
-        }
-        if is_adjoint(argument) && parameter.passing == Passing::InOut {
-            self.refuse(
-                argument.span,
-                "an adjoint is passed to a procedure that has adjoints of its own",
-                "there is no adjoint of this adjoint",
-                "copy the adjoint to a cell, and pass the cell",
-            );
         }
         if self.names.is_real_cell(argument) && self.mode == Mode::Tangent {
             passed.arguments.extend([argument.clone(), adjoint_of(&self.fresh, argument)]);

@@ -11,7 +11,7 @@ use reviver_isa::module::{Passing, Rank, Word};
 use reviver_isa::operator::BinaryOperator;
 use reviver_isa::update::Update;
 
-use super::lossy::strategy;
+use super::lossy::{Lossy, strategy};
 use crate::build;
 use crate::diagnostic::Diagnostic;
 use crate::format::spelled;
@@ -24,8 +24,8 @@ use crate::tree::{
 
 /// The numbers from which marks are computed.
 pub(super) struct Marks {
-    /// The name of the hidden parameter.
-    place: CompactString,
+    /// The name of the hidden parameter of each procedure.
+    places: HashMap<CompactString, CompactString>,
     /// The factor between the parts of a mark. It is odd, so that products of it don't lose bits.
     base: u64,
     /// The largest integer literal of the program.
@@ -36,8 +36,13 @@ pub(super) struct Marks {
 
 impl Marks {
     /// Adds the hidden parameter to the procedures from which calls reach one with a strategy, and to their calls.
-    pub fn add(trees: &mut [Body], names: &mut UnusedNames, problems: &mut Vec<Diagnostic>) -> Marks {
-        let reaching = reaching(trees);
+    pub fn add(
+        trees: &mut [Body],
+        lossy: &Lossy,
+        names: &mut UnusedNames,
+        problems: &mut Vec<Diagnostic>,
+    ) -> Marks {
+        let reaching = reaching(trees, lossy);
         let word = trees.iter().flatten().find_map(|node| match &node.statement {
             Statement::Directive(Directive::Word { word }) => Some(*word),
             _ => None,
@@ -48,15 +53,19 @@ impl Marks {
             Some(Word::W32) => (1_000_003, i32::MAX as u64),
             Some(Word::W64) | None => (1_000_003, i64::MAX as u64),
         };
-        let place = names.fresh("place");
-        let mut marks = Marks { place, base, largest, numbers: HashMap::new() };
+        let named = |it: &CompactString| (it.clone(), names.fresh(&format!("place_of_{it}")));
+        let mut sorted: Vec<&CompactString> = reaching.iter().collect();
+        sorted.sort();
+        let places = sorted.into_iter().map(named).collect();
+        let mut marks = Marks { places, base, largest, numbers: HashMap::new() };
         for tree in trees {
             for node in tree {
                 match &mut node.statement {
                     Statement::Procedure(tree) if reaching.contains(&tree.name.text) => {
                         let owner = tree.name.text.clone();
                         marks.calls(Some(&owner), &mut tree.body, &reaching);
-                        tree.parameters.push(marks.parameter());
+                        let parameter = marks.parameter(&owner);
+                        tree.parameters.push(parameter);
                     }
                     Statement::Macro(tree) => refuse_calls(&tree.body, &reaching, problems),
                     _ => marks.calls(None, std::slice::from_mut(node), &reaching),
@@ -66,10 +75,10 @@ impl Marks {
         marks
     }
 
-    fn parameter(&self) -> ParameterNode {
+    fn parameter(&self, procedure: &str) -> ParameterNode {
         ParameterNode {
             passing: Passing::In,
-            name: build::name(&self.place),
+            name: build::name(self.place_name(procedure)),
             rank: Rank::Scalar,
             class: None,
             record: None,
@@ -99,8 +108,8 @@ impl Marks {
     /// Returns the place of a call's arguments as an expression.
     fn place_of(&mut self, owner: Option<&str>, call: &CallNode) -> Expression {
         let mut place = match owner {
-            Some(_) => build::cell(&self.place),
-            None => build::int(0),
+            Some(owner) if self.places.contains_key(owner) => build::cell(self.place_name(owner)),
+            _ => build::int(0),
         };
         for argument in &call.arguments {
             let (name, subscripts) = match &argument.kind {
@@ -111,15 +120,23 @@ impl Marks {
             let number = self.number(&format_compact!("{} {name}", owner.unwrap_or_default()));
             place = self.extended(place, build::int(number));
             for subscript in subscripts {
-                let index = match subscript {
-                    Subscript::At(index) => index.clone(),
-                    Subscript::Span { from, .. } => from.clone(),
-                    Subscript::All => build::int(0),
+                // The kind of a subscript comes first, so that `v[0]`, `v[0..4]` and `v[0..4 step 2]` differ.
+                let parts = match subscript {
+                    Subscript::At(index) => vec![build::int(1), index.clone()],
+                    Subscript::All => vec![build::int(2)],
+                    Subscript::Span { from, to, step } => {
+                        let step = step.clone().unwrap_or_else(|| build::int(1));
+                        vec![build::int(3), from.clone(), to.clone(), step]
+                    }
                 };
-                place = self.extended(place, index);
+                place = parts.into_iter().fold(place, |place, part| self.extended(place, part));
             }
         }
         place
+    }
+
+    fn place_name(&self, procedure: &str) -> &str {
+        self.places.get(procedure).map_or("", CompactString::as_str)
     }
 
     fn extended(&self, place: Expression, part: Expression) -> Expression {
@@ -147,7 +164,7 @@ impl Marks {
         // A trap names this variable if calls are undone in a wrong order.
         let mark = names.fresh(&format!("history_of_{procedure}"));
         let number = self.number(procedure);
-        let value = self.extended(build::cell(&self.place), build::int(number));
+        let value = self.extended(build::cell(self.place_name(procedure)), build::int(number));
         let push = |class: Class, value: Expression| {
             [
                 Statement::Local(make::variable(&mark, class, Function::Copy, &[value])),
@@ -166,8 +183,9 @@ impl Marks {
 /// A number that marks of reals differ from other reals by.
 const MARK: f64 = 0.314_159;
 
-/// Returns the procedures from which calls reach a procedure with a strategy. A rule has the parameters of its procedure.
-fn reaching(trees: &[Body]) -> HashSet<CompactString> {
+/// Returns the procedures that discard values, and those from which calls reach one. A rule has the parameters of its
+/// procedure.
+fn reaching(trees: &[Body], lossy: &Lossy) -> HashSet<CompactString> {
     let procedures: Vec<&ProcedureNode> = trees
         .iter()
         .flatten()
@@ -182,6 +200,7 @@ fn reaching(trees: &[Body]) -> HashSet<CompactString> {
         for tree in &procedures {
             let rules = || tree.rules().map(|rule| rule.text.clone());
             let is_in = strategy(tree).is_some()
+                || lossy.is_lossy(&tree.name.text)
                 || calls_any(&tree.body, &found)
                 || rules().any(|rule| found.contains(&rule));
             if is_in || found.contains(&tree.name.text) {

@@ -22,13 +22,14 @@
 //!
 //! The copies are in an array of the program, because the history is on the stacks meanwhile.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use compact_str::CompactString;
 use reviver_isa::arith::Order;
 use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Passing, Rank};
+use reviver_isa::names::register_class;
 use reviver_isa::operator::BinaryOperator;
 use reviver_isa::update::Update;
 
@@ -55,10 +56,11 @@ impl History {
                 Statement::For(tree)
                     if tree.step.is_none() && !tree.reversed && self.lossy.discards(&tree.body) =>
                 {
-                    let changed = changed(procedure, &procedure.body, &tree.body, &self.procedures);
+                    self.refuse_repeated(&tree.body);
+                    let changed = self.changed(procedure, &tree.body);
                     self.segments(tree, (classes, &changed), count, &mut made);
                 }
-                _ => made.append(&mut self.kept_body(&vec![from.clone()], classes, false)),
+                _ => made.append(&mut self.kept_body(&vec![from.clone()], classes, true)),
             }
         }
         made
@@ -98,7 +100,7 @@ impl History {
                 std::slice::from_ref(value),
             )))
         };
-        let body = self.kept_body(&tree.body, classes, false);
+        let body = self.kept_body(&tree.body, classes, true);
         let part = For { from: build::cell(&low), to: build::cell(&high), body, ..tree.clone() };
         let compute = Compute {
             body: vec![node(Statement::For(Box::new(part)))],
@@ -126,9 +128,10 @@ impl History {
     /// Returns statements that copy each changed cell.
     fn copies(&mut self, changed: &ChangedCells, classes: &Classes) -> Body {
         let mut made = Body::new();
+        let counters = self.counters();
         for (name, lengths) in changed {
             let store = self.store(class_of(&build::cell(name), classes));
-            made.append(&mut for_all(name, lengths, false, &|cell| {
+            made.append(&mut for_all((name, lengths), &counters, false, &|cell| {
                 vec![
                     node(make::update(Update::Add, [store.next(), cell])),
                     node(make::update(Update::Add, [build::cell(&store.count), build::int(1)])),
@@ -141,9 +144,10 @@ impl History {
     /// Returns statements that exchange each changed cell for its copy, in the opposite order, and push the old values.
     fn exchanges(&mut self, changed: &ChangedCells, classes: &Classes) -> Body {
         let mut made = Body::new();
+        let counters = self.counters();
         for (name, lengths) in changed.iter().rev() {
             let store = self.store(class_of(&build::cell(name), classes));
-            made.append(&mut for_all(name, lengths, true, &|cell| {
+            made.append(&mut for_all((name, lengths), &counters, true, &|cell| {
                 vec![
                     node(make::update(Update::Sub, [build::cell(&store.count), build::int(1)])),
                     node(make::update(Update::Swap, [store.next(), cell])),
@@ -152,6 +156,87 @@ impl History {
             }));
         }
         made
+    }
+
+    /// Returns the names of the counters of loops over arrays.
+    fn counters(&mut self) -> [CompactString; 2] {
+        ["row", "column"].map(|name| self.names.fresh(name))
+    }
+
+    /// Returns the cells outside of a loop that the loop may change.
+    fn changed(&self, procedure: &ProcedureNode, body: &Body) -> ChangedCells {
+        let mut own = HashSet::new();
+        visit::statements(body, &mut |statement| match statement {
+            Statement::Local(local) => {
+                own.insert(local.name.text.clone());
+            }
+            Statement::For(tree) => {
+                own.insert(tree.counter.text.clone());
+            }
+            _ => {}
+        });
+        let mut names = Vec::new();
+        self.targets(body, &mut HashSet::new(), &mut names);
+        names.retain(|name| !own.contains(name));
+        // Globals that called procedures change directly.
+        names.iter().filter_map(|name| Some((name.clone(), self.lengths_in(procedure, name)?))).collect()
+    }
+
+    /// Finds the names that statements may change: their targets, and the globals that called procedures change.
+    fn targets(&self, body: &Body, seen: &mut HashSet<CompactString>, names: &mut Vec<CompactString>) {
+        let mut called = Vec::new();
+        visit::statements(body, &mut |statement| match statement {
+            Statement::Instruction(InstructionNode { operands: Operands::Cells(cells), update, .. }) => {
+                names.extend(cells.iter().take(update.shape().targets()).filter_map(name_of));
+            }
+            Statement::Instruction(InstructionNode { operands: Operands::Call(call), .. }) => {
+                let Some(procedure) = self.procedures.get(&call.procedure.text) else { return };
+                let passed = procedure.parameters.iter().zip(&call.arguments);
+                let changed = passed.filter(|(parameter, _)| parameter.passing == Passing::InOut);
+                names.extend(changed.filter_map(|(_, argument)| name_of(argument)));
+                called.push(procedure);
+            }
+            Statement::MacroUse { arguments, .. } => names.extend(arguments.iter().filter_map(name_of)),
+            _ => {}
+        });
+        for procedure in called {
+            if seen.insert(procedure.name.text.clone()) {
+                let mut inner = Vec::new();
+                self.targets(&procedure.body, seen, &mut inner);
+                inner.retain(|name| self.is_global(procedure, name));
+                names.append(&mut inner);
+            }
+        }
+    }
+
+    /// Returns true if a name in a procedure denotes a cell of the program.
+    fn is_global(&self, procedure: &ProcedureNode, name: &CompactString) -> bool {
+        let is_parameter = procedure.parameters.iter().any(|it| it.name.text == *name);
+        let is_own = own_lengths(&procedure.body, name).is_some();
+        !is_parameter && !is_own && (self.lengths.contains_key(name) || register_class(name).is_some())
+    }
+
+    /// Returns the lengths of a variable in a procedure, none for a scalar. Returns `None` for a parameter that is only read,
+    /// and for a name that denotes no variable.
+    fn lengths_in(&self, procedure: &ProcedureNode, name: &CompactString) -> Option<Vec<Expression>> {
+        if let Some(parameter) = procedure.parameters.iter().find(|it| it.name.text == *name) {
+            let length = |dimension: Option<u64>| {
+                let dimension = dimension.map(build::int);
+                build::expression(ExpressionKind::Length(Box::new(LengthOf {
+                    name: name.clone().into(),
+                    dimension,
+                })))
+            };
+            return match (parameter.passing, parameter.rank) {
+                (Passing::In, _) => None,
+                (_, Rank::Scalar) => Some(Vec::new()),
+                (_, Rank::Vector) => Some(vec![length(None)]),
+                (_, Rank::Matrix) => Some(vec![length(Some(0)), length(Some(1))]),
+            };
+        }
+        own_lengths(&procedure.body, name)
+            .or_else(|| self.lengths.get(name).cloned())
+            .or_else(|| register_class(name).map(|_| Vec::new()))
     }
 
     /// Returns the array for copies of a class.
@@ -174,12 +259,12 @@ impl History {
 
 /// Returns statements for a scalar, or loops over all elements of an array.
 fn for_all(
-    name: &str,
-    lengths: &[Expression],
+    (name, lengths): (&str, &[Expression]),
+    counters: &[CompactString; 2],
     reversed: bool,
     statements: &dyn Fn(Expression) -> Body,
 ) -> Body {
-    let counters: Vec<String> = (0..lengths.len()).map(|n| format!("{name}$index{n}")).collect();
+    let counters = counters.get(..lengths.len()).unwrap_or_default();
     let cell = match counters.is_empty() {
         true => build::cell(name),
         false => make::element(name, counters.iter().map(|counter| build::cell(counter))),
@@ -195,46 +280,6 @@ fn for_all(
     body
 }
 
-/// Returns the cells outside of a loop that the loop may change.
-fn changed(
-    procedure: &ProcedureNode,
-    whole: &Body,
-    body: &Body,
-    procedures: &std::collections::HashMap<CompactString, ProcedureNode>,
-) -> ChangedCells {
-    let mut names = Vec::new();
-    let mut own = Vec::new();
-    visit::statements(body, &mut |statement| match statement {
-        Statement::Instruction(InstructionNode { operands: Operands::Cells(cells), update, .. }) => {
-            let targets = if *update == Update::Swap { 2 } else { 1 };
-            let targets = if *update == Update::Rot || *update == Update::Irot { 2 } else { targets };
-            names.extend(cells.iter().take(targets).filter_map(name_of));
-        }
-        Statement::Instruction(InstructionNode { operands: Operands::Call(call), .. }) => {
-            let parameters =
-                procedures.get(&call.procedure.text).map_or(&[][..], |it| it.parameters.as_slice());
-            let is_changed = |n: usize| parameters.get(n).is_none_or(|it| it.passing == Passing::InOut);
-            names.extend(
-                call.arguments
-                    .iter()
-                    .enumerate()
-                    .filter(|(n, _)| is_changed(*n))
-                    .filter_map(|(_, it)| name_of(it)),
-            );
-        }
-        Statement::MacroUse { arguments, .. } => names.extend(arguments.iter().filter_map(name_of)),
-        Statement::Local(local) => own.push(local.name.text.clone()),
-        Statement::For(tree) => own.push(tree.counter.text.clone()),
-        _ => {}
-    });
-    let is_outside = |name: &&CompactString| !own.contains(name);
-    names
-        .iter()
-        .filter(is_outside)
-        .filter_map(|name| Some((name.clone(), lengths(procedure, whole, name)?)))
-        .collect()
-}
-
 fn name_of(expression: &Expression) -> Option<CompactString> {
     match &expression.kind {
         ExpressionKind::Name { name, .. } => Some((**name).clone()),
@@ -243,28 +288,14 @@ fn name_of(expression: &Expression) -> Option<CompactString> {
     }
 }
 
-/// Returns the lengths of a variable of a procedure, none for a scalar. Returns `None` for a name that denotes no variable.
-fn lengths(procedure: &ProcedureNode, whole: &Body, name: &CompactString) -> Option<Vec<Expression>> {
-    if let Some(parameter) = procedure.parameters.iter().find(|it| it.name.text == *name) {
-        let length = |dimension: Option<u64>| {
-            let dimension = dimension.map(build::int);
-            build::expression(ExpressionKind::Length(Box::new(LengthOf {
-                name: name.clone().into(),
-                dimension,
-            })))
-        };
-        return Some(match parameter.rank {
-            Rank::Scalar => Vec::new(),
-            Rank::Vector => vec![length(None)],
-            Rank::Matrix => vec![length(Some(0)), length(Some(1))],
-        });
-    }
-    whole.iter().find_map(|node: &StatementNode| match &node.statement {
+/// Returns the lengths of a variable that a body declares; none for a scalar.
+fn own_lengths(body: &Body, name: &CompactString) -> Option<Vec<Expression>> {
+    body.iter().find_map(|node: &StatementNode| match &node.statement {
         Statement::Directive(Directive::Ancillas(declarations)) => {
             let own = declarations.iter().find(|it| it.name.text == *name)?;
             Some(own.shape.lengths().to_vec())
         }
         Statement::Local(local) if local.name.text == *name => Some(local.shape.clone()),
-        _ => None,
+        other => other.bodies().into_iter().find_map(|inner| own_lengths(inner, name)),
     })
 }

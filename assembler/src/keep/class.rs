@@ -22,6 +22,11 @@ impl Classes {
         self.own.get(name).or_else(|| self.shared.get(name)).copied()
     }
 
+    /// Returns the class of a routine's own name.
+    pub fn own(&self, name: &str) -> Option<Class> {
+        self.own.get(name).copied()
+    }
+
     /// Adds the class of a name, which hides another of the same name.
     pub fn insert(&mut self, name: CompactString, class: Class) {
         self.own.insert(name, class);

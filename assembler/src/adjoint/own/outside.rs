@@ -24,6 +24,8 @@ impl Emitter {
     /// Appends a statement that is executed outside of gradient mode.
     pub(in crate::adjoint) fn outside(&mut self, node: &StatementNode, made: &mut Body) {
         match &node.statement {
+            Statement::Instruction(InstructionNode { operands: Operands::Call(_), .. })
+                if self.special(node, made) => {}
             Statement::Instruction(InstructionNode { update, operands: Operands::Call(call), .. }) => {
                 self.call_outside(node, (*update, call), made);
             }

@@ -199,7 +199,7 @@ const REFUSED: &[(&str, &[&str])] = &[
     ("graph_adam", &["`push`"]),
     ("graph_newton", &["`show`"]),
     ("graph_training", &["`grad.on`", "`grad.off`", "switches gradient mode itself"]),
-    ("hypergradient", &["`push`"]),
+    ("hypergradient", &["`push`", "`uncall`"]),
     ("kick_drift", &["`grad.on`", "`grad.off`", "switches gradient mode itself"]),
     ("lattice_boltzmann", &["`call`"]),
     ("momentum", &["`grad.on`", "`show`", "switches gradient mode itself"]),
