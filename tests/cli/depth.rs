@@ -130,6 +130,11 @@ fn a_mode_that_depends_on_the_run_is_refused() {
     refused("read.rasm", "add n, mode\ngrad.on\nadd y, x\ngrad.off\n", "3", "read the mode");
     let call = "grad.on\ncall p(y)\ngrad.off\n.proc p(inout y: real)\ngrad.on\nadd y, 1\ngrad.off\n.end\n";
     refused("call.rasm", call, "4", "is called in gradient mode");
+    let argument = "compute\ngrad.on\napply\ncall p(y, x')\nuncompute\n.proc p(inout y: real, in a: real)\nadd y, a\n.end\n";
+    refused("argument.rasm", argument, "6", "can't be passed");
+    let function =
+        "compute\nadd y, x*x\ngrad.on\nadd y', 1\nsub y, x*x\napply\nadd y, x * sin(x')\nuncompute\n";
+    refused("function.rasm", function, "9", "reads an adjoint within a function");
     let branch = "a: br b, n == 1\ngrad.on\nb: from a, n == 1\nadd y, x\ngrad.off\n";
     refused("branch.rasm", branch, "5", "a branch leads");
 }
@@ -205,4 +210,20 @@ fn hypergradients_agree_with_an_adjoint_by_hand_and_with_differences() {
         assert!((difference - slope).abs() < 1e-6 * (1.0 + slope.abs()), "{name}: {difference} {slope}");
     }
     reviver(&format!("run {PROGRAM} --check")).expect(0).prints_part("restored: yes, bit for bit");
+}
+
+/// Functions of whole arrays within expressions are errors of the text.
+#[test]
+fn functions_of_arrays_are_refused_as_in_other_programs() {
+    let folder = Folder::new();
+    for depth in ["", "2"] {
+        let text = format!(
+            ".inout A[2]: real\n.out s: real\ngrad.on {depth}\nadd s, 1 + sum(A'{depth})\ngrad.off {depth}\n"
+        );
+        let program = folder.file("sum.rasm", text);
+        for command in ["run", "grad --of s", "jvp --wrt A --emit", "opt"] {
+            let (command, options) = command.split_once(' ').unwrap_or((command, ""));
+            reviver(&format!("{command} {program} {options}")).expect(3).says("E64").says("sum.rasm:4");
+        }
+    }
 }

@@ -222,3 +222,123 @@ fn wrong_strategies_are_refused() {
     let called = ".inout n\nm n\n.macro m(a)\ncall p(a)\n.endm\n.proc p(inout n)\n.strategy reverse\noverwrite n, 1\n.end\n";
     refused(called, "a macro calls `p`");
 }
+
+/// A divided loop also restores globals and registers, directly and through calls.
+#[test]
+fn a_divided_loop_restores_all_cells_that_it_changes() {
+    let folder = Folder::new();
+    let text = "\
+.inout x default 3
+.out s, t
+.var total
+        compute
+            call f(x)
+        apply
+            add s, r0
+            add t, total
+        uncompute
+.proc f(in x)
+.strategy STRATEGY
+        for i in 0..4
+            overwrite r0, x + i
+            call note(x)
+        rof
+.end
+.proc note(in x)
+        overwrite total, total * 2 + x
+.end
+";
+    for strategy in STRATEGIES {
+        let program = folder.file("cells.rasm", text.replace("STRATEGY", strategy));
+        let found = outputs(&program, "");
+        assert_eq!((&found["s"], &found["t"]), (&6.into(), &45.into()), "{strategy}");
+        reviver(&format!("run {program} --check")).expect(0).prints_part("restored: yes, bit for bit");
+    }
+}
+
+/// What would mix with the history is refused, and parts of one array are told apart.
+#[test]
+fn a_history_does_not_mix_with_other_values() {
+    let folder = Folder::new();
+    let refused = |strategy: &str, body: &str, reason: &str| {
+        let text = format!(
+            ".inout x default 3, y default 7\n.inout z: real default 1, w: real\ncall f(x, y, z, w)\nuncall f(x, y, z, w)\n\
+             .proc f(inout x, inout y, inout z: real, inout w: real)\n.strategy {strategy}\n{body}\n.end\n"
+        );
+        let program = folder.file("mixed.rasm", text);
+        reviver(&format!("run {program}")).expect(3).says("E86").says(reason);
+    };
+    refused("reverse", "push x\noverwrite y, 3\npop x", "can't use the stack itself");
+    let both = "compute\noverwrite x, 7\napply\noverwrite y, x\nuncompute";
+    refused("reverse", both, "both bodies of this `compute` discard");
+    refused("tape", "overwrite z, 1.5\nrot z, w, 0.5", "a rotation of floats");
+    let shows = "for i in 0..3\noverwrite x, i\nshow x\nrof";
+    refused("checkpoint=2", shows, "repeats this statement");
+    refused("reverse", ".strategy tape\noverwrite x, 1", "one strategy");
+    refused(
+        "reverse",
+        "local t = 1\noverwrite t, 4\ndelocal t = 4\nlocal t: real = 2.5\ndelocal t = 2.5",
+        "an integer and a real",
+    );
+    let narrow = ".word 8\n.inout n\ncall f(n)\n.proc f(inout n)\n.strategy reverse\noverwrite n, 1\n.end\n";
+    let program = folder.file("narrow.rasm", narrow);
+    reviver(&format!("run {program}")).expect(3).says("32 or 64 bits");
+    // The two calls get other elements of the same array.
+    let parts = ".inout v[6] default {1, 2, 3, 4, 5, 6}\ncall f(v[0..4 step 2])\ncall f(v[0..2])\n\
+                 uncall f(v[0..4 step 2])\nuncall f(v[0..2])\n\
+                 .proc f(inout a[])\n.strategy reverse\nfor i in 0..len(a)\noverwrite a[i], 0\nrof\n.end\n";
+    let program = folder.file("parts.rasm", parts);
+    reviver(&format!("run {program}")).expect(4).says("history_of_f");
+    // A procedure without a strategy keeps marks, too.
+    let inner = ".inout v[2] default {3, 4}\ncall f(v)\nuncall f(v)\n.proc f(inout v[])\n.strategy reverse\n\
+                 call g(v[0])\ncall g(v[1])\nuncall g(v[0])\nuncall g(v[1])\n.end\n.proc g(inout n)\noverwrite n, 0\n.end\n";
+    let program = folder.file("inner.rasm", inner);
+    reviver(&format!("run {program}")).expect(4).says("history_of_g");
+}
+
+/// Inverses, optimized programs and gradient programs of procedures that call each other.
+#[test]
+fn texts_of_programs_with_a_history_keep_their_results() {
+    let folder = Folder::new();
+    let text = "\
+.inout x default 5
+.out y, z
+        compute
+            call f(x)
+        apply
+            add y, x
+        uncompute
+        add z, 2
+.proc f(inout x)
+.strategy reverse
+        call g(x)
+        call h(x)
+        from forgotten
+            from forgotten
+                add x, 1
+            loop
+            until x % 3 == 0
+        loop
+        until x >= 40
+.end
+.proc g(inout x)
+.strategy checkpoint=2
+        for i in 0..3
+            overwrite x, x * 2 + i
+        rof
+.end
+.proc h(inout x)
+        overwrite x, x - 1
+.end
+";
+    let program = folder.file("texts.rasm", text);
+    let expected = outputs(&program, "");
+    assert_eq!(expected["y"], 45);
+    let optimized = folder.file("optimized.rasm", reviver(&format!("opt {program}")).expect(0).stdout);
+    assert_eq!(outputs(&optimized, ""), expected);
+    let inverse = folder.file("inverse.rasm", reviver(&format!("invert {program}")).expect(0).stdout);
+    assert_eq!(outputs(&inverse, "--set y=45,z=2")["x"], 5);
+    let image = folder.at("texts.rbc");
+    reviver(&format!("asm {program} -o {image}")).expect(0);
+    assert_eq!(outputs(&image, ""), expected);
+}
