@@ -256,7 +256,7 @@ fn a_divided_loop_restores_all_cells_that_it_changes() {
     }
 }
 
-/// What would mix with the history is refused, and parts of one array are told apart.
+/// The assembler refuses statements that would mix with the history. Marks tell parts of one array apart.
 #[test]
 fn a_history_does_not_mix_with_other_values() {
     let folder = Folder::new();
