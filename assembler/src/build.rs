@@ -19,15 +19,18 @@ pub(crate) fn expression(kind: ExpressionKind) -> Expression {
     Expression { kind, span: NOWHERE }
 }
 
-pub(crate) fn real(value: f64) -> Expression {
+/// Returns a real literal.
+pub fn real(value: f64) -> Expression {
     expression(ExpressionKind::Real(value))
 }
 
-pub(crate) fn int(value: u64) -> Expression {
+/// Returns an integer literal.
+pub fn int(value: u64) -> Expression {
     expression(ExpressionKind::Int { value, pattern: false })
 }
 
-pub(crate) fn cell(name: &str) -> Expression {
+/// Returns the expression that names a scalar or a whole array.
+pub fn cell(name: &str) -> Expression {
     expression(ExpressionKind::Name { name: Rc::new(name.into()), adjoint: false })
 }
 
@@ -45,7 +48,8 @@ pub(crate) fn in_text(function: TextFunction, sources: Vec<Expression>) -> Expre
     expression(ExpressionKind::InText(Box::new(TextApplication { function, sources })))
 }
 
-pub(crate) fn binary(operator: BinaryOperator, left: Expression, right: Expression) -> Expression {
+/// Returns `left operator right`.
+pub fn binary(operator: BinaryOperator, left: Expression, right: Expression) -> Expression {
     expression(ExpressionKind::Binary(operator, Box::new([left, right])))
 }
 
@@ -85,11 +89,13 @@ pub(crate) fn applied(function: Function, mut sources: Vec<Expression>) -> Expre
     }
 }
 
-pub(crate) fn name(text: &str) -> Name {
+/// Returns a name without a place.
+pub fn name(text: &str) -> Name {
     Name { text: text.into(), span: Span::default() }
 }
 
-pub(crate) fn node(statement: Statement) -> StatementNode {
+/// Returns a statement as a line without a comment.
+pub fn node(statement: Statement) -> StatementNode {
     StatementNode { label: None, statement, comment: None, span: Span::default() }
 }
 
@@ -131,7 +137,7 @@ pub(crate) fn local(text: &str, shape: Vec<Expression>, value: Option<Expression
 }
 
 /// Returns a comparison as a condition.
-pub(crate) fn compared(order: Order, left: Expression, right: Expression) -> Condition {
+pub fn compared(order: Order, left: Expression, right: Expression) -> Condition {
     Condition { kind: ConditionKind::Compare(order, Box::new(left), Box::new(right)), span: Span::default() }
 }
 

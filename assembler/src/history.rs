@@ -3,13 +3,13 @@
 //! differentiate such a procedure itself.
 //!
 //! ```text
-//! .proc halve(inout n)             .proc halve(inout n, in place)
+//! .proc halve(inout n)             .proc halve(inout n, in place_of_halve)
 //! .strategy reverse
 //!         overwrite n, n / 2               local new = n / 2
 //!                                          swap    n, new
 //!                                          push    new
 //!                                          delocal new = 0
-//!                                          local mark = place * 1000003 + 1
+//!                                          local mark = place_of_halve * 1000003 + 1
 //!                                          push    mark
 //!                                          delocal mark = 0
 //! .end                             .end
@@ -17,17 +17,18 @@
 //!
 //! The history is on the stacks, so calls must be undone in the opposite order. A wrong order would restore values of other
 //! cells. Therefore a procedure also pushes a *mark*, a number that depends on the arguments, and its inverse traps if the
-//! mark on the stack is another one. The hidden parameter `place` tells a procedure which arguments its caller was given.
+//! mark on the stack is another one. The hidden parameter tells a procedure which arguments its caller was given.
 //!
 //! With the strategy `checkpoint`, the loops of the procedure are divided into segments: see [`segments`].
 //!
 //! | module | purpose |
 //! |---|---|
-//! | `lossy` | the procedures that discard values |
+//! | `facts`, `lossy` | the names, classes and lengths of a program; the procedures that discard values |
 //! | `marks`, `refusals` | hidden parameters and marks; programs that can't keep a history |
 //! | `segments`, `copies` | loops that are divided into segments, and the copies of cells meanwhile |
 
 mod copies;
+mod facts;
 mod lossy;
 mod marks;
 mod refusals;
@@ -37,22 +38,21 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use compact_str::{CompactString, format_compact};
 use reviver_isa::codes::ProblemCode;
-use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
-use reviver_isa::module::RealSystem;
 
 use self::copies::CopyStore;
+pub(crate) use self::facts::capacity;
+use self::facts::{classes_of, declare, lengths_of, names_of, procedures_of, reals, tolerance};
 use self::lossy::{Lossy, strategy};
 use self::marks::Marks;
-
 use crate::build;
 use crate::diagnostic::Diagnostic;
-use crate::keep::class::{Classes, class_of, class_of_applied};
+use crate::keep::class::{Classes, class_of};
 use crate::keep::names::UnusedNames;
 use crate::keep::{Keeper, LossyProcedures, Rules};
 use crate::tree::{
-    Body, DeclarationNode, Directive, Expression, ExpressionKind, InstructionNode, KeptStrategy, Limit, Name,
-    Operands, ProcedureNode, Statement, StatementNode,
+    Body, Directive, Expression, InstructionNode, KeptStrategy, Name, Operands, ProcedureNode, Statement,
+    StatementNode,
 };
 use crate::{rewrite, visit};
 
@@ -139,7 +139,7 @@ struct History {
 impl History {
     /// Returns the body of a procedure with a strategy.
     fn body(&mut self, procedure: &ProcedureNode, strategy: KeptStrategy) -> Body {
-        let keeps_floats = strategy == KeptStrategy::Tape;
+        let keeps_floats = strategy.keeps_floats();
         let classes = self.classes_in(procedure);
         let mut body = match strategy {
             KeptStrategy::Checkpoint(count) => self.in_segments(procedure, &classes, count),
@@ -148,9 +148,7 @@ impl History {
             }
         };
         body.retain(|node| !matches!(node.statement, Statement::Directive(Directive::Strategy(_))));
-        if keeps_floats || self.lossy.discards(&procedure.body) {
-            self.mark(procedure, &mut body);
-        }
+        self.mark(procedure, &mut body);
         body
     }
 
@@ -235,7 +233,7 @@ impl History {
             let mut body = self.kept_body(&procedure.body, &classes, key.1);
             self.mark(&procedure, &mut body);
             let place = procedure.name.span;
-            let name = crate::tree::Name { text: name, span: place };
+            let name = Name { text: name, span: place };
             let tree = ProcedureNode { name, body, ..procedure };
             let mut nodes = vec![build::node(Statement::Procedure(Box::new(tree)))];
             rewrite::at_place(&mut nodes, place);
@@ -310,142 +308,3 @@ impl History {
         classes
     }
 }
-
-/// Adds the classes of the variables that a body declares.
-fn declare(body: &Body, classes: &mut Classes, conflicts: &mut Vec<Name>) {
-    for node in body {
-        match &node.statement {
-            Statement::Directive(Directive::Ancillas(declarations)) => {
-                declarations.iter().for_each(|it| classes.insert(it.name.text.clone(), class(it)));
-            }
-            Statement::Local(local) => {
-                let inferred = || match local.sources.as_slice() {
-                    [] => Class::Int,
-                    [value] if local.function == Function::Copy => class_of(value, classes),
-                    sources => class_of_applied(local.function, sources, classes),
-                };
-                let class = local.class.unwrap_or_else(inferred);
-                if classes.own(&local.name.text).is_some_and(|other| other != class) {
-                    conflicts.push(local.name.clone());
-                }
-                classes.insert(local.name.text.clone(), class);
-            }
-            Statement::For(tree) => classes.insert(tree.counter.text.clone(), Class::Int),
-            _ => {}
-        }
-        node.statement.bodies().into_iter().for_each(|body| declare(body, classes, conflicts));
-    }
-}
-
-fn class(declaration: &DeclarationNode) -> Class {
-    declaration.class.unwrap_or(Class::Int)
-}
-
-/// Returns the classes of the program's own names.
-fn classes_of(trees: &[Body]) -> Classes {
-    let mut classes = Classes::default();
-    let mut constants: Vec<(&CompactString, &Expression)> = Vec::new();
-    for node in trees.iter().flatten() {
-        match &node.statement {
-            Statement::Directive(
-                Directive::Globals { declarations, .. } | Directive::Ancillas(declarations),
-            ) => {
-                classes.extend(declarations.iter().map(|it| (it.name.text.clone(), class(it))));
-            }
-            Statement::Directive(Directive::Const { name, value }) => constants.push((&name.text, value)),
-            _ => {}
-        }
-    }
-    for (name, value) in constants {
-        let class = class_of(value, &classes);
-        classes.insert(name.clone(), class);
-    }
-    classes.into_shared()
-}
-
-/// Returns the number system of reals.
-fn reals(trees: &[Body]) -> RealSystem {
-    let system = trees.iter().flatten().find_map(|node| match &node.statement {
-        Statement::Directive(Directive::Real { system }) => Some(*system),
-        _ => None,
-    });
-    system.unwrap_or(RealSystem::F64)
-}
-
-fn tolerance(trees: &[Body]) -> Expression {
-    let given = trees.iter().flatten().find_map(|node| match &node.statement {
-        Statement::Directive(Directive::Tolerance { value }) => Some((**value).clone()),
-        _ => None,
-    });
-    given.unwrap_or_else(|| build::real(reals(trees).default_tolerance()))
-}
-
-/// Returns the lengths of the program's cells.
-fn lengths_of(trees: &[Body]) -> HashMap<CompactString, Vec<Expression>> {
-    let mut lengths = HashMap::new();
-    for node in trees.iter().flatten() {
-        if let Statement::Directive(
-            Directive::Globals { declarations, .. } | Directive::Ancillas(declarations),
-        ) = &node.statement
-        {
-            lengths.extend(declarations.iter().map(|it| (it.name.text.clone(), it.shape.lengths().to_vec())));
-        }
-    }
-    lengths
-}
-
-fn procedures_of(trees: &[Body]) -> HashMap<CompactString, ProcedureNode> {
-    let trees = trees.iter().flatten().filter_map(|node| match &node.statement {
-        Statement::Procedure(tree) => Some((tree.name.text.clone(), (**tree).clone())),
-        _ => None,
-    });
-    trees.collect()
-}
-
-/// Returns all names of the program, from which new names differ.
-fn names_of(trees: &[Body]) -> UnusedNames {
-    let mut names = UnusedNames::default();
-    for tree in trees {
-        visit::statements(tree, &mut |statement| {
-            match statement {
-                Statement::Procedure(tree) => {
-                    names.take(&tree.name.text);
-                    tree.parameters.iter().for_each(|parameter| names.take(&parameter.name.text));
-                }
-                Statement::Macro(tree) => {
-                    names.take(&tree.name.text);
-                    tree.parameters.iter().for_each(|parameter| names.take(&parameter.text));
-                }
-                Statement::Local(local) => names.take(&local.name.text),
-                Statement::For(tree) => names.take(&tree.counter.text),
-                Statement::Directive(
-                    Directive::Globals { declarations, .. } | Directive::Ancillas(declarations),
-                ) => declarations.iter().for_each(|it| names.take(&it.name.text)),
-                Statement::Directive(Directive::Const { name, .. }) => names.take(&name.text),
-                _ => {}
-            }
-            visit::expressions(statement, &mut |expression| {
-                if let ExpressionKind::Name { name, .. } = &expression.kind {
-                    names.take(name);
-                }
-            });
-        });
-        tree.iter().filter_map(|node| node.label.as_ref()).for_each(|label| names.take(&label.text));
-    }
-    names.into_shared()
-}
-
-/// Returns the number of values that an array of the program keeps for a while, which `.limit history` raises.
-pub(crate) fn capacity<'t>(trees: impl IntoIterator<Item = &'t Body>) -> u64 {
-    let limit = trees.into_iter().flatten().find_map(|node| match &node.statement {
-        Statement::Directive(Directive::Limit { what: Limit::History, value }) => match &value.kind {
-            ExpressionKind::Int { value, .. } => Some(*value),
-            _ => None,
-        },
-        _ => None,
-    });
-    limit.unwrap_or_default().max(LEAST_CAPACITY)
-}
-
-/// The values that an array keeps for a while unless the program's limit is greater.
-const LEAST_CAPACITY: u64 = 1 << 16;

@@ -290,6 +290,13 @@ pub enum KeptStrategy {
     Checkpoint(u32),
 }
 
+impl KeptStrategy {
+    /// Returns true if the old values of floats are kept, so that rounding is undone, too.
+    pub fn keeps_floats(self) -> bool {
+        self != KeptStrategy::Reverse
+    }
+}
+
 /// The quantity limited by `.limit`: open calls, entries of each stack or tape, or the depth of gradient mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {

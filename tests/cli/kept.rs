@@ -289,6 +289,11 @@ fn a_history_does_not_mix_with_other_values() {
                  .proc f(inout a[])\n.strategy reverse\nfor i in 0..len(a)\noverwrite a[i], 0\nrof\n.end\n";
     let program = folder.file("parts.rasm", parts);
     reviver(&format!("run {program}")).expect(4).says("history_of_f");
+    // The cell that `g` changes has the name of a variable of `f`.
+    let hidden = ".inout r default 3, x default 1\ncall f(x)\nuncall f(x)\n.proc f(in x)\n.strategy checkpoint=2\n\
+                  .ancilla r\nfor i in 0..4\ncall g(x)\nrof\n.end\n.proc g(in x)\noverwrite r, r * 2 + x\n.end\n";
+    let program = folder.file("hidden.rasm", hidden);
+    reviver(&format!("run {program}")).expect(3).says("E86").says("another `r` hides");
     // A procedure without a strategy keeps marks, too.
     let inner = ".inout v[2] default {3, 4}\ncall f(v)\nuncall f(v)\n.proc f(inout v[])\n.strategy reverse\n\
                  call g(v[0])\ncall g(v[1])\nuncall g(v[0])\nuncall g(v[1])\n.end\n.proc g(inout n)\noverwrite n, 0\n.end\n";
@@ -341,4 +346,25 @@ fn texts_of_programs_with_a_history_keep_their_results() {
     let image = folder.at("texts.rbc");
     reviver(&format!("asm {program} -o {image}")).expect(0);
     assert_eq!(outputs(&image, ""), expected);
+}
+
+/// Procedures that only add floats keep their old values, and marks, within one that keeps them.
+#[test]
+fn procedures_that_only_add_keep_their_floats() {
+    let folder = Folder::new();
+    let text = |strategy: &str, calls: &str| {
+        format!(
+            ".inout x: real default 0.3, a: real default 0.2, b: real default 0.1\n{calls}\
+             .proc f(inout z: real, in x: real)\n.strategy {strategy}\nfor i in 0..4\ncall g(z, x)\nrof\n.end\n\
+             .proc g(inout z: real, in x: real)\nadd z, x * 0.7\n.end\n"
+        )
+    };
+    let right = "call f(a, x)\ncall f(b, x)\nuncall f(b, x)\nuncall f(a, x)\n";
+    let wrong = "call f(a, x)\ncall f(b, x)\nuncall f(a, x)\nuncall f(b, x)\n";
+    for strategy in &STRATEGIES[1..] {
+        let program = folder.file("right.rasm", text(strategy, right));
+        assert_eq!(outputs(&program, ""), serde_json::json!({"x": 0.3, "a": 0.2, "b": 0.1}), "{strategy}");
+        let program = folder.file("wrong.rasm", text(strategy, wrong));
+        reviver(&format!("run {program}")).expect(4).says("history_of_f");
+    }
 }

@@ -19,15 +19,14 @@ use crate::keep::make;
 use crate::keep::names::UnusedNames;
 use crate::tree::{
     Body, CallNode, Directive, Expression, ExpressionKind, InstructionNode, Operands, ParameterNode,
-    ProcedureNode, Statement, Subscript,
+    ProcedureNode, Statement, StatementNode, Subscript,
 };
+use crate::visit;
 
 /// The numbers from which marks are computed.
 pub(super) struct Marks {
     /// The name of the hidden parameter of each procedure.
     places: HashMap<CompactString, CompactString>,
-    /// The factor between the parts of a mark. It is odd, so that products of it don't lose bits.
-    base: u64,
     /// The largest integer literal of the program.
     largest: u64,
     /// The number of each procedure, name and expression.
@@ -47,17 +46,12 @@ impl Marks {
             Statement::Directive(Directive::Word { word }) => Some(*word),
             _ => None,
         });
-        let (base, largest) = match word {
-            Some(Word::W8) => (31, i8::MAX as u64),
-            Some(Word::W16) => (31, i16::MAX as u64),
-            Some(Word::W32) => (1_000_003, i32::MAX as u64),
-            Some(Word::W64) | None => (1_000_003, i64::MAX as u64),
-        };
+        let largest = if word == Some(Word::W32) { i32::MAX as u64 } else { i64::MAX as u64 };
         let named = |it: &CompactString| (it.clone(), names.fresh(&format!("place_of_{it}")));
         let mut sorted: Vec<&CompactString> = reaching.iter().collect();
         sorted.sort();
         let places = sorted.into_iter().map(named).collect();
-        let mut marks = Marks { places, base, largest, numbers: HashMap::new() };
+        let mut marks = Marks { places, largest, numbers: HashMap::new() };
         for tree in trees {
             for node in tree {
                 match &mut node.statement {
@@ -86,12 +80,7 @@ impl Marks {
     }
 
     /// Adds the places of the arguments to calls. `owner` is the procedure that contains the statements.
-    fn calls(
-        &mut self,
-        owner: Option<&str>,
-        body: &mut [crate::tree::StatementNode],
-        reaching: &HashSet<CompactString>,
-    ) {
+    fn calls(&mut self, owner: Option<&str>, body: &mut [StatementNode], reaching: &HashSet<CompactString>) {
         for node in body {
             let calls: Vec<&mut CallNode> = match &mut node.statement {
                 Statement::Instruction(InstructionNode { operands: Operands::Call(call), .. }) => vec![call],
@@ -143,19 +132,17 @@ impl Marks {
         if let (ExpressionKind::Int { value: place, .. }, ExpressionKind::Int { value: part, .. }) =
             (&place.kind, &part.kind)
         {
-            let known = place.checked_mul(self.base).and_then(|product| product.checked_add(*part));
+            let known = place.checked_mul(BASE).and_then(|product| product.checked_add(*part));
             if let Some(known) = known.filter(|known| *known <= self.largest) {
                 return build::int(known);
             }
         }
-        let product = build::binary(BinaryOperator::Multiply, place, build::int(self.base));
+        let product = build::binary(BinaryOperator::Multiply, place, build::int(BASE));
         build::binary(BinaryOperator::Add, product, part)
     }
 
     fn number(&mut self, name: &str) -> u64 {
         let next = self.numbers.len() as u64 + 1;
-        // Narrow words have few numbers. Names that share a number are told apart by their order only.
-        let next = if self.base == 31 { next % 100 + 1 } else { next };
         *self.numbers.entry(name.into()).or_insert(next)
     }
 
@@ -180,11 +167,14 @@ impl Marks {
     }
 }
 
+/// The factor between the parts of a mark. It is odd, so that products of it don't lose bits.
+const BASE: u64 = 1_000_003;
+
 /// A number that marks of reals differ from other reals by.
 const MARK: f64 = 0.314_159;
 
-/// Returns the procedures that discard values, and those from which calls reach one. A rule has the parameters of its
-/// procedure.
+/// Returns the procedures that keep or discard values, those that they call, and those from which calls reach one of them. A
+/// rule has the parameters of its procedure.
 fn reaching(trees: &[Body], lossy: &Lossy) -> HashSet<CompactString> {
     let procedures: Vec<&ProcedureNode> = trees
         .iter()
@@ -194,12 +184,17 @@ fn reaching(trees: &[Body], lossy: &Lossy) -> HashSet<CompactString> {
             _ => None,
         })
         .collect();
-    let mut found: HashSet<CompactString> = HashSet::new();
+    // Variants of these procedures keep a history, too.
+    let (mut found, mut within): (HashSet<CompactString>, HashSet<CompactString>) = Default::default();
     loop {
-        let before = found.len();
+        let before = found.len() + within.len();
         for tree in &procedures {
+            if strategy(tree).is_some() || within.contains(&tree.name.text) {
+                called(&tree.body, &mut within);
+            }
             let rules = || tree.rules().map(|rule| rule.text.clone());
             let is_in = strategy(tree).is_some()
+                || within.contains(&tree.name.text)
                 || lossy.is_lossy(&tree.name.text)
                 || calls_any(&tree.body, &found)
                 || rules().any(|rule| found.contains(&rule));
@@ -208,10 +203,19 @@ fn reaching(trees: &[Body], lossy: &Lossy) -> HashSet<CompactString> {
                 found.extend(rules());
             }
         }
-        if found.len() == before {
+        if found.len() + within.len() == before {
             return found;
         }
     }
+}
+
+/// Adds the procedures that statements call.
+fn called(body: &Body, names: &mut HashSet<CompactString>) {
+    visit::statements(body, &mut |statement| {
+        if let Statement::Instruction(InstructionNode { operands: Operands::Call(call), .. }) = statement {
+            names.insert(call.procedure.text.clone());
+        }
+    });
 }
 
 fn calls_any(body: &Body, procedures: &HashSet<CompactString>) -> bool {

@@ -7,8 +7,9 @@ use reviver_isa::codes::ProblemCode;
 use reviver_isa::module::Word;
 use reviver_isa::update::{Action, Store};
 
+use super::History;
+use super::facts::declare;
 use super::lossy::strategy;
-use super::{History, declare};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::tree::{
@@ -49,7 +50,7 @@ impl History {
         problems.extend(directives.skip(1).map(|node| {
             problem(node.span, "a procedure has one strategy").help("delete the second `.strategy`")
         }));
-        let keeps_floats = chosen != KeptStrategy::Reverse && !self.is_exact;
+        let keeps_floats = chosen.keeps_floats() && !self.is_exact;
         self.refuse_in(procedure, keeps_floats, &mut HashSet::new(), &mut problems);
         self.problems.append(&mut problems);
     }

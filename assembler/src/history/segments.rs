@@ -26,6 +26,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use compact_str::CompactString;
 use reviver_isa::arith::Order;
+use reviver_isa::codes::ProblemCode;
 use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Passing, Rank};
@@ -36,6 +37,7 @@ use reviver_isa::update::Update;
 use super::History;
 use super::copies::CopyStore;
 use crate::build;
+use crate::diagnostic::Diagnostic;
 use crate::keep::class::{Classes, class_of};
 use crate::keep::make::{self, node};
 use crate::tree::{
@@ -84,22 +86,11 @@ impl History {
         let first = added(tree.from.clone(), first);
         let end = added(build::cell(&low), build::cell(&length));
         let end = make::applied(Function::Min, &[end, tree.to.clone()]);
-        let open = |name: &str, value: &Expression| {
-            node(Statement::Local(make::variable(
-                name,
-                Class::Int,
-                Function::Copy,
-                std::slice::from_ref(value),
-            )))
+        let local = |name: &str, value: &Expression| {
+            make::variable(name, Class::Int, Function::Copy, std::slice::from_ref(value))
         };
-        let close = |name: &str, value: &Expression| {
-            node(Statement::Delocal(make::variable(
-                name,
-                Class::Int,
-                Function::Copy,
-                std::slice::from_ref(value),
-            )))
-        };
+        let open = |name: &str, value: &Expression| node(Statement::Local(local(name, value)));
+        let close = |name: &str, value: &Expression| node(Statement::Delocal(local(name, value)));
         let body = self.kept_body(&tree.body, classes, true);
         let part = For { from: build::cell(&low), to: build::cell(&high), body, ..tree.clone() };
         let compute = Compute {
@@ -164,7 +155,7 @@ impl History {
     }
 
     /// Returns the cells outside of a loop that the loop may change.
-    fn changed(&self, procedure: &ProcedureNode, body: &Body) -> ChangedCells {
+    fn changed(&mut self, procedure: &ProcedureNode, body: &Body) -> ChangedCells {
         let mut own = HashSet::new();
         visit::statements(body, &mut |statement| match statement {
             Statement::Local(local) => {
@@ -175,15 +166,29 @@ impl History {
             }
             _ => {}
         });
-        let mut names = Vec::new();
-        self.targets(body, &mut HashSet::new(), &mut names);
+        let (mut names, mut globals) = (Vec::new(), Vec::new());
+        self.targets(body, &mut HashSet::new(), (&mut names, &mut globals));
         names.retain(|name| !own.contains(name));
-        // Globals that called procedures change directly.
+        let is_hidden = |name: &&CompactString| own.contains(*name) || !self.is_global(procedure, name);
+        if let Some(hidden) = globals.iter().find(is_hidden) {
+            let message = format!(
+                "a loop that is divided by `.strategy checkpoint` changes the program's `{hidden}`, which another `{hidden}` hides"
+            );
+            let place = procedure.name.span;
+            let problem = Diagnostic::error(ProblemCode::NotTransformed, message, place, "in this procedure");
+            self.problems.push(problem.help("give the procedure's variable another name"));
+        }
+        names.append(&mut globals);
         names.iter().filter_map(|name| Some((name.clone(), self.lengths_in(procedure, name)?))).collect()
     }
 
-    /// Finds the names that statements may change: their targets, and the globals that called procedures change.
-    fn targets(&self, body: &Body, seen: &mut HashSet<CompactString>, names: &mut Vec<CompactString>) {
+    /// Finds the names that statements may change: their targets, and the globals that called procedures change themselves.
+    fn targets(
+        &self,
+        body: &Body,
+        seen: &mut HashSet<CompactString>,
+        (names, globals): (&mut Vec<CompactString>, &mut Vec<CompactString>),
+    ) {
         let mut called = Vec::new();
         visit::statements(body, &mut |statement| match statement {
             Statement::Instruction(InstructionNode { operands: Operands::Cells(cells), update, .. }) => {
@@ -202,9 +207,9 @@ impl History {
         for procedure in called {
             if seen.insert(procedure.name.text.clone()) {
                 let mut inner = Vec::new();
-                self.targets(&procedure.body, seen, &mut inner);
+                self.targets(&procedure.body, seen, (&mut inner, globals));
                 inner.retain(|name| self.is_global(procedure, name));
-                names.append(&mut inner);
+                globals.append(&mut inner);
             }
         }
     }

@@ -1,75 +1,37 @@
-//! Constructors of syntax tree nodes. Each function is named after the text of its node. The functions depend on no
-//! program.
+//! Constructors of syntax tree nodes, beside those of [`crate::build`]. Each function is named after the text of its node.
+//! The functions depend on no program.
 
-use std::rc::Rc;
+pub use crate::build::{binary, cell, compared as compare, int, name, node, real};
 
+use crate::build;
 use crate::source::Span;
 use crate::tree::{
-    Application, BinaryOperator, Body, Condition, ConditionKind, Element, Expression, ExpressionKind, For,
-    If, InstructionNode, Local, Name, Operands, Statement, StatementNode, Subscript,
+    Application, Body, Condition, ConditionKind, Expression, ExpressionKind, For, If, InstructionNode, Local,
+    Operands, Statement, StatementNode, Subscript,
 };
-use reviver_isa::arith::Order;
 use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
 use reviver_isa::update::Update;
-
-/// Returns a statement as a line without a comment.
-pub fn node(statement: Statement) -> StatementNode {
-    StatementNode { label: None, statement, comment: None, span: Span::default() }
-}
 
 /// Returns a statement as a line with a comment at its end.
 pub fn noted(statement: Statement, comment: &str) -> StatementNode {
     StatementNode { comment: Some(format!(" {comment}").into()), ..node(statement) }
 }
 
-/// Returns a name without a place.
-pub fn name(text: &str) -> Name {
-    Name { text: text.into(), span: Span::default() }
-}
-
-fn expression(kind: ExpressionKind) -> Expression {
-    Expression { kind, span: Span::default() }
-}
-
-/// Returns the expression that names a scalar or a whole array.
-pub fn cell(text: &str) -> Expression {
-    expression(ExpressionKind::Name { name: Rc::new(text.into()), adjoint: false })
-}
-
-/// Returns an integer literal.
-pub fn int(value: u64) -> Expression {
-    expression(ExpressionKind::Int { value, pattern: false })
-}
-
-/// Returns a real literal.
-pub fn real(value: f64) -> Expression {
-    expression(ExpressionKind::Real(value))
-}
-
 /// Returns `array[indices]` as an expression.
 pub fn element(array: &str, indices: impl IntoIterator<Item = Expression>) -> Expression {
-    let subscripts = indices.into_iter().map(Subscript::At).collect();
-    let element = Element { name: Rc::new(array.into()), adjoint: false, subscripts };
-    expression(ExpressionKind::Element(Box::new(element)))
-}
-
-/// Returns `left operator right`.
-pub fn binary(operator: BinaryOperator, left: Expression, right: Expression) -> Expression {
-    expression(ExpressionKind::Binary(operator, Box::new([left, right])))
+    build::element(array, indices.into_iter().map(Subscript::At).collect())
 }
 
 /// Returns `function(sources)`, or the source itself for a copy.
 pub fn applied(function: Function, sources: &[Expression]) -> Expression {
     match sources {
         [source] if function == Function::Copy => source.clone(),
-        _ => expression(ExpressionKind::Apply(Box::new(Application { function, sources: sources.to_vec() }))),
+        _ => build::expression(ExpressionKind::Apply(Box::new(Application {
+            function,
+            sources: sources.to_vec(),
+        }))),
     }
-}
-
-/// Returns a comparison as a condition.
-pub fn compare(order: Order, left: Expression, right: Expression) -> Condition {
-    Condition { kind: ConditionKind::Compare(order, Box::new(left), Box::new(right)), span: Span::default() }
 }
 
 /// Returns the negation of a condition.
