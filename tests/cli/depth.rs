@@ -227,3 +227,15 @@ fn functions_of_arrays_are_refused_as_in_other_programs() {
         }
     }
 }
+
+/// Without gradient mode, an adjoint outside of rules has a value only in a reverse sweep from outside.
+#[test]
+fn adjoints_without_gradient_mode_are_refused_in_derived_programs() {
+    let folder = Folder::new();
+    let program = folder.file("named.rasm", ".inout x: real default 2\n.out y: real\nadd y, x\nshow x'\n");
+    for command in ["grad --of y --emit", "jvp --wrt x --emit"] {
+        let (command, options) = command.split_once(' ').unwrap();
+        reviver(&format!("{command} {program} {options}")).expect(3).says("E88").says("named.rasm:4");
+    }
+    reviver(&format!("grad {program} --of y")).expect(0).prints_part("x' = 1.0");
+}

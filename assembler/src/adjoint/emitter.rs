@@ -10,6 +10,7 @@ use super::own::mode::OwnMode;
 use super::request::Mode;
 use super::stacks::DropPlace;
 use super::variants::{MacroVariant, Variant};
+use crate::definitions::ProgramNames;
 use crate::diagnostic::Diagnostic;
 use crate::fresh::FreshNames;
 use crate::scopes::Names;
@@ -50,6 +51,40 @@ pub(super) struct Emitter {
 }
 
 impl Emitter {
+    /// Begins a construction over the definitions of a program. It has no included files, and nothing is written yet.
+    pub fn new(
+        sources: Sources,
+        mode: Mode,
+        fresh: FreshNames,
+        program: ProgramNames,
+        drops: DropPlace,
+    ) -> Emitter {
+        let ProgramNames { names, procedures, macros } = program;
+        Emitter {
+            sources,
+            mode,
+            own: None,
+            names,
+            fresh,
+            procedures,
+            macros,
+            variants: HashMap::new(),
+            rules: HashMap::new(),
+            macro_variants: HashMap::new(),
+            pending: Vec::new(),
+            pending_rules: Vec::new(),
+            pending_macros: Vec::new(),
+            frame: Vec::new(),
+            labels: HashMap::new(),
+            included: HashMap::new(),
+            drops,
+            tape_derivatives: None,
+            in_macro: false,
+            has_dropped: false,
+            diagnostics: Vec::new(),
+        }
+    }
+
     /// Returns the new name of a label, because labels of the primal part are used already. A tangent program has no
     /// other primal part, so the labels of main keep their names.
     pub fn label_name(&mut self, label: &CompactString) -> CompactString {

@@ -131,7 +131,6 @@ impl Emitter {
         let is_real = cells.first().is_some_and(|target| self.names.is_real_cell(target));
         match (instruction.update.action(), cells.split_first()) {
             (Action::Show, _) if self.mode == Mode::Adjoint && self.own.is_none() => {}
-            (Action::Switch(_), _) => self.refuse_mode(instruction.mnemonic),
             (_, None) => made.push(own),
             _ if !is_real => made.push(own),
             (_, Some(operands)) if self.mode == Mode::Tangent => {
@@ -543,18 +542,6 @@ impl Emitter {
         };
         made.extend(self.quote_above(node));
         made.extend(called);
-    }
-
-    pub(super) fn refuse_mode(&mut self, place: Span) {
-        self.refuse(
-            place,
-            "the program switches gradient mode itself",
-            match self.mode {
-                Mode::Adjoint => "the adjoint of this statement would be an adjoint of adjoints",
-                Mode::Tangent => "the tangent of this statement would be a tangent of adjoints",
-            },
-            "write the program without gradient mode, for example by `reviver grad --emit`, and differentiate that",
-        );
     }
 
     /// Reports a statement without an adjoint program.

@@ -20,11 +20,13 @@
 //! |---|---|
 //! | `involved` | the procedures and macros that switch the mode or name adjoints |
 //! | `mode` | the mode of the statements that are written |
+//! | `names` | names of adjoints |
 //! | `outside` | statements outside of gradient mode |
 //! | `program` | the whole program |
 
 pub(super) mod involved;
 pub(super) mod mode;
+mod names;
 mod outside;
 mod program;
 
@@ -73,7 +75,7 @@ pub(crate) fn replace(loaded: &mut Loaded, depth: u32) {
         return;
     }
     for left in (0..found).rev() {
-        // What is switched on outside of `compute` leaves dropped adjoints, so the machine's gradient mode drops them.
+        // Outside of `compute` blocks, dropped adjoints would remain as garbage. The machine discards them.
         if left < depth && !involved::is_balanced(&body) {
             break;
         }

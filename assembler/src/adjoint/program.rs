@@ -68,28 +68,13 @@ pub(super) fn derived_program(
     names.set_varied(varied);
     let body = loaded.splice(&stay);
     let zero = stores.stack.then(|| fresh.fresh("zero"));
+    let drops = DropPlace::of(dropped, stores);
+    let program = ProgramNames { names, procedures, macros };
+    let sources = std::mem::take(&mut loaded.sources);
     let mut emitter = Emitter {
-        sources: std::mem::take(&mut loaded.sources),
-        mode: derived.mode(),
-        own: None,
-        names,
-        fresh,
-        procedures,
-        macros,
-        variants: HashMap::new(),
-        rules: HashMap::new(),
-        macro_variants: HashMap::new(),
-        pending: Vec::new(),
-        pending_rules: Vec::new(),
-        pending_macros: Vec::new(),
-        frame: Vec::new(),
-        labels: HashMap::new(),
         included,
-        drops: DropPlace::of(dropped, stores),
-        tape_derivatives: DropPlace::of(dropped, stores).tape_derivatives(stores),
-        in_macro: false,
-        has_dropped: false,
-        diagnostics: Vec::new(),
+        tape_derivatives: drops.tape_derivatives(stores),
+        ..Emitter::new(sources, derived.mode(), fresh, program, drops)
     };
     let mut made = match derived {
         Derived::Gradient(request) => emitter.gradient_program(&body, request, zero.as_deref()),
@@ -266,7 +251,7 @@ impl Emitter {
         found
     }
 
-    /// Reports names of adjoints outside of rules, and switches of gradient mode.
+    /// Reports names of adjoints outside of rules. A program that switches gradient mode has none any more.
     pub(super) fn refuse_adjoints(&mut self, body: &Body) {
         let rules: Vec<_> = self.procedures.values().flat_map(|it| it.rules().cloned()).collect();
         let is_rule = |name: &str| rules.iter().any(|rule| rule.text == name);
@@ -281,7 +266,14 @@ impl Emitter {
                 });
             });
         }
-        places.into_iter().for_each(|place| self.refuse_mode(place));
+        for place in places {
+            self.refuse(
+                place,
+                "an adjoint is named outside of a rule, and the program doesn't switch gradient mode",
+                "has a value only in a reverse sweep from outside",
+                "name adjoints in rules, or between `grad.on` and `grad.off`",
+            );
+        }
     }
 
     /// Appends the adjoints of the globals that an included file declares.

@@ -30,44 +30,23 @@ pub(super) fn lowered(sources: &mut Sources, body: &Body) -> Result<Body, Vec<Di
     let body = &without_records(body);
     let text = print_with(sources, body);
     let mut fresh = FreshNames::of([text.as_str()].into_iter(), Mode::Adjoint.suffix());
-    let ProgramNames { names, procedures, macros } = ProgramNames::of([body].into_iter());
-    let stores = UsedStores::of(&names, std::slice::from_ref(body));
-    let involved = Involved::of(&procedures, &macros);
+    let program = ProgramNames::of([body].into_iter());
+    let stores = UsedStores::of(&program.names, std::slice::from_ref(body));
     let dropped = fresh.fresh("dropped");
-    let zero = stores.stack.then(|| fresh.fresh("zero"));
-    let array = [dropped.clone(), fresh.fresh("dropped_count")];
-    let mut emitter = Emitter {
-        sources: std::mem::take(sources),
-        mode: Mode::Adjoint,
-        own: Some(OwnMode {
-            is_on: false,
-            involved,
-            blocks: vec![true],
-            branches: HashMap::new(),
-            zero,
-            computes: 0,
-            dropped: array,
-            is_unbalanced: false,
-        }),
-        names,
-        fresh,
-        procedures,
-        macros,
-        variants: HashMap::new(),
-        rules: HashMap::new(),
-        macro_variants: HashMap::new(),
-        pending: Vec::new(),
-        pending_rules: Vec::new(),
-        pending_macros: Vec::new(),
-        frame: Vec::new(),
-        labels: HashMap::new(),
-        included: HashMap::new(),
-        drops: if stores.stack { DropPlace::Array } else { DropPlace::Stack },
-        tape_derivatives: None,
-        in_macro: false,
-        has_dropped: false,
-        diagnostics: Vec::new(),
+    let own = OwnMode {
+        is_on: false,
+        involved: Involved::of(&program.procedures, &program.macros),
+        blocks: vec![true],
+        branches: HashMap::new(),
+        zero: stores.stack.then(|| fresh.fresh("zero")),
+        computes: 0,
+        dropped: [dropped.clone(), fresh.fresh("dropped_count")],
+        is_unbalanced: false,
     };
+    let drops = if stores.stack { DropPlace::Array } else { DropPlace::Stack };
+    let sources_of_program = std::mem::take(sources);
+    let mut emitter =
+        Emitter { own: Some(own), ..Emitter::new(sources_of_program, Mode::Adjoint, fresh, program, drops) };
     let mut made = emitter.without_mode(body, &dropped);
     if stores.stack {
         stacks::double_limits(&mut made);
