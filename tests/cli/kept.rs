@@ -368,3 +368,28 @@ fn procedures_that_only_add_keep_their_floats() {
         reviver(&format!("run {program}")).expect(4).says("history_of_f");
     }
 }
+
+/// With floats that are added to, the strategies that keep old values have the bits of a history from outside.
+#[test]
+fn kept_floats_have_the_bits_of_a_history_from_outside() {
+    let folder = Folder::new();
+    let procedure = |strategy: &str| {
+        format!(
+            ".proc f(inout y: real, inout t: real, in x: real)\n{strategy}\noverwrite y, x\nfor i in 0..25\n\
+             local d = 1.3*y*(1-y)\noverwrite t, d\nadd y, t\ndelocal d = t\nrof\n.end\n"
+        )
+    };
+    let head = ".inout x: real default 0.3\n";
+    let text = format!("{head}.out y: real, t: real\ncall f(y, t, x)\n{}", procedure(""));
+    let outside = folder.file("outside.rasm", text);
+    let expected = reviver(&format!("grad {outside} --of y --json")).expect(0).json()["grad"]["x"].clone();
+    for strategy in &STRATEGIES[1..] {
+        let body = "compute\ncall f(y, t, x)\ngrad.on\nadd y', 1\nuncall f(y, t, x)\napply\nadd slope, x'\nuncompute\n";
+        let text = format!(
+            "{head}.out slope: real\n.ancilla y: real, t: real\n{body}{}",
+            procedure(&format!(".strategy {strategy}"))
+        );
+        let inside = folder.file("inside.rasm", text);
+        assert_eq!(outputs(&inside, "")["slope"], expected, "{strategy}");
+    }
+}
