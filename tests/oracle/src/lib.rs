@@ -12,6 +12,7 @@
 //! | `integer`, `float`, `fixed`, `real`, `order`, `value` | arithmetic |
 //! | `partial`, `transport` | derivatives; what gradient mode does to adjoints |
 //! | `store`, `reach`, `walk`, `prepare` | cells, references, statements, their expressions |
+//! | `history` | what procedures with a strategy keep |
 //! | `tasks` | tasks, of which none touches a cell that another one changes |
 //! | `tree`, `run`, `outcome` | input texts, runs, and their outcomes |
 //! | `compare` | comparison of the machine with the oracle |
@@ -22,6 +23,7 @@ mod declared;
 mod expression;
 mod fixed;
 mod float;
+mod history;
 mod integer;
 mod order;
 pub mod outcome;

@@ -2,6 +2,7 @@
 //! jumps, except branches between labels of one list of statements.
 
 use num_bigint::BigInt;
+use reviver_assembler::tree::KeptStrategy;
 use reviver_isa::arith::Order;
 use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
@@ -48,12 +49,21 @@ pub(crate) struct Global {
     pub(crate) default: Option<Vec<Value>>,
 }
 
+impl Plan {
+    /// Returns true if a procedure has a strategy.
+    pub(crate) fn keeps(&self) -> bool {
+        self.procedures.iter().any(|procedure| procedure.strategy.is_some())
+    }
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Procedure {
     /// Passing mode of each parameter.
     pub(crate) parameters: Vec<Passing>,
     /// Index of the procedure that computes adjoints instead of this one in gradient mode.
     pub(crate) rule: Option<usize>,
+    /// What the procedure keeps of the values that it discards, if it has a strategy.
+    pub(crate) strategy: Option<KeptStrategy>,
     pub(crate) frame: Vec<FrameVariable>,
     pub(crate) body: Block,
 }

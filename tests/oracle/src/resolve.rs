@@ -4,7 +4,9 @@
 
 use std::collections::HashMap;
 
-use reviver_assembler::tree::{self, Body, Directive, InstructionNode, Name, Operands, StatementNode};
+use reviver_assembler::tree::{
+    self, Body, Directive, InstructionNode, KeptStrategy, Name, Operands, StatementNode,
+};
 use reviver_isa::function::Function;
 use reviver_isa::instruction::Class;
 use reviver_isa::module::Rank;
@@ -32,7 +34,8 @@ pub(crate) fn resolve(body: &Body, settings: Settings) -> Step<Plan> {
     let mut procedures = vec![resolver.procedure(&[], body)?];
     for tree in trees {
         let rule = tree.rule.as_ref().map(|rule| resolver.number(rule)).transpose()?;
-        procedures.push(Procedure { rule, ..resolver.procedure(&tree.parameters, &tree.body)? });
+        let strategy = strategy(&tree.body);
+        procedures.push(Procedure { rule, strategy, ..resolver.procedure(&tree.parameters, &tree.body)? });
     }
     let switches = resolver.switches;
     let Declared { numbers, depth, stack, tape, globals, .. } = resolver.declared;
@@ -65,7 +68,8 @@ impl Resolver<'_> {
         }
         let parameters = parameters.iter().map(|tree| tree.passing).collect();
         let body = self.list(body)?;
-        Ok(Procedure { parameters, rule: None, frame: std::mem::take(&mut self.frame), body })
+        let frame = std::mem::take(&mut self.frame);
+        Ok(Procedure { parameters, rule: None, strategy: None, frame, body })
     }
 
     /// Adds a variable to the frame, and binds its name.
@@ -465,6 +469,14 @@ impl Resolver<'_> {
         let found = self.declared.procedures.iter().position(|p| p.name.text == name.text);
         found.map_or_else(|| unsupported(format!("the procedure `{}`", name.text)), |n| Ok(n + 1))
     }
+}
+
+/// Returns the strategy that a body declares in its first line.
+fn strategy(body: &Body) -> Option<KeptStrategy> {
+    body.iter().find_map(|node| match node.statement {
+        tree::Statement::Directive(Directive::Strategy(strategy)) => Some(strategy),
+        _ => None,
+    })
 }
 
 fn accumulates(update: Update) -> bool {

@@ -85,8 +85,17 @@ impl Oracle {
     }
 
     fn leg(&self, walk: &mut Walk<'_>, direction: Direction, fuel: u64) -> Outcome {
+        // The assembler replaces the gradient mode of a program that keeps what it discards. Such a program doesn't test
+        // in which mode it was started.
+        if walk.store.mode && self.plan.switches && self.plan.keeps() {
+            return Outcome::Unsupported("gradient mode around that of a program".into());
+        }
         walk.fuel = fuel;
-        match walk.main(direction) {
+        let end = walk.main(direction);
+        if !walk.history.is_empty() {
+            return Outcome::Unsupported("a history that isn't empty".into());
+        }
+        match end {
             Ok(()) => Outcome::Finished(self.arrived(walk, direction)),
             Err(Halt::Trap(trap)) => Outcome::Trapped(trap, walk.store.snapshot(&self.plan)),
             Err(Halt::TooLong) => Outcome::TooLong,

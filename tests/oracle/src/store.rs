@@ -166,7 +166,7 @@ impl Store {
 
     /// Removes the cell's value, in gradient mode with its adjoint, and returns both. The cell and its adjoint are
     /// then 0.
-    fn take(&mut self, cell: Cell) -> Step<Entry> {
+    pub(crate) fn take(&mut self, cell: Cell) -> Step<Entry> {
         let mut entry = self.entry(self.get(cell)?.clone());
         self.clear(cell)?;
         if self.carries(&[cell]) {
@@ -270,11 +270,16 @@ impl Store {
         let class = self.get(cell)?.class();
         let Some(entry) = entry.filter(|entry| entry.value.class() == class) else { return trap(missing) };
         self.demand_vacant(cell)?;
+        self.restore(cell, entry);
+        Ok(())
+    }
+
+    /// Sets a cell to an entry's value, in gradient mode also its adjoint.
+    pub(crate) fn restore(&mut self, cell: Cell, entry: Entry) {
         self.set(cell, entry.value);
         if self.carries(&[cell]) {
             self.set(adjoint_of(cell), entry.adjoint);
         }
-        Ok(())
     }
 
     /// Returns the observable state. The first cells are those of the globals.

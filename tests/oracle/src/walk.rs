@@ -13,7 +13,7 @@ use reviver_isa::update::Update;
 
 use crate::integer;
 use crate::order::holds;
-use crate::outcome::{Halt, Step, Trap, trap};
+use crate::outcome::{Halt, Step, Trap, trap, unsupported};
 use crate::plan::{
     Argument, Block, Call, Computed, Condition, For, FrameVariable, Global, Place, Plan, Procedure, Shape,
     Source, Statement,
@@ -22,7 +22,7 @@ use crate::prepare::Prepared;
 use crate::reach::{Frame, Reach, Reached, Reference, demand_disjoint};
 use crate::real::Real;
 use crate::signature::evaluate;
-use crate::store::{Cell, Store, adjoint_of};
+use crate::store::{Cell, Entry, Store, adjoint_of};
 use crate::transport;
 use crate::value::Value;
 
@@ -62,6 +62,10 @@ pub(crate) struct Walk<'p> {
     /// Frame of main, which exists as long as the run.
     main: Rc<Frame>,
     open_calls: usize,
+    /// Number of open calls of procedures that keep what they discard.
+    pub(crate) keeping: usize,
+    /// The values that were kept, with their adjoints; the last one was discarded last.
+    pub(crate) history: Vec<Entry>,
     /// Number of statements that may still be executed.
     pub(crate) fuel: u64,
 }
@@ -79,7 +83,16 @@ impl<'p> Walk<'p> {
         }
         let variables = plan.procedures.first().map_or(Vec::new(), |main| variables(&mut store, plan, main));
         let main = Frame { variables, references: Vec::new() };
-        Walk { plan, store, globals, main: Rc::new(main), open_calls: 0, fuel: 0 }
+        Walk {
+            plan,
+            store,
+            globals,
+            main: Rc::new(main),
+            open_calls: 0,
+            keeping: 0,
+            history: Vec::new(),
+            fuel: 0,
+        }
     }
 
     /// Sets the cells of a global to the given values.
@@ -234,7 +247,11 @@ impl<'p> Walk<'p> {
             Statement::Single { update, target } => {
                 let target = self.found(frame, target, all)?;
                 let cell = self.lone_target(frame, &target)?;
-                self.store.single(reversible(turned(*update, backward))?, cell)?;
+                match update {
+                    Update::Erase if self.keeping > 0 => self.discard(None, cell, backward)?,
+                    Update::Forget if self.keeping > 0 => return unsupported("a kept bit"),
+                    _ => self.store.single(reversible(turned(*update, backward))?, cell)?,
+                }
             }
             Statement::Swap(x, y) => {
                 let (x, y) = (self.found(frame, x, all)?, self.found(frame, y, all)?);
@@ -377,6 +394,9 @@ impl<'p> Walk<'p> {
             Ok(transport::Source { cell, value: reach.value(source)? })
         });
         let sources: Vec<transport::Source> = sources.collect::<Step<_>>()?;
+        if assigns && self.keeping > 0 {
+            return self.discard(Some((function, &sources)), target.cell, update.is_none());
+        }
         self.update(reversible(update)?, function, target.cell, &sources)
     }
 
@@ -403,7 +423,7 @@ impl<'p> Walk<'p> {
         self.plan.numbers.system
     }
 
-    fn update(
+    pub(crate) fn update(
         &mut self,
         update: Update,
         function: Function,
@@ -484,6 +504,7 @@ impl<'p> Walk<'p> {
     fn condition(&self, frame: &Frame, condition: &Condition) -> Step<bool> {
         Ok(match condition {
             Condition::Always => true,
+            Condition::Forgotten if self.keeping > 0 => return unsupported("a kept path"),
             Condition::Forgotten => return trap(Trap::Irreversible),
             Condition::Compare(order, a, b) => {
                 let reach = self.reach(frame);
@@ -705,7 +726,9 @@ impl<'p> Walk<'p> {
         references: Vec<Reference>,
     ) -> Step<()> {
         let count = self.store.count();
+        let keeps = self.keep_from(procedure)?;
         self.procedure(procedure, references, direction)?;
+        self.keeping -= usize::from(keeps);
         if self.arguments(frame, arguments)? != resolved {
             return trap(Trap::References);
         }
