@@ -62,7 +62,7 @@ pub(crate) struct Procedure {
     pub(crate) parameters: Vec<Passing>,
     /// Index of the procedure that computes adjoints instead of this one in gradient mode.
     pub(crate) rule: Option<usize>,
-    /// What the procedure keeps of the values that it discards, if it has a strategy.
+    /// Strategy by which the procedure keeps the values that it discards.
     pub(crate) strategy: Option<KeptStrategy>,
     pub(crate) frame: Vec<FrameVariable>,
     pub(crate) body: Block,
