@@ -13,14 +13,18 @@ use reviver_files::{Content, UsedFiles};
 use reviver_flow::IndependentCells;
 use reviver_isa::Module;
 use reviver_isa::instruction::Class;
+use reviver_isa::module::Word;
 use reviver_isa::verify::Violation;
 use reviver_vm::allocation::OutOfMemory;
+use reviver_vm::explain::Explanation;
 use reviver_vm::{Machine, Program};
 
 use super::cells::NamedCells;
 use super::engine::CompileOptions;
 use super::error::Error;
 use super::executable::Executable;
+use super::real_choice::RealChoice;
+use super::trap_report::{with_text, without_text};
 
 /// Program that was assembled from a text, or decoded from an image.
 #[derive(Clone, Debug)]
@@ -29,6 +33,7 @@ pub struct Assembled {
     program: Arc<Program>,
     warnings: Vec<Diagnostic>,
     rendered: String,
+    sources: Option<Arc<Sources>>,
 }
 
 /// Assembles a text. `name` is the file name of the text, which errors mention. `.include` reads files relative to the
@@ -65,9 +70,12 @@ pub fn assemble_with(
     let found =
         module(name, bytes, files, Replacements::constants(constants)).map_err(|error| error.named(name))?;
     let program = program(found.module).map_err(|error| error.named(name))?;
-    let rendered =
-        found.sources.map_or_else(String::new, |sources| render::render(&sources, &found.warnings, false));
-    Ok(Assembled { name: name.to_owned(), program, warnings: found.warnings, rendered })
+    let rendered = found
+        .sources
+        .as_ref()
+        .map_or_else(String::new, |sources| render::render(sources, &found.warnings, false));
+    let sources = found.sources.filter(|_| found.is_own).map(Arc::new);
+    Ok(Assembled { name: name.to_owned(), program, warnings: found.warnings, rendered, sources })
 }
 
 impl Assembled {
@@ -93,6 +101,25 @@ impl Assembled {
         }
         let program = Arc::new(self.program.differentiated_by(&independent, None));
         Ok(Assembled { program, ..self.clone() })
+    }
+
+    /// Returns the program in other numbers than it declares: reals in another number system, integers in another word.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if the program can't run in these numbers.
+    pub fn in_numbers(&self, real: Option<RealChoice>, word: Option<Word>) -> Result<Assembled, Error> {
+        let mut module = self.program.module().clone();
+        module.real = real.map_or(module.real, |choice| choice.over(module.real));
+        module.word = word.unwrap_or(module.word);
+        let program = program(module).map_err(|error| error.named(&self.name))?;
+        Ok(Assembled { program, ..self.clone() })
+    }
+
+    /// Returns a trap of the program as a report, with its source lines if the program was assembled from a text.
+    pub fn report(&self, explanation: &Explanation) -> String {
+        let what = format!("trap[{}]", explanation.code.text());
+        let text = self.sources.as_ref().and_then(|sources| with_text(sources, &what, explanation, false));
+        text.unwrap_or_else(|| without_text(&what, &self.name, explanation))
     }
 
     /// Returns the program, for use with the underlying crates.

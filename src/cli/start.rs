@@ -2,12 +2,13 @@
 
 use std::num::NonZeroU16;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::thread;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use reviver::{CheckLevel, CompileOptions, EngineChoice};
-use reviver_isa::module::{RealSystem, Word};
+use reviver::{CheckLevel, CompileOptions, EngineChoice, RealChoice};
+use reviver_isa::module::Word;
 use reviver_vm::notation::Notation;
 
 use super::counts::{count, threads};
@@ -43,7 +44,7 @@ pub struct Given {
 #[derive(Debug, Args)]
 pub struct OtherNumbers {
     /// Run with another number system: f64, f32, fixed, or fixed:BITS
-    #[arg(long, value_name = "SYSTEM", value_parser = parse_real)]
+    #[arg(long, value_name = "SYSTEM", value_parser = RealChoice::from_str)]
     pub real: Option<RealChoice>,
     /// Run with integers of another width: 8, 16, 32 or 64 bits
     #[arg(long, value_name = "BITS", value_parser = parse_word)]
@@ -126,41 +127,10 @@ impl LevelOption {
     }
 }
 
-/// The value of `--real`; `fixed` alone keeps the fraction bits of a fixed-point program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RealChoice {
-    System(RealSystem),
-    Fixed,
-}
-
-impl RealChoice {
-    /// Returns the number system with which a module runs.
-    pub fn over(self, module: RealSystem) -> RealSystem {
-        match (self, module) {
-            (RealChoice::System(system), _) => system,
-            (RealChoice::Fixed, RealSystem::Fixed(bits)) => RealSystem::Fixed(bits),
-            (RealChoice::Fixed, _) => RealSystem::Fixed(RealSystem::DEFAULT_FRACTION_BITS),
-        }
-    }
-}
-
 /// Returns the parser of `--engine`.
 pub(super) fn engines() -> impl TypedValueParser<Value = EngineChoice> {
     let names = PossibleValuesParser::new(EngineChoice::ALL.map(EngineChoice::name));
     names.try_map(|name| EngineChoice::from_name(&name).ok_or("there is no such engine"))
-}
-
-fn parse_real(text: &str) -> Result<RealChoice, String> {
-    match text {
-        "f64" => return Ok(RealChoice::System(RealSystem::F64)),
-        "f32" => return Ok(RealChoice::System(RealSystem::F32)),
-        "fixed" => return Ok(RealChoice::Fixed),
-        _ => {}
-    }
-    let bits = text.strip_prefix("fixed:").and_then(|bits| bits.parse().ok());
-    bits.filter(|bits| RealSystem::FRACTION_BITS.contains(bits))
-        .map(|bits| RealChoice::System(RealSystem::Fixed(bits)))
-        .ok_or_else(|| "the number systems are f64, f32, fixed, and fixed:16 to fixed:56".into())
 }
 
 fn parse_word(text: &str) -> Result<Word, String> {

@@ -1,15 +1,10 @@
 //! Traps as failures: a report with source lines for users, a JSON object for programs.
 
-use std::fmt::Write as _;
-
-use reviver_assembler::diagnostic::Label;
-use reviver_assembler::render::{self, RunReport};
-use reviver_assembler::source::{FileId, Sources, Span};
+use reviver::trap_report::{with_text, without_text};
 use reviver_escape as escape;
-use reviver_vm::explain::{Explanation, OpenCall, OpenTask, OtherPlace, Spot};
+use reviver_vm::explain::{Explanation, OpenCall, OpenTask, Spot};
 use serde_json::{Map, Value as Json, json};
 
-use super::places::place;
 use crate::failure::{Exit, Failure};
 use crate::load;
 
@@ -17,54 +12,10 @@ use crate::load;
 /// the usual part, it is empty.
 pub fn trap(exit: Exit, direction: &str, file: &str, explanation: &Explanation) -> Failure {
     let what = format!("trap[{}]{direction}", explanation.code.text());
-    let text = load::kept_text().and_then(|sources| with_text(sources, &what, explanation));
+    let text = load::kept_text().and_then(|sources| with_text(sources, &what, explanation, load::color()));
     let text = text.unwrap_or_else(|| escape::text(&without_text(&what, file, explanation)).into_owned());
     let summary = format!("trap{direction}: {}", explanation.message);
     Failure::styled(exit, summary, text).detail("trap", object(explanation))
-}
-
-/// Renders a trap with its source lines. Returns `None` if the place isn't in the text.
-fn with_text(sources: &Sources, what: &str, explanation: &Explanation) -> Option<String> {
-    let span = |spot: &Spot| sources.columns(FileId(spot.number), spot.line, spot.columns);
-    let primary = span(explanation.spot.as_ref()?)?;
-    let label = |other: &OtherPlace| Some(Label { span: span(&other.spot)?, text: other.label.clone() });
-    let is_elsewhere = |span: Span| span != primary;
-    let others = explanation.others.iter().filter_map(label);
-    let related = others.filter(|label| is_elsewhere(label.span)).collect();
-    let procedure =
-        (explanation.procedure != "main").then(|| format!("in the procedure `{}`", explanation.procedure));
-    let notes = explanation.notes.iter().cloned().chain(procedure).chain(explanation.called()).collect();
-    let report = RunReport {
-        what,
-        message: &explanation.message,
-        primary: Label { span: primary, text: explanation.label.clone() },
-        related,
-        notes,
-        help: explanation.help.as_deref(),
-    };
-    Some(render::report(sources, &report, load::color()))
-}
-
-/// Renders a trap of an image, which has no text, with the places that the image records.
-fn without_text(what: &str, file: &str, explanation: &Explanation) -> String {
-    let (included, line) = match &explanation.spot {
-        Some(spot) => (spot.file.as_deref(), Some(spot.line)),
-        None => (None, None),
-    };
-    let mut text = format!("{what}: {}\n", explanation.message);
-    let _ = writeln!(text, "  --> {}, in `{}`", place(file, included, line), explanation.procedure);
-    let _ = writeln!(text, "   | {}", explanation.instruction);
-    for OtherPlace { spot, words, label } in &explanation.others {
-        let place = place(file, spot.file.as_deref(), Some(spot.line));
-        let _ = writeln!(text, "   = `{words}` ({place}): {label}");
-    }
-    for note in explanation.notes.iter().cloned().chain(explanation.called()) {
-        let _ = writeln!(text, "   = note: {note}");
-    }
-    if let Some(help) = &explanation.help {
-        let _ = writeln!(text, "   = help: {help}");
-    }
-    text
 }
 
 /// Returns the trap as JSON: event, place, and facts.

@@ -1,0 +1,56 @@
+//! Traps as reports for people, with the source lines if the text is known.
+
+use std::fmt::Write as _;
+
+use reviver_assembler::diagnostic::Label;
+use reviver_assembler::render::{self, RunReport};
+use reviver_assembler::source::{FileId, Sources, Span};
+use reviver_vm::explain::{Explanation, OtherPlace, Spot};
+
+use super::places::place;
+
+/// Returns a trap as a report with the source lines. `what` begins the headline, for example `trap[T20]`. Returns `None` if
+/// the place isn't in the text.
+pub fn with_text(sources: &Sources, what: &str, explanation: &Explanation, color: bool) -> Option<String> {
+    let span = |spot: &Spot| sources.columns(FileId(spot.number), spot.line, spot.columns);
+    let primary = span(explanation.spot.as_ref()?)?;
+    let label = |other: &OtherPlace| Some(Label { span: span(&other.spot)?, text: other.label.clone() });
+    let is_elsewhere = |span: Span| span != primary;
+    let others = explanation.others.iter().filter_map(label);
+    let related = others.filter(|label| is_elsewhere(label.span)).collect();
+    let procedure =
+        (explanation.procedure != "main").then(|| format!("in the procedure `{}`", explanation.procedure));
+    let notes = explanation.notes.iter().cloned().chain(procedure).chain(explanation.called()).collect();
+    let report = RunReport {
+        what,
+        message: &explanation.message,
+        primary: Label { span: primary, text: explanation.label.clone() },
+        related,
+        notes,
+        help: explanation.help.as_deref(),
+    };
+    Some(render::report(sources, &report, color))
+}
+
+/// Returns a trap as a report with the places that the program records. The report of an image has no source lines. It may
+/// contain control characters of the program's text.
+pub fn without_text(what: &str, file: &str, explanation: &Explanation) -> String {
+    let (included, line) = match &explanation.spot {
+        Some(spot) => (spot.file.as_deref(), Some(spot.line)),
+        None => (None, None),
+    };
+    let mut text = format!("{what}: {}\n", explanation.message);
+    let _ = writeln!(text, "  --> {}, in `{}`", place(file, included, line), explanation.procedure);
+    let _ = writeln!(text, "   | {}", explanation.instruction);
+    for OtherPlace { spot, words, label } in &explanation.others {
+        let place = place(file, spot.file.as_deref(), Some(spot.line));
+        let _ = writeln!(text, "   = `{words}` ({place}): {label}");
+    }
+    for note in explanation.notes.iter().cloned().chain(explanation.called()) {
+        let _ = writeln!(text, "   = note: {note}");
+    }
+    if let Some(help) = &explanation.help {
+        let _ = writeln!(text, "   = help: {help}");
+    }
+    text
+}
