@@ -115,6 +115,12 @@ impl Assembled {
         Ok(Assembled { program, ..self.clone() })
     }
 
+    /// Returns the text of the program and its included files. Returns `None` for an image, and for the text of a
+    /// disassembly, because its places refer to the original text.
+    pub fn sources(&self) -> Option<&Sources> {
+        self.sources.as_deref()
+    }
+
     /// Returns a trap of the program as a report, with its source lines if the program was assembled from a text.
     pub fn report(&self, explanation: &Explanation) -> String {
         let what = format!("trap[{}]", explanation.code.text());

@@ -91,7 +91,8 @@ impl<'a> LaneInputs<'a> {
         self
     }
 
-    pub(super) fn columns(&self) -> impl Iterator<Item = &str> {
+    /// Returns the names of the columns, in the order in which they were given.
+    pub fn columns(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().map(|(name, _)| name.as_str())
     }
 
@@ -189,6 +190,15 @@ pub struct LaneResults {
     pub(super) arrow: ArrowResults,
 }
 
+/// Numbers of a result column: one for each lane.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LaneNumbers {
+    /// Integers.
+    Ints(Vec<i64>),
+    /// Reals, each as the nearest `f64`.
+    Reals(Vec<f64>),
+}
+
 #[derive(Debug)]
 struct ResultNumbers {
     name: String,
@@ -274,6 +284,25 @@ impl LaneResults {
     pub fn ints(&self, name: &str) -> Result<Vec<i64>, Error> {
         let column = self.column_of(name, Class::Int)?;
         Ok(column.bits.iter().map(|&bits| bits as i64).collect())
+    }
+
+    /// Takes all columns, in the order of the program's declarations. Nothing is copied if the reals are `f64`.
+    pub fn take_columns(&mut self) -> Vec<(String, LaneNumbers)> {
+        let system = self.system;
+        let shown = self.columns.drain(..).filter(|column| column.is_shown);
+        let numbers = shown.map(|ResultNumbers { name, class, bits, .. }| {
+            let numbers = match (class, system) {
+                (Class::Int, _) => LaneNumbers::Ints(bytemuck::cast_vec(bits)),
+                (Class::Real, RealSystem::F64) => LaneNumbers::Reals(bytemuck::cast_vec(bits)),
+                (Class::Real, _) => {
+                    let mut values = vec![0.0; bits.len()];
+                    take_reals(system, &bits, &mut values);
+                    LaneNumbers::Reals(values)
+                }
+            };
+            (name, numbers)
+        });
+        numbers.collect()
     }
 
     /// Returns the failed lanes, in the order of their numbers. Empty unless

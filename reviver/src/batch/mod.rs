@@ -207,12 +207,6 @@ impl Batch {
     fn whole(&self, task: LaneTask, lanes: &LaneInputs) -> Result<LaneResults, Error> {
         let columns: Vec<&str> = lanes.columns().collect();
         let prepared = self.prepare(task, &columns, lanes)?;
-        let mut results = LaneResults::new(prepared.plan(), lanes.len())?;
-        let bits = lanes.bits(prepared.plan())?;
-        let inputs: Vec<&[u64]> = bits.iter().map(|bits| &**bits).collect();
-        let mut running = prepared.begin();
-        let outcome = running.block(&inputs, lanes.len(), &mut results.columns_mut(), &|_| {})?;
-        results.ended(outcome, running.sums()?);
-        Ok(results)
+        prepared.begin().lanes_of(lanes)
     }
 }

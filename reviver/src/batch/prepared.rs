@@ -9,6 +9,7 @@ use super::choice::Device;
 use super::device::{BlockOutcome, LaneBlock, LanesDone, PreparedLanes};
 use super::dual_lane;
 use super::lane::{give, workspace};
+use super::lanes::{LaneInputs, LaneResults};
 use super::plan::{LanePlan, ResultColumn, ResultSource};
 use super::sum::{LaneSum, TooLarge};
 use crate::error::Error;
@@ -122,6 +123,21 @@ impl RunningBatch<'_> {
         }
         self.lanes += lanes as u64;
         Ok(outcome)
+    }
+
+    /// Executes the next lanes of the batch. `inputs` has the columns of the plan, in the plan's order; values that all
+    /// lanes share are ignored. The sums of the results are those over all completed lanes of the batch.
+    ///
+    /// # Errors
+    /// The errors of [`Batch::run`](super::Batch::run).
+    pub fn lanes_of(&mut self, inputs: &LaneInputs<'_>) -> Result<LaneResults, Error> {
+        let plan = &*self.batch.plan;
+        let bits = inputs.bits(plan)?;
+        let mut results = LaneResults::new(plan, inputs.len())?;
+        let columns: Vec<&[u64]> = bits.iter().map(|bits| &**bits).collect();
+        let outcome = self.block(&columns, inputs.len(), &mut results.columns_mut(), &|_| {})?;
+        results.ended(outcome, self.sums()?);
+        Ok(results)
     }
 
     /// Returns the number of completed lanes.

@@ -1,0 +1,158 @@
+//! Results: numbers of cells as Python objects, in a mapping by names.
+
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyIterator, PyList};
+use reviver::{Error, Shown, ShownNumber, Travel, Workspace};
+
+use crate::compiled::{Cells, Compiled, NamedCells};
+
+/// The results of a call: a mapping from names to numbers and arrays.
+///
+/// Scalars are `float` or `int`; vectors and matrices are NumPy arrays of `float64` or `int64`.
+#[pyclass(frozen, mapping, module = "reviver_vm")]
+pub struct Results {
+    values: Py<PyDict>,
+    /// Number of steps of the run.
+    #[pyo3(get)]
+    steps: u64,
+    /// Cells, stacks and tapes that the run left with another content than they should have, as sentences.
+    #[pyo3(get)]
+    garbage: Vec<String>,
+    /// The values of `show`, as pairs of a name and a number, in the order of the run.
+    #[pyo3(get)]
+    shown: Py<PyList>,
+}
+
+impl Results {
+    /// Reads the results of the last run of a workspace.
+    pub fn read(
+        py: Python<'_>,
+        compiled: &Compiled,
+        workspace: &Workspace,
+        travel: Travel,
+        (steps, shown): (u64, Vec<Shown>),
+    ) -> PyResult<Results> {
+        let values = PyDict::new(py);
+        for cells in compiled.cells.iter().filter(|cells| cells.is_result(travel)) {
+            let value = read(py, workspace, cells)?.map_err(|error| compiled.raised(py, &error))?;
+            values.set_item(&cells.name, value)?;
+        }
+        let garbage = workspace.leftovers().map_err(|error| compiled.raised(py, &error))?;
+        let garbage = garbage.iter().flat_map(|garbage| garbage.lines()).collect();
+        let shown = PyList::new(
+            py,
+            shown.into_iter().map(|Shown { name, value }| {
+                let value = match value {
+                    ShownNumber::Int(value) => value.into_pyobject(py).map(Bound::into_any),
+                    ShownNumber::Real(value) => value.into_pyobject(py).map(Bound::into_any),
+                };
+                (name, value.ok())
+            }),
+        )?;
+        Ok(Results { values: values.unbind(), steps, garbage, shown: shown.unbind() })
+    }
+}
+
+#[pymethods]
+impl Results {
+    fn __getitem__<'py>(&self, py: Python<'py>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.values.bind(py).as_any().get_item(name)
+    }
+
+    fn __len__(&self, py: Python<'_>) -> usize {
+        self.values.bind(py).len()
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        self.values.bind(py).try_iter()
+    }
+
+    fn __contains__(&self, py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<bool> {
+        self.values.bind(py).contains(name)
+    }
+
+    /// Returns the names.
+    fn keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.values.bind(py).call_method0("keys")
+    }
+
+    /// Returns the numbers and arrays.
+    fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.values.bind(py).call_method0("values")
+    }
+
+    /// Returns pairs of a name and a number or an array.
+    fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.values.bind(py).call_method0("items")
+    }
+
+    /// Returns the number or array of a name, or `default` if there is no such result.
+    #[pyo3(signature = (name, default=None))]
+    fn get<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        Ok(self.values.bind(py).get_item(name)?.or(default))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let values = self.values.bind(py).repr()?;
+        let garbage = if self.garbage.is_empty() { "" } else { ", with garbage" };
+        let steps = if self.steps == 1 { "step" } else { "steps" };
+        Ok(format!("<Results {values}, {} {steps}{garbage}>", self.steps))
+    }
+}
+
+/// Reads the cells of a name at the end of the last run.
+fn read<'py>(
+    py: Python<'py>,
+    workspace: &Workspace,
+    cells: &NamedCells,
+) -> PyResult<Result<Bound<'py, PyAny>, Error>> {
+    match cells.cells {
+        Cells::Ints(handle) => {
+            if cells.dimensions().is_empty() {
+                return workspace.int(handle).map_or_else(
+                    |error| Ok(Err(error)),
+                    |value| Ok(Ok(value.into_pyobject(py)?.into_any())),
+                );
+            }
+            let mut values = vec![0; handle.len()];
+            match workspace.ints(handle, &mut values) {
+                Ok(()) => Ok(Ok(shaped(py, values, &cells.dimensions())?)),
+                Err(error) => Ok(Err(error)),
+            }
+        }
+        Cells::Reals(handle) => {
+            let mut values = vec![0.0; handle.len()];
+            match workspace.reals(handle, &mut values) {
+                Ok(()) => Ok(Ok(reals(py, values, &cells.dimensions())?)),
+                Err(error) => Ok(Err(error)),
+            }
+        }
+    }
+}
+
+/// Returns reals as a `float`, or as an array if there are dimensions.
+pub fn reals<'py>(py: Python<'py>, values: Vec<f64>, dimensions: &[usize]) -> PyResult<Bound<'py, PyAny>> {
+    match (&values[..], dimensions) {
+        (&[value], []) => Ok(value.into_pyobject(py)?.into_any()),
+        _ => shaped(py, values, dimensions),
+    }
+}
+
+/// Returns numbers in row-major order as an array with the given lengths.
+pub fn shaped<'py, T: numpy::Element>(
+    py: Python<'py>,
+    values: Vec<T>,
+    dimensions: &[usize],
+) -> PyResult<Bound<'py, PyAny>> {
+    let array = PyArray1::from_vec(py, values);
+    match dimensions {
+        [_] => Ok(array.into_any()),
+        dimensions => Ok(array.reshape(dimensions.to_vec())?.into_any()),
+    }
+}

@@ -1,0 +1,368 @@
+//! The class `Program`: a compiled program, and calls of it in both directions.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyMapping, PyTuple};
+use reviver::{
+    CheckLevel, CompileOptions, Disk, EngineChoice, Files, FilesInMemory, GivenConstant, RealChoice, Travel,
+    assemble_with,
+};
+use reviver_isa::module::{RealSystem, Word};
+
+use crate::batch::{self, BatchRequest};
+use crate::compiled::{Compiled, NamedCells};
+use crate::derivatives::{DerivativeFunction, Task};
+use crate::errors::{raised, unfit};
+use crate::found::Results;
+use crate::given::{arguments, call_with};
+
+/// Everything that a program is compiled from. A pickled program consists of it.
+#[derive(Clone, FromPyObject, IntoPyObject)]
+#[pyo3(from_item_all)]
+struct Recipe {
+    name: String,
+    /// The text, or the bytes of an image.
+    text: Vec<u8>,
+    /// The included files by their names, if they don't come from the disk.
+    files: Option<BTreeMap<String, String>>,
+    constants: BTreeMap<String, String>,
+    real: Option<String>,
+    word: Option<u32>,
+    engine: String,
+    checked: bool,
+    max_steps: Option<u64>,
+}
+
+/// A compiled program. `reviver_vm.compile` creates it.
+///
+/// Calling a program runs it: `program(x=2.0)["y"]`. Several threads may call a program at once.
+#[pyclass(frozen, module = "reviver_vm")]
+pub struct Program {
+    recipe: Recipe,
+    options: CompileOptions,
+    compiled: Arc<Compiled>,
+    /// The program, prepared for derivatives by some inputs only.
+    by_inputs: Mutex<HashMap<Vec<String>, Arc<Compiled>>>,
+}
+
+impl Program {
+    fn from_recipe(py: Python<'_>, recipe: Recipe) -> PyResult<Program> {
+        let constants = recipe.constants.iter().map(|(name, text)| {
+            GivenConstant::parse(name, text).ok_or_else(|| {
+                let cause = format!("the constant `{name}` is given `{text}`, which isn't a number");
+                unfit(py, &cause, "give an int or a float")
+            })
+        });
+        let constants = constants.collect::<PyResult<Vec<_>>>()?;
+        let real = recipe.real.as_deref().map(str::parse::<RealChoice>).transpose();
+        let real = real.map_err(|error| unfit(py, &error.to_string(), "choose one of them"))?;
+        let no_word = || unfit(py, "the words have 8, 16, 32 or 64 bits", "choose one of these widths");
+        let word = recipe.word.map(|bits| Word::from_bits(bits).ok_or_else(no_word)).transpose()?;
+        let no_engine = || unfit(py, "the engines are interp, jit and auto", "choose one of them");
+        let engine = EngineChoice::from_name(&recipe.engine).ok_or_else(no_engine)?;
+        let level = if recipe.checked { CheckLevel::Checked } else { CheckLevel::Unchecked };
+        let options = CompileOptions { engine, level };
+        let files: Box<dyn Files + Send + Sync> = match &recipe.files {
+            Some(files) => Box::new(files.iter().fold(FilesInMemory::new(), |files, (name, text)| {
+                files.with(name.clone(), text.clone().into_bytes())
+            })),
+            None => Box::new(Disk),
+        };
+        let most_steps = recipe.max_steps.unwrap_or(u64::MAX);
+        let made = py.detach(|| {
+            let assembled = assemble_with(&recipe.name, recipe.text.clone(), &*files, &constants)?;
+            let assembled = match (real, word) {
+                (None, None) => assembled,
+                (real, word) => assembled.in_numbers(real, word)?,
+            };
+            Compiled::new(assembled, options, most_steps)
+        });
+        let compiled = made.map_err(|error| raised(py, None, &error))?;
+        Ok(Program { recipe, options, compiled: Arc::new(compiled), by_inputs: Mutex::default() })
+    }
+
+    /// Returns the program, prepared for derivatives by the named inputs; by all inputs if there are no names.
+    pub fn differentiated_by(&self, py: Python<'_>, names: Option<&[String]>) -> PyResult<Arc<Compiled>> {
+        let Some(names) = names else { return Ok(Arc::clone(&self.compiled)) };
+        let known = |made: &HashMap<_, _>| made.get(names).map(Arc::clone);
+        if let Some(found) = known(&*self.by_inputs.lock().unwrap_or_else(PoisonError::into_inner)) {
+            return Ok(found);
+        }
+        let of = &*self.compiled;
+        let made = py.detach(|| {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let assembled = of.assembled.with_respect_to(&names)?;
+            Compiled::new(assembled, self.options, of.most_steps())
+        });
+        let made = Arc::new(made.map_err(|error| of.raised(py, &error))?);
+        let mut all = self.by_inputs.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(Arc::clone(all.entry(names.to_vec()).or_insert(made)))
+    }
+
+    fn function(
+        &self,
+        py: Python<'_>,
+        of: Vec<String>,
+        wrt: Option<Vec<String>>,
+        task: Task,
+    ) -> PyResult<DerivativeFunction> {
+        let compiled = self.differentiated_by(py, wrt.as_deref())?;
+        DerivativeFunction::new(py, compiled, of, wrt, task)
+    }
+
+    /// Returns the names of the real results that are cells.
+    fn real_results(&self) -> Vec<String> {
+        let is_real = |cells: &&NamedCells| cells.is_result(Travel::Forward) && cells.is_real();
+        self.compiled.cells.iter().filter(is_real).map(|cells| cells.name.clone()).collect()
+    }
+
+    fn run(
+        &self,
+        py: Python<'_>,
+        travel: Travel,
+        inputs: Option<&Bound<'_, PyMapping>>,
+        more: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Results> {
+        let compiled = &*self.compiled;
+        let given = arguments(compiled, inputs, more)?;
+        let mut call = call_with(py, compiled, travel, &given)?;
+        let steps = compiled.execute(py, &mut call, |workspace| match travel {
+            Travel::Forward => workspace.run(),
+            Travel::Backward => workspace.run_back(),
+        })?;
+        compiled.note_steps(steps);
+        let results = Results::read(py, compiled, &call.workspace, travel, (steps, call.shown()));
+        compiled.keep(call);
+        results
+    }
+}
+
+#[pymethods]
+impl Program {
+    #[new]
+    #[pyo3(signature = (name, text, *, files=None, constants=BTreeMap::new(), real=None, word=None, engine="auto".to_owned(), checked=true, max_steps=None))]
+    #[expect(clippy::too_many_arguments, reason = "each is an argument of Python")]
+    fn new(
+        py: Python<'_>,
+        name: String,
+        text: Vec<u8>,
+        files: Option<BTreeMap<String, String>>,
+        constants: BTreeMap<String, String>,
+        real: Option<String>,
+        word: Option<u32>,
+        engine: String,
+        checked: bool,
+        max_steps: Option<u64>,
+    ) -> PyResult<Program> {
+        let recipe = Recipe { name, text, files, constants, real, word, engine, checked, max_steps };
+        Program::from_recipe(py, recipe)
+    }
+
+    /// Returns a program from what `__reduce__` returned.
+    #[staticmethod]
+    fn _from_recipe(py: Python<'_>, recipe: Recipe) -> PyResult<Program> {
+        Program::from_recipe(py, recipe)
+    }
+
+    /// Pickles the program by its texts and options.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        let (py, this) = (slf.py(), slf.get());
+        let mut recipe = this.recipe.clone();
+        if recipe.files.is_none()
+            && let Some(sources) = this.compiled.assembled.sources()
+        {
+            let files = sources.files().skip(1);
+            let texts = files.map(|file| (sources.name(file).to_owned(), sources.file_text(file).to_owned()));
+            recipe.files = Some(texts.collect());
+        }
+        let restore = slf.get_type().getattr("_from_recipe")?;
+        PyTuple::new(py, [restore, PyTuple::new(py, [recipe])?.into_any()])
+    }
+
+    /// Runs the program from its inputs to its results. Inputs that aren't given have their `default`.
+    #[pyo3(signature = (inputs=None, /, **more))]
+    fn __call__(
+        &self,
+        py: Python<'_>,
+        inputs: Option<&Bound<'_, PyMapping>>,
+        more: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Results> {
+        self.run(py, Travel::Forward, inputs, more)
+    }
+
+    /// Runs the program backward, from its results to its inputs.
+    #[pyo3(signature = (results=None, /, **more))]
+    fn back(
+        &self,
+        py: Python<'_>,
+        results: Option<&Bound<'_, PyMapping>>,
+        more: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Results> {
+        self.run(py, Travel::Backward, results, more)
+    }
+
+    /// Returns a function of the inputs that returns the value of a result and its gradient.
+    #[pyo3(signature = (of, wrt=None))]
+    fn value_and_grad(
+        &self,
+        py: Python<'_>,
+        of: String,
+        wrt: Option<Vec<String>>,
+    ) -> PyResult<DerivativeFunction> {
+        self.function(py, vec![of], wrt, Task::ValueAndGradient)
+    }
+
+    /// Returns a function of the inputs that returns the gradient of a result.
+    #[pyo3(signature = (of, wrt=None))]
+    fn grad(&self, py: Python<'_>, of: String, wrt: Option<Vec<String>>) -> PyResult<DerivativeFunction> {
+        self.function(py, vec![of], wrt, Task::Gradient)
+    }
+
+    /// Returns a function of the inputs that returns the Jacobians of some results.
+    #[pyo3(signature = (of=None, wrt=None))]
+    fn jacobian(
+        &self,
+        py: Python<'_>,
+        of: Option<Vec<String>>,
+        wrt: Option<Vec<String>>,
+    ) -> PyResult<DerivativeFunction> {
+        self.function(py, of.unwrap_or_else(|| self.real_results()), wrt, Task::Jacobian)
+    }
+
+    /// Returns a function of the inputs that returns the Hessian of a result.
+    #[pyo3(signature = (of, wrt=None))]
+    fn hessian(&self, py: Python<'_>, of: String, wrt: Option<Vec<String>>) -> PyResult<DerivativeFunction> {
+        self.function(py, vec![of], wrt, Task::Hessian)
+    }
+
+    /// Returns a function of tangents and the inputs that returns the values of some results and their derivatives
+    /// along the tangents.
+    #[pyo3(signature = (of=None))]
+    fn jvp(&self, py: Python<'_>, of: Option<Vec<String>>) -> PyResult<DerivativeFunction> {
+        self.function(py, of.unwrap_or_else(|| self.real_results()), None, Task::Tangents)
+    }
+
+    /// Returns a function of cotangents and the inputs that returns the values of some results and the gradient of
+    /// their sum, weighted by the cotangents.
+    #[pyo3(signature = (of=None, wrt=None))]
+    fn vjp(
+        &self,
+        py: Python<'_>,
+        of: Option<Vec<String>>,
+        wrt: Option<Vec<String>>,
+    ) -> PyResult<DerivativeFunction> {
+        self.function(py, of.unwrap_or_else(|| self.real_results()), wrt, Task::Cotangents)
+    }
+
+    /// Returns a function of a direction and the inputs that returns the value of a result, its gradient, and its
+    /// Hessian times the direction.
+    #[pyo3(signature = (of))]
+    fn hvp(&self, py: Python<'_>, of: String) -> PyResult<DerivativeFunction> {
+        self.function(py, vec![of], None, Task::HessianProduct)
+    }
+
+    /// Returns a function of a direction and the inputs that returns the Taylor coefficients of some results.
+    #[pyo3(signature = (of=None, *, order))]
+    fn taylor(&self, py: Python<'_>, of: Option<Vec<String>>, order: usize) -> PyResult<DerivativeFunction> {
+        self.function(py, of.unwrap_or_else(|| self.real_results()), None, Task::Taylor(order))
+    }
+
+    /// Runs the program for many inputs at once, on all cores or on a GPU.
+    #[pyo3(signature = (lanes, *, shared=None, grad=None, jacobian=None, hessian=None, wrt=None, back=false, device="cpu", threads=None, keep_going=false))]
+    #[expect(clippy::too_many_arguments, reason = "each is an argument of Python")]
+    fn batch<'py>(
+        &self,
+        py: Python<'py>,
+        lanes: &Bound<'py, PyAny>,
+        shared: Option<Bound<'py, PyMapping>>,
+        grad: Option<String>,
+        jacobian: Option<Vec<String>>,
+        hessian: Option<String>,
+        wrt: Option<Vec<String>>,
+        back: bool,
+        device: &str,
+        threads: Option<usize>,
+        keep_going: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let compiled = self.differentiated_by(py, wrt.as_deref())?;
+        let request =
+            BatchRequest { shared, grad, jacobian, hessian, wrt, back, device, threads, keep_going };
+        batch::run(py, &compiled, lanes, request)
+    }
+
+    /// The inputs: a mapping from names to shapes.
+    #[getter]
+    fn inputs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.shapes(py, Travel::Backward)
+    }
+
+    /// The results: a mapping from names to shapes.
+    #[getter]
+    fn outputs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.shapes(py, Travel::Forward)
+    }
+
+    /// The number system of the reals: `f64`, `f32`, or `fixed:31` for 31 fraction bits.
+    #[getter]
+    fn real(&self) -> String {
+        match self.compiled.assembled.program().module().real {
+            RealSystem::F64 => "f64".to_owned(),
+            RealSystem::F32 => "f32".to_owned(),
+            RealSystem::Fixed(bits) => format!("fixed:{bits}"),
+        }
+    }
+
+    /// The text of the program; `None` for an image.
+    #[getter]
+    fn text(&self) -> Option<&str> {
+        let sources = self.compiled.assembled.sources()?;
+        sources.files().next().map(|file| sources.file_text(file))
+    }
+
+    /// The name of the program's file.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.recipe.name
+    }
+
+    /// The warnings about the text, with their source lines; empty if there are none.
+    #[getter]
+    fn warnings(&self) -> &str {
+        self.compiled.assembled.rendered_warnings()
+    }
+
+    /// True if native code executes the whole program in both directions.
+    #[getter]
+    fn is_native(&self) -> bool {
+        self.compiled.executable.is_native()
+    }
+
+    fn __repr__(&self) -> String {
+        let listed = |travel| {
+            let cells = self.compiled.cells.iter().filter(|cells| cells.is_result(travel));
+            let names: Vec<String> = cells.map(declared).collect();
+            names.join(", ")
+        };
+        format!("<Program {}: {} -> {}>", self.recipe.name, listed(Travel::Backward), listed(Travel::Forward))
+    }
+}
+
+impl Program {
+    fn shapes<'py>(&self, py: Python<'py>, travel: Travel) -> PyResult<Bound<'py, PyDict>> {
+        let shapes = PyDict::new(py);
+        for cells in self.compiled.cells.iter().filter(|cells| cells.is_result(travel)) {
+            shapes.set_item(&cells.name, PyTuple::new(py, cells.dimensions())?)?;
+        }
+        Ok(shapes)
+    }
+}
+
+/// Returns a declaration as in the text: `A[3]: real`.
+fn declared(cells: &NamedCells) -> String {
+    let lengths: Vec<String> = cells.dimensions().iter().map(usize::to_string).collect();
+    let shape = if lengths.is_empty() { String::new() } else { format!("[{}]", lengths.join(",")) };
+    let class = if cells.is_real() { ": real" } else { "" };
+    format!("{}{shape}{class}", cells.name)
+}
