@@ -1,7 +1,12 @@
-from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
-from typing import Any, overload
+from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
+from typing import Any, Protocol, overload
 
 from .lanes import Lanes
+
+class ArrowTable(Protocol):
+    """A table that exports itself by the Arrow PyCapsule interface, such as one of pyarrow, polars or DuckDB."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> object: ...
 
 class Program:
     """A compiled program. `reviver_vm.compile` creates it.
@@ -72,6 +77,9 @@ class Program:
     def hvp(self, of: str) -> DerivativeFunction:
         """Returns a function `f(direction, inputs)` that returns the value of a scalar result, its gradient, and its
         Hessian times the direction, by the inputs that the direction names."""
+    def weighted_hvp(self, of: list[str]) -> DerivativeFunction:
+        """Returns a function `f(cotangents, direction, inputs)` that returns what `hvp` returns, for the sum of
+        cotangent times result."""
     def taylor(self, of: list[str] | None = None, *, order: int) -> DerivativeFunction:
         """Returns a function `f(direction, inputs)` that returns Taylor coefficients along a direction.
 
@@ -109,7 +117,7 @@ class Program:
     @overload
     def batch(
         self,
-        lanes: object,
+        lanes: ArrowTable,
         *,
         shared: Mapping[str, Any] | None = None,
         grad: str | None = None,
@@ -121,12 +129,22 @@ class Program:
         threads: int | None = None,
         keep_going: bool = False,
     ) -> Table: ...
+    def jax(self, of: str | Sequence[str], inputs: Sequence[str] | None = None) -> Callable[..., Any]:
+        """Returns the program as a function of JAX arrays: see `reviver_vm.jax.function`."""
+    def torch(self, of: str | Sequence[str], inputs: Sequence[str] | None = None) -> Callable[..., Any]:
+        """Returns the program as a function of PyTorch tensors: see `reviver_vm.torch.function`."""
     @property
     def inputs(self) -> dict[str, tuple[int, ...]]:
         """The inputs: a mapping from names to shapes."""
     @property
     def outputs(self) -> dict[str, tuple[int, ...]]:
         """The results: a mapping from names to shapes."""
+    @property
+    def real_inputs(self) -> list[str]:
+        """The names of the real inputs."""
+    @property
+    def real_outputs(self) -> list[str]:
+        """The names of the real results."""
     @property
     def real(self) -> str:
         """The number system of the reals: `f64`, `f32`, or `fixed:31` for 31 fraction bits."""

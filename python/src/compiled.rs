@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyString;
 use reviver::{Assembled, CompileOptions, Error, Executable, IntCells, RealCells, Shown, Travel, Workspace};
 use reviver_isa::instruction::Class;
 use reviver_isa::module::{Role, Shape};
@@ -79,6 +81,8 @@ pub struct Compiled {
     /// True if the last long call took more steps than a short one may. Then calls aren't tried as short ones first.
     is_long: AtomicBool,
     shows: bool,
+    /// The names of the cells as Python strings.
+    names: PyOnceLock<Vec<Py<PyString>>>,
 }
 
 impl Compiled {
@@ -100,7 +104,14 @@ impl Compiled {
         let indices = cells.iter().enumerate().map(|(n, cells)| (cells.name.clone(), n)).collect();
         let shows = assembled.program().module().code.iter().any(|i| i.update == reviver_isa::Update::Show);
         let (idle, is_long) = (Mutex::default(), AtomicBool::new(false));
-        Ok(Compiled { assembled, executable, cells, indices, idle, most_steps, is_long, shows })
+        let names = PyOnceLock::new();
+        Ok(Compiled { assembled, executable, cells, indices, idle, most_steps, is_long, shows, names })
+    }
+
+    /// Returns the names of the cells as Python strings.
+    pub fn names(&self, py: Python<'_>) -> &[Py<PyString>] {
+        let made = || self.cells.iter().map(|cells| PyString::intern(py, &cells.name).unbind()).collect();
+        self.names.get_or_init(py, made)
     }
 
     /// Returns the index of the cells of a name.

@@ -26,13 +26,20 @@ pub enum Task {
     /// The gradient of a sum that is weighted by cotangents.
     Cotangents,
     HessianProduct,
+    /// The Hessian of a sum that is weighted by cotangents, times a direction.
+    WeightedHessianProduct,
     /// Taylor coefficients up to this order.
     Taylor(usize),
 }
 
 impl Task {
-    fn takes_direction(self) -> bool {
-        matches!(self, Task::Tangents | Task::Cotangents | Task::HessianProduct | Task::Taylor(_))
+    /// Returns the number of mappings that a call takes before the inputs.
+    fn directions(self) -> usize {
+        match self {
+            Task::ValueAndGradient | Task::Gradient | Task::Jacobian | Task::Hessian => 0,
+            Task::Tangents | Task::Cotangents | Task::HessianProduct | Task::Taylor(_) => 1,
+            Task::WeightedHessianProduct => 2,
+        }
     }
 }
 
@@ -105,7 +112,7 @@ impl DerivativeFunction {
                     None
                 }
                 (Task::Tangents | Task::Taylor(_), _) => None,
-                (Task::Cotangents, _) => {
+                (Task::Cotangents | Task::WeightedHessianProduct, _) => {
                     let zeros: Vec<Vec<f64>> = of.iter().map(|of| vec![0.0; of.handle.len()]).collect();
                     let seeds: Vec<(RealCells, &[f64])> =
                         of.iter().zip(&zeros).map(|(of, zeros)| (of.handle, &zeros[..])).collect();
@@ -183,19 +190,18 @@ impl DerivativeFunction {
         &self,
         py: Python<'py>,
         call: &mut Call,
-        direction: &Bound<'py, PyMapping>,
+        (loss, direction): (Option<&LossCell>, &Bound<'py, PyMapping>),
     ) -> PyResult<Bound<'py, PyAny>> {
         let along = self.direction(&self.by, direction)?;
         let along: Vec<(RealCells, &[f64])> = along.iter().map(|(by, v)| (by.handle, &v[..])).collect();
         let of: Vec<RealCells> = self.of.iter().map(|of| of.handle).collect();
         let compiled = &*self.compiled;
-        match self.task {
-            Task::Taylor(order) => {
+        match (self.task, loss) {
+            (Task::Taylor(order), _) => {
                 let found = compiled.execute(py, call, |workspace| workspace.taylor(&of, &along, order))?;
                 series(py, &self.of, &found.coefficients)
             }
-            Task::HessianProduct => {
-                let loss = self.loss()?;
+            (_, Some(loss)) => {
                 let found = compiled.execute(py, call, |workspace| workspace.hessian_times(loss, &along))?;
                 let in_order: Vec<&Reals> = along
                     .iter()
@@ -205,7 +211,7 @@ impl DerivativeFunction {
                 let product = by_name(py, &in_order, found.product)?;
                 Ok((found.value, gradient, product).into_pyobject(py)?.into_any())
             }
-            _ => {
+            (_, None) => {
                 let found = compiled.execute(py, call, |workspace| workspace.jacobian_times(&of, &along))?;
                 let of: Vec<&Reals> = self.of.iter().collect();
                 let (values, product) = (by_name(py, &of, found.values)?, by_name(py, &of, found.product)?);
@@ -214,19 +220,24 @@ impl DerivativeFunction {
         }
     }
 
-    fn weighted<'py>(
-        &self,
-        py: Python<'py>,
-        call: &mut Call,
-        cotangents: &Bound<'py, PyMapping>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    /// Returns the sum of the results, weighted by cotangents.
+    fn weighted(&self, py: Python<'_>, cotangents: &Bound<'_, PyMapping>) -> PyResult<LossCell> {
         let given = self.direction(&self.of, cotangents)?;
         let seeds = self.of.iter().flat_map(|of| {
             let own = given.iter().find(|(given, _)| given.cells.name == of.cells.name);
             own.map_or_else(|| vec![0.0; of.handle.len()], |(_, seeds)| seeds.clone())
         });
         let loss = self.loss()?.with_seeds(&seeds.collect::<Vec<f64>>());
-        let loss = loss.map_err(|error| self.compiled.raised(py, &error))?;
+        loss.map_err(|error| self.compiled.raised(py, &error))
+    }
+
+    fn vector_jacobian<'py>(
+        &self,
+        py: Python<'py>,
+        call: &mut Call,
+        cotangents: &Bound<'py, PyMapping>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let loss = self.weighted(py, cotangents)?;
         let found = self.compiled.execute(py, call, |workspace| workspace.gradient(&loss))?;
         self.compiled.note_steps(found.steps);
         Ok(self.gradient(py, call)?.into_any())
@@ -243,13 +254,14 @@ impl DerivativeFunction {
         more: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let mut args = args.iter();
-        let direction = if self.task.takes_direction() { args.next() } else { None };
-        if self.task.takes_direction() && direction.is_none() {
+        let count = self.task.directions();
+        let directions = args.by_ref().take(count).map(|direction| direction.cast_into::<PyMapping>());
+        let directions = directions.collect::<Result<Vec<_>, _>>()?;
+        if directions.len() < count {
             return Err(PyTypeError::new_err(
-                "the first argument must be the direction, a mapping from names",
+                "a direction is missing: a mapping from names, before the inputs",
             ));
         }
-        let direction = direction.map(|direction| direction.cast_into::<PyMapping>()).transpose()?;
         let inputs = args.next().map(|inputs| inputs.cast_into::<PyMapping>()).transpose()?;
         if args.next().is_some() {
             return Err(PyTypeError::new_err(
@@ -258,12 +270,16 @@ impl DerivativeFunction {
         }
         let given = arguments(&self.compiled, inputs.as_ref(), more)?;
         let mut call = call_with(py, &self.compiled, Travel::Forward, &given)?;
-        let found = match (self.task, &direction) {
+        let found = match (self.task, &directions[..]) {
             (Task::ValueAndGradient | Task::Gradient, _) => self.first_order(py, &mut call),
             (Task::Jacobian, _) => self.jacobian(py, &mut call),
-            (Task::Cotangents, Some(cotangents)) => self.weighted(py, &mut call, cotangents),
-            (_, Some(direction)) => self.along(py, &mut call, direction),
-            (_, None) => self.hessian(py, &mut call),
+            (Task::Cotangents, [cotangents]) => self.vector_jacobian(py, &mut call, cotangents),
+            (_, [cotangents, direction]) => {
+                let loss = self.weighted(py, cotangents)?;
+                self.along(py, &mut call, (Some(&loss), direction))
+            }
+            (_, [direction]) => self.along(py, &mut call, (self.loss.as_ref(), direction)),
+            _ => self.hessian(py, &mut call),
         };
         self.compiled.keep(call);
         found

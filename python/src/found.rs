@@ -3,7 +3,7 @@
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList};
-use reviver::{Error, Shown, ShownNumber, Travel, Workspace};
+use reviver::{Error, Garbage, Shown, ShownNumber, Travel, Workspace};
 
 use crate::compiled::{Cells, Compiled, NamedCells};
 
@@ -16,9 +16,7 @@ pub struct Results {
     /// Number of steps of the run.
     #[pyo3(get)]
     steps: u64,
-    /// Cells, stacks and tapes that the run left with another content than they should have, as sentences.
-    #[pyo3(get)]
-    garbage: Vec<String>,
+    garbage: Vec<Garbage>,
     /// The values of `show`, as pairs of a name and a number, in the order of the run.
     #[pyo3(get)]
     shown: Py<PyList>,
@@ -34,12 +32,13 @@ impl Results {
         (steps, shown): (u64, Vec<Shown>),
     ) -> PyResult<Results> {
         let values = PyDict::new(py);
-        for cells in compiled.cells.iter().filter(|cells| cells.is_result(travel)) {
-            let value = read(py, workspace, cells)?.map_err(|error| compiled.raised(py, &error))?;
-            values.set_item(&cells.name, value)?;
+        for (cells, name) in compiled.cells.iter().zip(compiled.names(py)) {
+            if cells.is_result(travel) {
+                let value = read(py, workspace, cells)?.map_err(|error| compiled.raised(py, &error))?;
+                values.set_item(name, value)?;
+            }
         }
         let garbage = workspace.leftovers().map_err(|error| compiled.raised(py, &error))?;
-        let garbage = garbage.iter().flat_map(|garbage| garbage.lines()).collect();
         let shown = PyList::new(
             py,
             shown.into_iter().map(|Shown { name, value }| {
@@ -58,6 +57,12 @@ impl Results {
 impl Results {
     fn __getitem__<'py>(&self, py: Python<'py>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         self.values.bind(py).as_any().get_item(name)
+    }
+
+    /// Cells, stacks and tapes that the run left with another content than they should have, as sentences.
+    #[getter]
+    fn garbage(&self) -> Vec<String> {
+        self.garbage.iter().flat_map(Garbage::lines).collect()
     }
 
     fn __len__(&self, py: Python<'_>) -> usize {

@@ -112,9 +112,9 @@ impl Program {
         DerivativeFunction::new(py, compiled, of, wrt, task)
     }
 
-    /// Returns the names of the real results that are cells.
-    fn real_results(&self) -> Vec<String> {
-        let is_real = |cells: &&NamedCells| cells.is_result(Travel::Forward) && cells.is_real();
+    /// Returns the names of the reals among the results of a run in this direction.
+    fn reals(&self, travel: Travel) -> Vec<String> {
+        let is_real = |cells: &&NamedCells| cells.is_result(travel) && cells.is_real();
         self.compiled.cells.iter().filter(is_real).map(|cells| cells.name.clone()).collect()
     }
 
@@ -228,7 +228,7 @@ impl Program {
         of: Option<Vec<String>>,
         wrt: Option<Vec<String>>,
     ) -> PyResult<DerivativeFunction> {
-        self.function(py, of.unwrap_or_else(|| self.real_results()), wrt, Task::Jacobian)
+        self.function(py, of.unwrap_or_else(|| self.reals(Travel::Forward)), wrt, Task::Jacobian)
     }
 
     /// Returns a function of the inputs that returns the Hessian of a result.
@@ -241,7 +241,7 @@ impl Program {
     /// along the tangents.
     #[pyo3(signature = (of=None))]
     fn jvp(&self, py: Python<'_>, of: Option<Vec<String>>) -> PyResult<DerivativeFunction> {
-        self.function(py, of.unwrap_or_else(|| self.real_results()), None, Task::Tangents)
+        self.function(py, of.unwrap_or_else(|| self.reals(Travel::Forward)), None, Task::Tangents)
     }
 
     /// Returns a function of cotangents and the inputs that returns the values of some results and the gradient of
@@ -253,7 +253,7 @@ impl Program {
         of: Option<Vec<String>>,
         wrt: Option<Vec<String>>,
     ) -> PyResult<DerivativeFunction> {
-        self.function(py, of.unwrap_or_else(|| self.real_results()), wrt, Task::Cotangents)
+        self.function(py, of.unwrap_or_else(|| self.reals(Travel::Forward)), wrt, Task::Cotangents)
     }
 
     /// Returns a function of a direction and the inputs that returns the value of a result, its gradient, and its
@@ -263,10 +263,16 @@ impl Program {
         self.function(py, vec![of], None, Task::HessianProduct)
     }
 
+    /// Returns a function of cotangents, a direction and the inputs that returns the value, the gradient and the Hessian
+    /// product of the sum of some results, weighted by the cotangents.
+    fn weighted_hvp(&self, py: Python<'_>, of: Vec<String>) -> PyResult<DerivativeFunction> {
+        self.function(py, of, None, Task::WeightedHessianProduct)
+    }
+
     /// Returns a function of a direction and the inputs that returns the Taylor coefficients of some results.
     #[pyo3(signature = (of=None, *, order))]
     fn taylor(&self, py: Python<'_>, of: Option<Vec<String>>, order: usize) -> PyResult<DerivativeFunction> {
-        self.function(py, of.unwrap_or_else(|| self.real_results()), None, Task::Taylor(order))
+        self.function(py, of.unwrap_or_else(|| self.reals(Travel::Forward)), None, Task::Taylor(order))
     }
 
     /// Runs the program for many inputs at once, on all cores or on a GPU.
@@ -292,6 +298,26 @@ impl Program {
         batch::run(py, &compiled, lanes, request)
     }
 
+    /// Returns the program as a function of JAX arrays.
+    #[pyo3(signature = (of, inputs=None))]
+    fn jax<'py>(
+        slf: &Bound<'py, Self>,
+        of: Bound<'py, PyAny>,
+        inputs: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("reviver_vm.jax")?.getattr("function")?.call1((slf, of, inputs))
+    }
+
+    /// Returns the program as a function of PyTorch tensors.
+    #[pyo3(signature = (of, inputs=None))]
+    fn torch<'py>(
+        slf: &Bound<'py, Self>,
+        of: Bound<'py, PyAny>,
+        inputs: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("reviver_vm.torch")?.getattr("function")?.call1((slf, of, inputs))
+    }
+
     /// The inputs: a mapping from names to shapes.
     #[getter]
     fn inputs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -302,6 +328,18 @@ impl Program {
     #[getter]
     fn outputs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.shapes(py, Travel::Forward)
+    }
+
+    /// The names of the real inputs.
+    #[getter]
+    fn real_inputs(&self) -> Vec<String> {
+        self.reals(Travel::Backward)
+    }
+
+    /// The names of the real results.
+    #[getter]
+    fn real_outputs(&self) -> Vec<String> {
+        self.reals(Travel::Forward)
     }
 
     /// The number system of the reals: `f64`, `f32`, or `fixed:31` for 31 fraction bits.
