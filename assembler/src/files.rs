@@ -97,8 +97,8 @@ impl FilesInMemory {
 
     /// Adds a file, or replaces it.
     #[must_use]
-    pub fn with(mut self, name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> FilesInMemory {
-        self.files.insert(name.into(), bytes.into());
+    pub fn with(mut self, name: impl AsRef<Path>, bytes: impl Into<Vec<u8>>) -> FilesInMemory {
+        self.files.insert(plain(name.as_ref()), bytes.into());
         self
     }
 }

@@ -86,7 +86,7 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// Compiles a program.
+    /// Compiles an assembled program, with its cells by name.
     pub fn new(assembled: Assembled, options: CompileOptions, most_steps: u64) -> Result<Compiled, Error> {
         let executable = assembled.compile(options)?;
         let mut cells = Vec::new();

@@ -14,7 +14,7 @@ use crate::errors::unfit;
 use crate::found::reals;
 use crate::given::{arguments, call_with, numbers};
 
-/// What a function computes.
+/// Derivative that a function computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
     ValueAndGradient,

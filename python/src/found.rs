@@ -77,7 +77,7 @@ impl Results {
         self.values.bind(py).contains(name)
     }
 
-    /// Returns the names.
+    /// Returns the names of the results.
     fn keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.values.bind(py).call_method0("keys")
     }

@@ -147,7 +147,7 @@ pub fn shape_text(shape: &[usize]) -> String {
     }
 }
 
-/// Converts an object to a NumPy array of its own type: by the protocols of NumPy, or by DLPack.
+/// Converts an object to a NumPy array, whatever the type of its elements: by the protocols of NumPy, or by DLPack.
 fn array_of<'py>(cells: &NamedCells, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {
     if let Ok(array) = value.cast::<PyUntypedArray>() {
         return Ok(array.clone());

@@ -1,13 +1,14 @@
 //! The class `Program`: a compiled program, and calls of it in both directions.
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyTuple};
 use reviver::{
-    CheckLevel, CompileOptions, Disk, EngineChoice, Files, FilesInMemory, GivenConstant, RealChoice, Travel,
-    assemble_with,
+    Assembled, CheckLevel, CompileOptions, Disk, EngineChoice, Files, FilesInMemory, GivenConstant,
+    RealChoice, Travel, assemble_with,
 };
 use reviver_isa::module::{RealSystem, Word};
 
@@ -25,7 +26,7 @@ struct Recipe {
     name: String,
     /// The text, or the bytes of an image.
     text: Vec<u8>,
-    /// The included files by their names, if they don't come from the disk.
+    /// The included files by their paths. `None` reads them from the disk.
     files: Option<BTreeMap<String, String>>,
     constants: BTreeMap<String, String>,
     real: Option<String>,
@@ -48,7 +49,7 @@ pub struct Program {
 }
 
 impl Program {
-    fn from_recipe(py: Python<'_>, recipe: Recipe) -> PyResult<Program> {
+    fn from_recipe(py: Python<'_>, mut recipe: Recipe) -> PyResult<Program> {
         let constants = recipe.constants.iter().map(|(name, text)| {
             GivenConstant::parse(name, text).ok_or_else(|| {
                 let cause = format!("the constant `{name}` is given `{text}`, which isn't a number");
@@ -80,6 +81,9 @@ impl Program {
             Compiled::new(assembled, options, most_steps)
         });
         let compiled = made.map_err(|error| raised(py, None, &error))?;
+        if recipe.files.is_none() {
+            recipe.files = Some(included(&recipe.name, &compiled.assembled));
+        }
         Ok(Program { recipe, options, compiled: Arc::new(compiled), by_inputs: Mutex::default() })
     }
 
@@ -169,14 +173,7 @@ impl Program {
     /// Pickles the program by its texts and options.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let (py, this) = (slf.py(), slf.get());
-        let mut recipe = this.recipe.clone();
-        if recipe.files.is_none()
-            && let Some(sources) = this.compiled.assembled.sources()
-        {
-            let files = sources.files().skip(1);
-            let texts = files.map(|file| (sources.name(file).to_owned(), sources.file_text(file).to_owned()));
-            recipe.files = Some(texts.collect());
-        }
+        let recipe = this.recipe.clone();
         let restore = slf.get_type().getattr("_from_recipe")?;
         PyTuple::new(py, [restore, PyTuple::new(py, [recipe])?.into_any()])
     }
@@ -395,6 +392,17 @@ impl Program {
         }
         Ok(shapes)
     }
+}
+
+/// Returns the included files of a program, by paths that `FilesInMemory` finds again.
+fn included(main: &str, assembled: &Assembled) -> BTreeMap<String, String> {
+    let Some(sources) = assembled.sources() else { return BTreeMap::new() };
+    let folder = Path::new(main).parent().unwrap_or(Path::new(""));
+    let files = sources.files().skip(1).map(|file| {
+        let path = folder.join(Disk.path(sources.name(file), main));
+        (path.display().to_string(), sources.file_text(file).to_owned())
+    });
+    files.collect()
 }
 
 /// Returns a declaration as in the text: `A[3]: real`.

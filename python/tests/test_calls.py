@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pickle
-import signal
 import subprocess
 import sys
 import threading
@@ -169,8 +168,8 @@ def test_constants_and_number_systems() -> None:
 
 @pytest.mark.parametrize("engine", ["interp", "jit", "auto"])
 def test_engines_have_the_same_bits(programs: Path, engine: str) -> None:
-    p = rv.compile(programs / "besselj.rasm", engine=engine)
-    assert p(p(), z=1.0) if False else p(z=1.0)["y"] == rv.compile(programs / "besselj.rasm")(z=1.0)["y"]
+    path = programs / "besselj.rasm"
+    assert rv.compile(path, engine=engine)(z=1.0)["out"] == rv.compile(path)(z=1.0)["out"]
 
 
 def test_garbage_is_reported() -> None:
@@ -262,7 +261,6 @@ print(p(n=3)["s"])
 """
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
     assert found.stdout.split() == ["stopped", "True"] * 3 + ["5"], found.stderr
-    assert signal.SIGINT
 
 
 def test_import_is_fast() -> None:

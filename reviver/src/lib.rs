@@ -78,7 +78,7 @@ pub use batch::choice::Device;
 pub use batch::device::{LaneFailure, NotedLanes};
 pub use batch::lanes::{LaneInputs, LaneNumbers, LaneResults};
 pub use batch::no_device::NoDevice;
-pub use batch::prepared::SumOverLanes;
+pub use batch::sum::SumOverLanes;
 pub use batch::{Batch, BatchOptions};
 pub use cells::{IntCells, RealCells};
 pub use directions::{DirectionalDerivatives, HessianProduct, TaylorSeries};

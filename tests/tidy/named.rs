@@ -47,7 +47,7 @@ fn output_does_not_depend_on_the_options_of_the_command_line() {
 
 /// Members in dependency order. Each may depend on earlier ones, but the assembler and the machine don't depend on
 /// each other. Shipped members don't depend on test crates.
-const ORDER: [&str; 21] = [
+const ORDER: [&str; 22] = [
     "memory",
     "isa-spec",
     "escape",
@@ -69,6 +69,7 @@ const ORDER: [&str; 21] = [
     "tests/oracle",
     "tests/lab",
     "course/builder",
+    "python",
 ];
 
 /// Returns the package name of a member.

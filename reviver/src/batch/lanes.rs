@@ -12,7 +12,7 @@ use super::arrow::results::ArrowResults;
 use super::device::{BlockOutcome, LaneFailure, NotedLanes};
 use super::given::GivenNumbers;
 use super::plan::{self, LaneCell, LanePlan};
-use super::prepared::SumOverLanes;
+use super::sum::SumOverLanes;
 use crate::error::Error;
 use crate::executable::Executable;
 use crate::numbers::take_reals;
@@ -193,7 +193,7 @@ pub struct LaneResults {
 /// Numbers of a result column: one for each lane.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LaneNumbers {
-    /// Integers.
+    /// Integers of the program's words.
     Ints(Vec<i64>),
     /// Reals, each as the nearest `f64`.
     Reals(Vec<f64>),

@@ -29,7 +29,7 @@ mod order;
 pub mod plan;
 pub mod prepared;
 pub mod probes;
-mod sum;
+pub mod sum;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -11,7 +11,7 @@ use super::dual_lane;
 use super::lane::{give, workspace};
 use super::lanes::{LaneInputs, LaneResults};
 use super::plan::{LanePlan, ResultColumn, ResultSource};
-use super::sum::{LaneSum, TooLarge};
+use super::sum::{LaneSum, SumOverLanes, TooLarge};
 use crate::error::Error;
 use crate::gradient::approximate;
 
@@ -85,17 +85,6 @@ pub struct RunningBatch<'b> {
     /// Number of completed lanes.
     lanes: u64,
     sums: Vec<LaneSum>,
-}
-
-/// Sum over all lanes, as bits of the program's reals, with the name of its column.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SumOverLanes {
-    /// Name of the column, such as `cost` or `w'`.
-    pub name: String,
-    /// True for a derivative by a shared input, false for a value.
-    pub is_derivative: bool,
-    /// Bits of the sum in the program's number system.
-    pub bits: u64,
 }
 
 impl RunningBatch<'_> {

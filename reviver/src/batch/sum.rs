@@ -5,6 +5,17 @@
 use reviver_isa::module::RealSystem;
 use reviver_isa::number::{F32, F64, FixedPoint, Reals};
 
+/// Sum over all lanes, as bits of the program's reals, with the name of its column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SumOverLanes {
+    /// Name of the column, such as `cost` or `w'`.
+    pub name: String,
+    /// True for a derivative by a shared input, false for a value.
+    pub is_derivative: bool,
+    /// Bits of the sum in the program's number system.
+    pub bits: u64,
+}
+
 /// Sum of one number over the lanes so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LaneSum {
