@@ -68,7 +68,8 @@ pub fn arguments<'py>(
         add(name.py(), name.extract::<Cow<'_, str>>()?.as_ref(), value)?;
     }
     found.sort_by_key(|(index, _)| *index);
-    if let Some([(index, value), _]) = found.array_windows().find(|[(a, _), (b, _)]| a == b) {
+    let pair = found.windows(2).find(|pair| matches!(pair, [(a, _), (b, _)] if a == b));
+    if let Some([(index, value), ..]) = pair {
         let name = &compiled.cells[*index].name;
         let cause = format!("`{name}` is given twice");
         return Err(unfit(value.py(), &cause, "give it by the mapping or by its keyword"));
