@@ -18,7 +18,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from ._native import DerivativeFunction, Program, Results, Table
+from ._native import DerivativeFunction, Moment, Program, Recording, Results, Table
 from .errors import (
     DerivativeError,
     DeviceError,
@@ -38,9 +38,11 @@ __all__ = [
     "Error",
     "InputError",
     "Lanes",
+    "Moment",
     "NotReversible",
     "Program",
     "ProgramError",
+    "Recording",
     "Results",
     "StepLimit",
     "Table",

@@ -2,6 +2,7 @@ from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, Se
 from typing import Any, Protocol, overload
 
 from .lanes import Lanes
+from .notebook import Svg
 
 class ArrowTable(Protocol):
     """A table that exports itself by the Arrow PyCapsule interface, such as one of pyarrow, polars or DuckDB."""
@@ -43,6 +44,8 @@ class Program:
 
         Raises `NotReversible` if no run has these results, and the errors of a call.
         """
+    def record(self, inputs: Mapping[str, Any] | None = None, /, **more: Any) -> Recording:
+        """Runs the program to its end or to a trap, and returns the recorded run."""
     def value_and_grad(self, of: str, wrt: list[str] | None = None) -> DerivativeFunction:
         """Returns a function of the inputs that returns the value of the scalar result `of`, and its gradient.
 
@@ -160,6 +163,42 @@ class Program:
     @property
     def is_native(self) -> bool:
         """True if native code executes the whole program in both directions."""
+
+class Recording:
+    """A run that was recorded. `Program.record` creates it.
+
+    The moments of a run are numbered by steps, from 0 to `len(recording)`.
+    """
+
+    def __len__(self) -> int: ...
+    def at(self, step: int) -> Moment:
+        """Returns the moment after a number of steps. A negative number counts from the end."""
+    def history(self, cells: str, most: int = 1000) -> list[tuple[int, int, str, str, str]]:
+        """Returns the last writes to a cell, an array or a slice, at most `most`: tuples of the step before the write,
+        the line, the cell, and its values before and after as texts."""
+    def why(self, cell: str, depth: int = 3, step: int | None = None) -> str:
+        """Explains where the value of a cell comes from: the instructions that computed it, and their sources. The value is
+        that at `step`, or at the end of the run."""
+    def ask(self, line: str, step: int | None = None) -> str:
+        """Executes a command of the debugger at a step, or at the end of the run, and returns its answer."""
+    def plot(self, *cells: str) -> Svg:
+        """Returns a plot of cells over the steps of the run: a text in SVG, which notebooks show as a picture. Without
+        names, plots the first scalars of the program."""
+    @property
+    def trap(self) -> str | None:
+        """The report of the trap in which the run ended, with source lines."""
+
+class Moment:
+    """A moment of a recorded run: a mapping from names and expressions to their values at this moment."""
+
+    def __getitem__(self, text: str) -> Any:
+        """Returns the value of a cell or an array, or of an expression in the language of the debugger."""
+    @property
+    def step(self) -> int:
+        """The number of steps before this moment."""
+    @property
+    def line(self) -> int | None:
+        """The line of the next statement."""
 
 class DerivativeFunction:
     """A derivative of a program as a function of the inputs. Methods of `Program` create it.

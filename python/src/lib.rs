@@ -10,6 +10,7 @@
 //! | `patient` | calls without the interpreter's lock, which Ctrl-C stops |
 //! | `derivatives` | the functions that the methods `value_and_grad`, `jacobian` and others return |
 //! | `batch`, `arrow` | many lanes at once, in NumPy arrays or Arrow tables |
+//! | `recording` | the class `Recording`: a run whose moments can be visited and questioned |
 //! | `errors` | exceptions |
 
 mod arrow;
@@ -21,6 +22,7 @@ mod found;
 mod given;
 mod patient;
 mod program;
+mod recording;
 
 use pyo3::prelude::*;
 
@@ -34,4 +36,6 @@ mod _native {
     use super::found::Results;
     #[pymodule_export]
     use super::program::Program;
+    #[pymodule_export]
+    use super::recording::{Moment, Recording};
 }

@@ -10,6 +10,8 @@ use reviver::{
     Assembled, CheckLevel, CompileOptions, Disk, EngineChoice, Files, FilesInMemory, GivenConstant,
     RealChoice, Travel, assemble_with,
 };
+use reviver_assembler::constants::Replacements;
+use reviver_debugger::listing::OpenedProgram;
 use reviver_isa::module::{RealSystem, Word};
 
 use crate::batch::{self, BatchRequest};
@@ -18,6 +20,7 @@ use crate::derivatives::{DerivativeFunction, Task};
 use crate::errors::{raised, unfit};
 use crate::found::Results;
 use crate::given::{arguments, call_with};
+use crate::recording::{Recording, record};
 
 /// Everything that a program is compiled from. A pickled program consists of it.
 #[derive(Clone, FromPyObject, IntoPyObject)]
@@ -48,15 +51,30 @@ pub struct Program {
     by_inputs: Mutex<HashMap<Vec<String>, Arc<Compiled>>>,
 }
 
-impl Program {
-    fn from_recipe(py: Python<'_>, mut recipe: Recipe) -> PyResult<Program> {
-        let constants = recipe.constants.iter().map(|(name, text)| {
+impl Recipe {
+    fn constants(&self, py: Python<'_>) -> PyResult<Vec<GivenConstant>> {
+        let constants = self.constants.iter().map(|(name, text)| {
             GivenConstant::parse(name, text).ok_or_else(|| {
                 let cause = format!("the constant `{name}` is given `{text}`, which isn't a number");
                 unfit(py, &cause, "give an int or a float")
             })
         });
-        let constants = constants.collect::<PyResult<Vec<_>>>()?;
+        constants.collect()
+    }
+
+    fn files(&self) -> Box<dyn Files + Send + Sync> {
+        match &self.files {
+            Some(files) => Box::new(files.iter().fold(FilesInMemory::new(), |files, (name, text)| {
+                files.with(name.clone(), text.clone().into_bytes())
+            })),
+            None => Box::new(Disk),
+        }
+    }
+}
+
+impl Program {
+    fn from_recipe(py: Python<'_>, mut recipe: Recipe) -> PyResult<Program> {
+        let constants = recipe.constants(py)?;
         let real = recipe.real.as_deref().map(str::parse::<RealChoice>).transpose();
         let real = real.map_err(|error| unfit(py, &error.to_string(), "choose one of them"))?;
         let no_word = || unfit(py, "the words have 8, 16, 32 or 64 bits", "choose one of these widths");
@@ -65,12 +83,7 @@ impl Program {
         let engine = EngineChoice::from_name(&recipe.engine).ok_or_else(no_engine)?;
         let level = if recipe.checked { CheckLevel::Checked } else { CheckLevel::Unchecked };
         let options = CompileOptions { engine, level };
-        let files: Box<dyn Files + Send + Sync> = match &recipe.files {
-            Some(files) => Box::new(files.iter().fold(FilesInMemory::new(), |files, (name, text)| {
-                files.with(name.clone(), text.clone().into_bytes())
-            })),
-            None => Box::new(Disk),
-        };
+        let files = recipe.files();
         let most_steps = recipe.max_steps.unwrap_or(u64::MAX);
         let made = py.detach(|| {
             let assembled = assemble_with(&recipe.name, recipe.text.clone(), &*files, &constants)?;
@@ -198,6 +211,28 @@ impl Program {
         more: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Results> {
         self.run(py, Travel::Backward, results, more)
+    }
+
+    /// Runs the program, and returns the recorded run.
+    #[pyo3(signature = (inputs=None, /, **more))]
+    fn record(
+        &self,
+        py: Python<'_>,
+        inputs: Option<&Bound<'_, PyMapping>>,
+        more: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Recording> {
+        let compiled = &self.compiled;
+        let given = arguments(compiled, inputs, more)?;
+        let call = call_with(py, compiled, Travel::Forward, &given)?;
+        let start = call.workspace.start().map_err(|error| compiled.raised(py, &error))?;
+        compiled.keep(call);
+        let constants = self.recipe.constants(py)?;
+        let replacements = Replacements::constants(&constants);
+        let (name, text) = (&self.recipe.name, self.recipe.text.clone());
+        let opened = OpenedProgram::open_with(name, text, &*self.recipe.files(), replacements);
+        let opened = opened.map_err(|error| unfit(py, &error.to_string(), "compile the program again"))?;
+        let opened = OpenedProgram { program: Arc::clone(compiled.assembled.program()), ..opened };
+        record(py, compiled, opened, self.options, start)
     }
 
     /// Returns a function of the inputs that returns the value of a result and its gradient.
@@ -372,6 +407,11 @@ impl Program {
     #[getter]
     fn is_native(&self) -> bool {
         self.compiled.executable.is_native()
+    }
+
+    /// Returns the highlighted text for a notebook.
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("reviver_vm.notebook")?.getattr("highlighted")?.call1((slf,))
     }
 
     fn __repr__(&self) -> String {

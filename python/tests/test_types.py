@@ -23,7 +23,7 @@ def test_types_are_consistent(tmp_path: Path) -> None:
 
 def test_every_method_has_a_stub() -> None:
     stubs = (Path(rv.__file__).parent / "_native.pyi").read_text()
-    for kind in (rv.Program, rv.DerivativeFunction, rv.Results, rv.Table):
+    for kind in (rv.Program, rv.Recording, rv.Moment, rv.DerivativeFunction, rv.Results, rv.Table):
         for name in vars(kind):
             if not name.startswith("_"):
                 assert f"def {name}(" in stubs, f"{kind.__name__}.{name}"

@@ -288,6 +288,14 @@ impl Workspace {
         }
     }
 
+    /// Returns a copy of the state from which the next forward run starts, with the given inputs.
+    ///
+    /// # Errors
+    /// A missing input, or no memory for the copy.
+    pub fn start(&self) -> Result<State, Error> {
+        Ok(self.inputs.complete(self.executable.program())?.state().try_clone()?.as_start())
+    }
+
     /// Sets the maximum number of steps of a call in each direction. The default is no limit.
     pub fn limit_steps(&mut self, steps: u64) {
         self.most_steps = steps;

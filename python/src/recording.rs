@@ -1,0 +1,289 @@
+//! Recordings: runs whose moments can be visited in any order, and questioned. A recording is a session of the debugger,
+//! which travels to the moments.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+use reviver::engine::runner;
+use reviver::{CompileOptions, Error, State};
+use reviver_debugger::command::{CommandError, Console};
+use reviver_debugger::expression::Computed;
+use reviver_debugger::listing::OpenedProgram;
+use reviver_debugger::memory::Target;
+use reviver_debugger::outcome::{CellHistory, Touch};
+use reviver_debugger::render;
+use reviver_debugger::session::{Session, SessionError};
+use reviver_debugger::timeline::{LongRuns, TimelineLimits};
+use reviver_debugger::tui::app::Face;
+use reviver_files::UsedFiles;
+use reviver_pictures::document::Words;
+use reviver_pictures::plot::{Curve, Panel, Plot};
+use reviver_vm::values::Value;
+
+use crate::compiled::{Compiled, NamedCells};
+use crate::errors::unfit;
+use crate::found::{reals, shaped};
+use crate::patient::patiently;
+
+/// Number of columns into which a plot divides a run.
+const COLUMNS: usize = 600;
+/// Number of scalars in a plot without names.
+const FEW: usize = 4;
+
+/// A run that was recorded. `Program.record` creates it.
+///
+/// The moments of a run are numbered by steps, from 0 to `len(recording)`.
+#[pyclass(frozen, module = "reviver_vm")]
+pub struct Recording {
+    compiled: Arc<Compiled>,
+    console: Mutex<Console>,
+    stop: Arc<AtomicBool>,
+    steps: i64,
+    /// Report of the trap in which the run ended.
+    #[pyo3(get)]
+    trap: Option<String>,
+}
+
+/// A moment of a recorded run: a mapping from names and expressions to their values at this moment.
+#[pyclass(frozen, module = "reviver_vm")]
+pub struct Moment {
+    recording: Py<Recording>,
+    /// Number of steps before this moment.
+    #[pyo3(get)]
+    step: i64,
+    /// Line of the next statement.
+    #[pyo3(get)]
+    line: Option<u32>,
+}
+
+/// Runs a program to its end or to a trap, from a start state.
+pub fn record(
+    py: Python<'_>,
+    compiled: &Arc<Compiled>,
+    opened: OpenedProgram,
+    options: CompileOptions,
+    start: State,
+) -> PyResult<Recording> {
+    let program = compiled.assembled.program();
+    let no_memory = |error| compiled.raised(py, &Error::NoMemory(error));
+    let session = Session::new(opened, start, TimelineLimits::default()).map_err(no_memory)?;
+    let runner = runner(options, program).map_err(|error| compiled.raised(py, &error.into()))?;
+    let session = runner.into_iter().fold(session, |s, runner| s.with_long_runs(&LongRuns::new(runner)));
+    let mut session = session.with_most_steps(compiled.most_steps());
+    let stop = session.interrupt();
+    patiently(py, &stop, || {
+        session.goto_end();
+        Ok(())
+    })?
+    .map_err(|error| compiled.raised(py, &error))?;
+    let steps = session.step_number();
+    let trap = session.trap().map(|explanation| compiled.assembled.report(explanation));
+    let console = Mutex::new(Console::new(session, UsedFiles::default(), Box::new(Face::default())));
+    Ok(Recording { compiled: Arc::clone(compiled), console, stop, steps, trap })
+}
+
+impl Recording {
+    fn console(&self) -> MutexGuard<'_, Console> {
+        self.console.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Executes work on the session without the interpreter's lock.
+    fn execute<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut Console) -> T + Send) -> PyResult<T> {
+        let outcome = patiently(py, &self.stop, || Ok(work(&mut self.console())))?;
+        outcome.map_err(|error| self.compiled.raised(py, &error))
+    }
+
+    /// Returns the value of a declaration or an expression at a step.
+    fn value<'py>(&self, py: Python<'py>, step: i64, text: &str) -> PyResult<Bound<'py, PyAny>> {
+        let declared = self.compiled.cells.iter().find(|cells| cells.name == text);
+        let found = self.execute(py, |console| {
+            let session = &mut console.session;
+            session.goto(step);
+            match declared.and_then(|cells| session.program().global(&cells.name)) {
+                Some((global, _)) => Ok(Found::Cells(session.program().read(session.state(), global))),
+                None => session.evaluate(text).map(|(value, _)| Found::Value(value)),
+            }
+        })?;
+        match (found, declared) {
+            (Ok(Found::Cells(values)), Some(cells)) => self.cells(py, cells, &values),
+            (Ok(Found::Value(value)), _) => self.number(py, value),
+            (Ok(Found::Cells(_)), None) => Ok(py.None().into_bound(py)),
+            (Err(error), _) => Err(unfit(py, &error.to_string(), "name a cell, or give an expression")),
+        }
+    }
+
+    fn cells<'py>(
+        &self,
+        py: Python<'py>,
+        cells: &NamedCells,
+        values: &[Value],
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let program = self.compiled.assembled.program();
+        let dimensions = cells.dimensions();
+        if cells.is_real() {
+            return reals(py, values.iter().map(|value| program.approximate(*value)).collect(), &dimensions);
+        }
+        let ints: Vec<i64> = values.iter().filter_map(int).collect();
+        match (&ints[..], &dimensions[..]) {
+            (&[value], []) => Ok(value.into_pyobject(py)?.into_any()),
+            _ => shaped(py, ints, &dimensions),
+        }
+    }
+
+    fn number<'py>(&self, py: Python<'py>, value: Computed) -> PyResult<Bound<'py, PyAny>> {
+        Ok(match value {
+            Computed::Int(value) => value.into_pyobject(py)?.into_any(),
+            Computed::Float(value) => value.into_pyobject(py)?.into_any(),
+            Computed::Bits(bits) => {
+                let value = self.compiled.assembled.program().approximate(Value::Real(bits));
+                value.into_pyobject(py)?.into_any()
+            }
+        })
+    }
+}
+
+fn int(value: &Value) -> Option<i64> {
+    match value {
+        Value::Int(value) => Some(*value),
+        Value::Real(_) => None,
+    }
+}
+
+/// Value that a moment has for a text.
+enum Found {
+    Cells(Vec<Value>),
+    Value(Computed),
+}
+
+#[pymethods]
+impl Recording {
+    /// Returns the moment after a number of steps. A negative number counts from the end.
+    fn at(slf: &Bound<'_, Self>, step: i64) -> PyResult<Moment> {
+        let this = slf.get();
+        let step = if step < 0 { step + this.steps + 1 } else { step };
+        if !(0..=this.steps).contains(&step) {
+            let cause = format!("there is no step {step}");
+            return Err(unfit(slf.py(), &cause, &format!("the run has the steps 0 to {}", this.steps)));
+        }
+        let line = this.execute(slf.py(), |console| {
+            console.session.goto(step);
+            let at = console.session.next_instruction()?;
+            console.session.program().module().structure.line(at)
+        })?;
+        Ok(Moment { recording: slf.clone().unbind(), step, line })
+    }
+
+    /// Returns the writes to a cell, an array or a slice: tuples of the step before the write, the line, the cell, and
+    /// its values before and after as texts.
+    #[pyo3(signature = (cells, most=1000))]
+    fn history<'py>(&self, py: Python<'py>, cells: &str, most: usize) -> PyResult<Bound<'py, PyList>> {
+        let found = self.execute(py, |console| {
+            console.session.goto_end();
+            console.session.history(cells, most)
+        })?;
+        let CellHistory { writes, .. } =
+            found.map_err(|error| unfit(py, &error.to_string(), "name a cell, an array or a slice"))?;
+        PyList::new(
+            py,
+            writes
+                .into_iter()
+                .map(|Touch { step, name, before, after, line, .. }| (step, line.line, name, before, after)),
+        )
+    }
+
+    /// Explains where the value of a cell comes from, as text: the instructions that computed it, and their sources.
+    #[pyo3(signature = (cell, depth=3, step=None))]
+    fn why(&self, py: Python<'_>, cell: &str, depth: usize, step: Option<i64>) -> PyResult<String> {
+        self.ask(py, &format!("why {cell} {depth}"), step)
+    }
+
+    /// Executes a command of the debugger, and returns its answer. Commands that travel start at `step`; without it, at
+    /// the end of the run.
+    #[pyo3(signature = (line, step=None))]
+    fn ask(&self, py: Python<'_>, line: &str, step: Option<i64>) -> PyResult<String> {
+        let line = line.to_owned();
+        let answer = self.execute(py, move |console| {
+            match step {
+                Some(step) => console.session.goto(step),
+                None => console.session.goto_end(),
+            };
+            let outcome = console.execute(&line);
+            outcome.map(|outcome| render::render(&console.session, &outcome))
+        })?;
+        answer.map_err(|error: CommandError| {
+            let cure = error.help().unwrap_or_else(|| "`help` lists the commands".to_owned());
+            unfit(py, &error.to_string(), &cure)
+        })
+    }
+
+    /// Returns a plot of cells over the steps of the run: a text in SVG, which notebooks show as a picture. Without
+    /// names, plots the first scalars of the program.
+    #[pyo3(signature = (*cells))]
+    fn plot<'py>(&self, py: Python<'py>, cells: Vec<String>) -> PyResult<Bound<'py, PyAny>> {
+        let is_scalar = |cells: &&NamedCells| cells.dimensions().is_empty();
+        let scalars = self.compiled.cells.iter().filter(is_scalar).map(|cells| cells.name.clone());
+        let cells = if cells.is_empty() { scalars.take(FEW).collect() } else { cells };
+        let svg = self.svg(py, &cells)?;
+        py.import("reviver_vm.notebook")?.getattr("Svg")?.call1((svg,))
+    }
+
+    /// Returns the picture for a notebook.
+    fn _repr_svg_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.plot(py, Vec::new())
+    }
+
+    fn __len__(&self) -> usize {
+        self.steps as usize
+    }
+
+    fn __repr__(&self) -> String {
+        let end = if self.trap.is_some() { ", to a trap" } else { "" };
+        format!("<Recording of {} steps{end}>", self.steps)
+    }
+}
+
+impl Recording {
+    fn svg(&self, py: Python<'_>, cells: &[String]) -> PyResult<String> {
+        let steps = (0, self.steps);
+        let sampled = self.execute(py, |console| {
+            let session = &mut console.session;
+            session.goto_end();
+            let target = |name: &String| Ok(session.memory().target(session.state(), session.cell(name)?));
+            let targets = cells.iter().map(target).collect::<Result<Vec<Target>, SessionError>>();
+            let targets = targets.map_err(|error| error.to_string())?;
+            session.samples(&targets, steps, COLUMNS).map_err(|error| error.to_string())
+        })?;
+        let samples =
+            sampled.map_err(|cause| unfit(py, &cause, "name scalars, or elements such as `A[3]`"))?;
+        let width = self.steps as f64 / samples.columns.len() as f64;
+        let curves = cells.iter().enumerate().map(|(n, name)| {
+            let ranges = samples.columns.iter().enumerate().filter_map(|(column, sample)| {
+                let range = sample.values.get(n).copied().flatten()?;
+                let at = (column as f64 + 0.5) * width;
+                Some([(at, range.low), (at, range.high)])
+            });
+            Curve { name: name.clone(), points: ranges.flatten().collect(), colour: n, ..Curve::default() }
+        });
+        let panel = Panel { name: String::new(), curves: curves.collect() };
+        let title = format!("{} over the steps", cells.join(", "));
+        let words = Words { title: title.clone(), description: title };
+        let extent = Some((0.0, self.steps as f64));
+        let plot = Plot { words, along: "step".to_owned(), extent, panels: vec![panel], ..Plot::default() };
+        plot.svg().map_err(|error| unfit(py, &error.to_string(), "plot fewer cells"))
+    }
+}
+
+#[pymethods]
+impl Moment {
+    /// Returns the value of a cell or an array, or of an expression in the language of the debugger.
+    fn __getitem__<'py>(&self, py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
+        self.recording.get().value(py, self.step, text)
+    }
+
+    fn __repr__(&self) -> String {
+        let line = self.line.map_or_else(|| "the end".to_owned(), |line| format!("before line {line}"));
+        format!("<Moment at step {}, {line}>", self.step)
+    }
+}
