@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -44,6 +43,7 @@ class Bridge:
         self.dtype = np.dtype(np.float32 if program.real == "f32" else np.float64)
         # A scalar result has a gradient, and a batch finds the gradients of all lanes.
         self.is_scalar = self.result_shapes == [()]
+        self.functions: dict[tuple[str, By], DerivativeFunction] = {}
 
     def positions(self, args: Sequence[Any], keywords: dict[str, Any]) -> list[Any]:
         """Returns the arguments of a call in the order of the inputs."""
@@ -73,7 +73,7 @@ class Bridge:
         """Returns the gradient of the sum of cotangent times result, by each input in `by`."""
         if depth == 0:
             seeds = dict(zip(self.of, cotangents))
-            found = self._vjp(by)(seeds, self._named(inputs))
+            found = self._function("vjp", by)(seeds, self._named(inputs))
             return [self._array(found[self.inputs[n]], self.input_shapes[n]) for n in by]
         batch, jacobian = self._jacobians(by, inputs, depth)
         if self.is_scalar and np.all(cotangents[0] == 1):
@@ -88,7 +88,7 @@ class Bridge:
         """Returns the derivatives of the results along tangents of the inputs in `by`."""
         if depth == 0:
             along = {self.inputs[n]: tangent for n, tangent in zip(by, tangents)}
-            _, found = self._jvp(by)(along, self._named(inputs))
+            _, found = self._function("jvp", by)(along, self._named(inputs))
             return [self._array(found[name], shape) for name, shape in zip(self.of, self.result_shapes)]
         batch, jacobian = self._jacobians(by, inputs, depth)
         steps = [self._rows(tangent, depth) for tangent in tangents]
@@ -100,7 +100,7 @@ class Bridge:
         if depth == 0:
             seeds = dict(zip(self.of, cotangents))
             along = {self.inputs[n]: tangent for n, tangent in zip(by, tangents)}
-            _, _, found = self._hvp(by)(seeds, along, self._named(inputs))
+            _, _, found = self._function("hvp", by)(seeds, along, self._named(inputs))
             return [self._array(found[self.inputs[n]], self.input_shapes[n]) for n in by]
         batch, lanes = self._lanes(inputs, depth)
         if not self.is_scalar:
@@ -162,17 +162,15 @@ class Bridge:
     def _array(self, value: Any, shape: tuple[int, ...]) -> Array:
         return np.ascontiguousarray(value, dtype=self.dtype).reshape(shape)
 
-    def _of_names(self, by: By) -> list[str]:
-        return [self.inputs[n] for n in by]
-
-    @cache
-    def _vjp(self, by: By) -> DerivativeFunction:
-        return self.program.vjp(self.of, self._of_names(by))
-
-    @cache
-    def _jvp(self, by: By) -> DerivativeFunction:
-        return self.program.jvp(self.of)
-
-    @cache
-    def _hvp(self, by: By) -> DerivativeFunction:
-        return self.program.weighted_hvp(self.of)
+    def _function(self, kind: str, by: By) -> DerivativeFunction:
+        """Returns a derivative of the program. It is prepared once."""
+        found = self.functions.get((kind, by))
+        if found is None:
+            names = [self.inputs[n] for n in by]
+            prepare = {
+                "vjp": lambda: self.program.vjp(self.of, names),
+                "jvp": lambda: self.program.jvp(self.of),
+                "hvp": lambda: self.program.weighted_hvp(self.of),
+            }
+            found = self.functions[kind, by] = prepare[kind]()
+        return found

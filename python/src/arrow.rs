@@ -134,13 +134,13 @@ impl Table {
         self.schema.fields().iter().map(|field| field.name().clone()).collect()
     }
 
-    /// Sums over all lanes, by names.
+    /// Sums over all lanes of the loss, and of derivatives by shared inputs.
     #[getter]
     fn sums<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.report.bind(py).get_item("sums")
     }
 
-    /// The failed lanes of the last record batch, as pairs of a number and an exception.
+    /// The failed lanes, as pairs of a number and an exception.
     #[getter]
     fn failures<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.report.bind(py).get_item("failures")

@@ -71,10 +71,9 @@ impl Reals {
     }
 }
 
-/// A derivative of a program as a function of the inputs.
+/// A derivative of a program as a function of the inputs. Methods of `Program` create it.
 ///
-/// Results are numbers, arrays, and dictionaries of them by names. If the derivative can't be verified, the call raises
-/// `DerivativeError`.
+/// If the derivative can't be verified, or doesn't exist, a call raises `DerivativeError`.
 #[pyclass(frozen, module = "reviver_vm")]
 pub struct DerivativeFunction {
     compiled: Arc<Compiled>,

@@ -13,7 +13,7 @@ use crate::compiled::{Cells, Compiled, NamedCells};
 #[pyclass(frozen, mapping, module = "reviver_vm")]
 pub struct Results {
     values: Py<PyDict>,
-    /// Number of steps of the run.
+    /// The number of steps of the run.
     #[pyo3(get)]
     steps: u64,
     garbage: Vec<Garbage>,

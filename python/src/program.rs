@@ -41,7 +41,13 @@ struct Recipe {
 
 /// A compiled program. `reviver_vm.compile` creates it.
 ///
-/// Calling a program runs it: `program(x=2.0)["y"]`. Several threads may call a program at once.
+/// Calling a program runs it: `program(x=2.0)["y"]`. Several threads may call a program at once, and the interpreter's
+/// lock is released meanwhile. Ctrl-C stops a call. A program can be pickled: its texts and options are.
+///
+/// Inputs are keyword arguments, or a mapping as the first argument. A scalar is a `float` or `int`. An array is a
+/// NumPy array of the declared shape, or anything that `numpy.asarray` converts to one. Numbers must fit: a float for
+/// an integer, a complex number or a boolean is a `TypeError`, a number that is too large an `InputError`. Reals of
+/// programs in `f32` or fixed point are rounded to the nearest number of the program.
 #[pyclass(frozen, module = "reviver_vm")]
 pub struct Program {
     recipe: Recipe,
@@ -191,7 +197,9 @@ impl Program {
         PyTuple::new(py, [restore, PyTuple::new(py, [recipe])?.into_any()])
     }
 
-    /// Runs the program from its inputs to its results. Inputs that aren't given have their `default`.
+    /// Runs the program from its inputs to its results. Inputs that aren't given have their `default`, or 0.
+    ///
+    /// Raises `Trap`, `StepLimit`, `InputError`, `TypeError`.
     #[pyo3(signature = (inputs=None, /, **more))]
     fn __call__(
         &self,
@@ -203,6 +211,8 @@ impl Program {
     }
 
     /// Runs the program backward, from its results to its inputs.
+    ///
+    /// Raises `NotReversible` if no run has these results, and the errors of a call.
     #[pyo3(signature = (results=None, /, **more))]
     fn back(
         &self,
@@ -213,7 +223,7 @@ impl Program {
         self.run(py, Travel::Backward, results, more)
     }
 
-    /// Runs the program, and returns the recorded run.
+    /// Runs the program to its end or to a trap, and returns the recorded run.
     #[pyo3(signature = (inputs=None, /, **more))]
     fn record(
         &self,
@@ -235,7 +245,10 @@ impl Program {
         record(py, compiled, opened, self.options, start)
     }
 
-    /// Returns a function of the inputs that returns the value of a result and its gradient.
+    /// Returns a function of the inputs that returns the value of the scalar result `of`, and its gradient.
+    ///
+    /// The gradient is a dictionary with an array of the input's shape for each input in `wrt`; without `wrt`, for each
+    /// real input. The reverse sweep is verified: a gradient that may be wrong raises `DerivativeError`.
     #[pyo3(signature = (of, wrt=None))]
     fn value_and_grad(
         &self,
@@ -246,13 +259,16 @@ impl Program {
         self.function(py, vec![of], wrt, Task::ValueAndGradient)
     }
 
-    /// Returns a function of the inputs that returns the gradient of a result.
+    /// Returns a function of the inputs that returns the gradient of a scalar result, as `value_and_grad` does.
     #[pyo3(signature = (of, wrt=None))]
     fn grad(&self, py: Python<'_>, of: String, wrt: Option<Vec<String>>) -> PyResult<DerivativeFunction> {
         self.function(py, vec![of], wrt, Task::Gradient)
     }
 
-    /// Returns a function of the inputs that returns the Jacobians of some results.
+    /// Returns a function of the inputs that returns Jacobians.
+    ///
+    /// `found["y"]["x"]` is an array with the dimensions of `y`, then those of `x`. Without `of`, all real results are
+    /// differentiated. Each real result takes a reverse sweep.
     #[pyo3(signature = (of=None, wrt=None))]
     fn jacobian(
         &self,
@@ -263,21 +279,27 @@ impl Program {
         self.function(py, of.unwrap_or_else(|| self.reals(Travel::Forward)), wrt, Task::Jacobian)
     }
 
-    /// Returns a function of the inputs that returns the Hessian of a result.
+    /// Returns a function of the inputs that returns the Hessian of a scalar result.
+    ///
+    /// `found["x"]["z"]` is an array with the dimensions of `x`, then those of `z`.
     #[pyo3(signature = (of, wrt=None))]
     fn hessian(&self, py: Python<'_>, of: String, wrt: Option<Vec<String>>) -> PyResult<DerivativeFunction> {
         self.function(py, vec![of], wrt, Task::Hessian)
     }
 
-    /// Returns a function of tangents and the inputs that returns the values of some results and their derivatives
-    /// along the tangents.
+    /// Returns a function `f(tangents, inputs)` that returns values and Jacobian-vector products.
+    ///
+    /// `tangents` is a mapping from inputs to arrays of their shapes; other inputs have the tangent 0. The result is a
+    /// pair of dictionaries: values, and derivatives along the tangents.
     #[pyo3(signature = (of=None))]
     fn jvp(&self, py: Python<'_>, of: Option<Vec<String>>) -> PyResult<DerivativeFunction> {
         self.function(py, of.unwrap_or_else(|| self.reals(Travel::Forward)), None, Task::Tangents)
     }
 
-    /// Returns a function of cotangents and the inputs that returns the values of some results and the gradient of
-    /// their sum, weighted by the cotangents.
+    /// Returns a function `f(cotangents, inputs)` that returns a vector-Jacobian product.
+    ///
+    /// `cotangents` is a mapping from results to arrays of their shapes; other results have the cotangent 0. The result
+    /// is the gradient of the sum of cotangent times result, a dictionary with an array for each input in `wrt`.
     #[pyo3(signature = (of=None, wrt=None))]
     fn vjp(
         &self,
@@ -288,26 +310,40 @@ impl Program {
         self.function(py, of.unwrap_or_else(|| self.reals(Travel::Forward)), wrt, Task::Cotangents)
     }
 
-    /// Returns a function of a direction and the inputs that returns the value of a result, its gradient, and its
-    /// Hessian times the direction.
+    /// Returns a function `f(direction, inputs)` that returns the value of a scalar result, its gradient, and its
+    /// Hessian times the direction, by the inputs that the direction names.
     #[pyo3(signature = (of))]
     fn hvp(&self, py: Python<'_>, of: String) -> PyResult<DerivativeFunction> {
         self.function(py, vec![of], None, Task::HessianProduct)
     }
 
-    /// Returns a function of cotangents, a direction and the inputs that returns the value, the gradient and the Hessian
-    /// product of the sum of some results, weighted by the cotangents.
+    /// Returns a function `f(cotangents, direction, inputs)` that returns what `hvp` returns, for the sum of cotangent
+    /// times result.
     fn weighted_hvp(&self, py: Python<'_>, of: Vec<String>) -> PyResult<DerivativeFunction> {
         self.function(py, of, None, Task::WeightedHessianProduct)
     }
 
-    /// Returns a function of a direction and the inputs that returns the Taylor coefficients of some results.
+    /// Returns a function `f(direction, inputs)` that returns Taylor coefficients along a direction.
+    ///
+    /// `found["y"][k]` is the coefficient of t**k in y(x + t*direction), for k from 0 to `order`, which is at most 16.
     #[pyo3(signature = (of=None, *, order))]
     fn taylor(&self, py: Python<'_>, of: Option<Vec<String>>, order: usize) -> PyResult<DerivativeFunction> {
         self.function(py, of.unwrap_or_else(|| self.reals(Travel::Forward)), None, Task::Taylor(order))
     }
 
-    /// Runs the program for many inputs at once, on all cores or on a GPU.
+    /// Runs the program for many inputs at once, on all cores or on a GPU (`device="gpu"`).
+    ///
+    /// `lanes` maps inputs to arrays whose first dimension has an entry for each lane: `(lanes,)` for a scalar,
+    /// `(lanes, 3)` for `A[3]`. Results have the same form. An Arrow table (an object with `__arrow_c_stream__`) gives
+    /// a `Table`; its columns are scalars, or lists of a fixed size for arrays. `shared` has the inputs that all lanes
+    /// share.
+    ///
+    /// With `grad`, lanes compute a loss and its derivatives; those by shared inputs are summed over the lanes. With
+    /// `jacobian`, `hessian` and `back`, lanes do what the methods of these names do. The bits of each lane are those
+    /// of a single call, whatever the number of threads.
+    ///
+    /// A failed lane raises its error, with the attribute `lane`. With `keep_going`, its reals are NaN, and `failures`
+    /// has the error.
     #[pyo3(signature = (lanes, *, shared=None, grad=None, jacobian=None, hessian=None, wrt=None, back=false, device="cpu", threads=None, keep_going=false))]
     #[expect(clippy::too_many_arguments, reason = "each is an argument of Python")]
     fn batch<'py>(
@@ -330,7 +366,7 @@ impl Program {
         batch::run(py, &compiled, lanes, request)
     }
 
-    /// Returns the program as a function of JAX arrays.
+    /// Returns the program as a function of JAX arrays: see `reviver_vm.jax.function`.
     #[pyo3(signature = (of, inputs=None))]
     fn jax<'py>(
         slf: &Bound<'py, Self>,
@@ -340,7 +376,7 @@ impl Program {
         slf.py().import("reviver_vm.jax")?.getattr("function")?.call1((slf, of, inputs))
     }
 
-    /// Returns the program as a function of PyTorch tensors.
+    /// Returns the program as a function of PyTorch tensors: see `reviver_vm.torch.function`.
     #[pyo3(signature = (of, inputs=None))]
     fn torch<'py>(
         slf: &Bound<'py, Self>,

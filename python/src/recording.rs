@@ -41,7 +41,7 @@ pub struct Recording {
     console: Mutex<Console>,
     stop: Arc<AtomicBool>,
     steps: i64,
-    /// Report of the trap in which the run ended.
+    /// The report of the trap in which the run ended, with source lines.
     #[pyo3(get)]
     trap: Option<String>,
 }
@@ -50,10 +50,10 @@ pub struct Recording {
 #[pyclass(frozen, module = "reviver_vm")]
 pub struct Moment {
     recording: Py<Recording>,
-    /// Number of steps before this moment.
+    /// The number of steps before this moment.
     #[pyo3(get)]
     step: i64,
-    /// Line of the next statement.
+    /// The line of the next statement.
     #[pyo3(get)]
     line: Option<u32>,
 }
@@ -175,8 +175,8 @@ impl Recording {
         Ok(Moment { recording: slf.clone().unbind(), step, line })
     }
 
-    /// Returns the writes to a cell, an array or a slice: tuples of the step before the write, the line, the cell, and
-    /// its values before and after as texts.
+    /// Returns the last writes to a cell, an array or a slice, at most `most`: tuples of the step before the write, the
+    /// line, the cell, and its values before and after as texts.
     #[pyo3(signature = (cells, most=1000))]
     fn history<'py>(&self, py: Python<'py>, cells: &str, most: usize) -> PyResult<Bound<'py, PyList>> {
         let found = self.execute(py, |console| {
@@ -193,14 +193,14 @@ impl Recording {
         )
     }
 
-    /// Explains where the value of a cell comes from, as text: the instructions that computed it, and their sources.
+    /// Explains where the value of a cell comes from: the instructions that computed it, and their sources. The value
+    /// is that at `step`, or at the end of the run.
     #[pyo3(signature = (cell, depth=3, step=None))]
     fn why(&self, py: Python<'_>, cell: &str, depth: usize, step: Option<i64>) -> PyResult<String> {
         self.ask(py, &format!("why {cell} {depth}"), step)
     }
 
-    /// Executes a command of the debugger, and returns its answer. Commands that travel start at `step`; without it, at
-    /// the end of the run.
+    /// Executes a command of the debugger at a step, or at the end of the run, and returns its answer.
     #[pyo3(signature = (line, step=None))]
     fn ask(&self, py: Python<'_>, line: &str, step: Option<i64>) -> PyResult<String> {
         let line = line.to_owned();
