@@ -136,6 +136,10 @@ class Program:
         """Returns the program as a function of JAX arrays: see `reviver_vm.jax.function`."""
     def torch(self, of: str | Sequence[str], inputs: Sequence[str] | None = None) -> Callable[..., Any]:
         """Returns the program as a function of PyTorch tensors: see `reviver_vm.torch.function`."""
+    def numpy(
+        self, of: str | Sequence[str], inputs: Sequence[str] | None = None, *, grad: bool = False
+    ) -> Callable[..., Any]:
+        """Returns the program as a function of NumPy arrays: see `reviver_vm.numpy.function`."""
     @property
     def inputs(self) -> dict[str, tuple[int, ...]]:
         """The inputs: a mapping from names to shapes."""

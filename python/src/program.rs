@@ -376,6 +376,20 @@ impl Program {
         slf.py().import("reviver_vm.jax")?.getattr("function")?.call1((slf, of, inputs))
     }
 
+    /// Returns the program as a function of NumPy arrays: see `reviver_vm.numpy.function`.
+    #[pyo3(signature = (of, inputs=None, *, grad=false))]
+    fn numpy<'py>(
+        slf: &Bound<'py, Self>,
+        of: Bound<'py, PyAny>,
+        inputs: Option<Bound<'py, PyAny>>,
+        grad: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let options = PyDict::new(slf.py());
+        options.set_item("grad", grad)?;
+        let function = slf.py().import("reviver_vm.numpy")?.getattr("function")?;
+        function.call((slf, of, inputs), Some(&options))
+    }
+
     /// Returns the program as a function of PyTorch tensors: see `reviver_vm.torch.function`.
     #[pyo3(signature = (of, inputs=None))]
     fn torch<'py>(

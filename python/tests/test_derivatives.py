@@ -96,6 +96,24 @@ def test_derivatives_that_dont_exist() -> None:
     assert doubt.value.losses
 
 
+def test_functions_for_optimizers(p: rv.Program) -> None:
+    """Newton's method on a gradient, as an optimizer would call it."""
+    f = rv.compile(".in x[2]: real\n.out y: real\nadd y, square(x[0] - 3) + exp(x[1]) - x[1]\n").numpy("y", grad=True)
+    x = np.array([0.0, 1.0])
+    for _ in range(200):
+        value, gradient = f(x)
+        x = x - 0.3 * gradient
+    np.testing.assert_allclose(x, [3.0, 0.0], atol=1e-12)
+    assert value == pytest.approx(1.0)
+    z, y = p.numpy(["z", "y"], ["x"])(0.7)
+    np.testing.assert_array_equal(z, p(x=0.7)["z"])
+    assert y == p(x=0.7)["y"]
+    with pytest.raises(rv.InputError):
+        p.numpy("z", grad=True)
+    with pytest.raises(rv.InputError):
+        p.numpy("y", ["n", "x"], grad=True)
+
+
 def test_gradients_of_programs(programs: Path) -> None:
     """The derivative of the Bessel function: J2'(1) = (J1(1) - J3(1)) / 2. The program leaves out terms below 1e-8."""
     gradient = rv.compile(programs / "besselj.rasm").grad("out", wrt=["z"])
