@@ -34,8 +34,11 @@ class Bridge:
             raise InputError(f"`{unknown[0]}` isn't an input; the inputs are {', '.join(shapes)}")
         unknown = [name for name in self.of if name not in program.real_outputs]
         if unknown or not self.of:
+            cause = f"`{unknown[0]}` isn't a real result" if unknown else "no result is named"
             known = ", ".join(program.real_outputs)
-            raise InputError(f"`{', '.join(unknown)}` isn't a real result; the real results are {known}")
+            raise InputError(f"{cause}; " + (f"the real results are {known}" if known else "the program has none"))
+        if len({*self.inputs}) < len(self.inputs):
+            raise InputError("an input is named twice; name each once")
         self.input_shapes = [shapes[name] for name in self.inputs]
         self.result_shapes = [program.outputs[name] for name in self.of]
         reals = set(program.real_inputs)
@@ -112,7 +115,10 @@ class Bridge:
         products = []
         for row, n in zip(names, by):
             size = math.prod(self.input_shapes[n])
-            blocks = (found[f"{row}'/{column}"].reshape(count, size, -1) for column in names)
+            blocks = (
+                found[f"{row}'/{column}"].reshape(count, size, math.prod(self.input_shapes[m]))
+                for column, m in zip(names, by)
+            )
             product = sum(np.einsum("lab,lb->la", block, step) for block, step in zip(blocks, steps))
             products.append(self._array(product * weight, batch + self.input_shapes[n]))
         return products
@@ -129,19 +135,23 @@ class Bridge:
             self.hvp(by, [c[lane] for c in cotangents], [t[lane] for t in tangents], [a[lane] for a in lanes.values()])
             for lane in range(count)
         ]
+        if count == 0:
+            return [np.zeros(batch + self.input_shapes[n], self.dtype) for n in by]
         return [self._array(np.stack(rows), batch + self.input_shapes[n]) for n, rows in zip(by, zip(*found))]
 
     def _jacobians(self, by: By, inputs: Arrays, depth: int) -> tuple[tuple[int, ...], list[list[Array]]]:
         """Returns the Jacobians of all lanes as matrices: one for each result and each input in `by`."""
         batch, lanes = self._lanes(inputs, depth)
         names, count = [self.inputs[n] for n in by], math.prod(batch)
+        widths = [math.prod(self.input_shapes[n]) for n in by]
         if self.is_scalar:
             found = self.program.batch(lanes, grad=self.of[0], wrt=names)
-            return batch, [[found[f"{name}'"].reshape(count, 1, -1) for name in names]]
+            return batch, [[found[f"{name}'"].reshape(count, 1, width) for name, width in zip(names, widths)]]
         found = self.program.batch(lanes, jacobian=self.of, wrt=names)
         sizes = [math.prod(shape) for shape in self.result_shapes]
         return batch, [
-            [found[f"{of}/{name}"].reshape(count, size, -1) for name in names] for of, size in zip(self.of, sizes)
+            [found[f"{of}/{name}"].reshape(count, size, width) for name, width in zip(names, widths)]
+            for of, size in zip(self.of, sizes)
         ]
 
     def _lanes(self, inputs: Arrays, depth: int) -> tuple[tuple[int, ...], dict[str, Array]]:
@@ -157,7 +167,7 @@ class Bridge:
     @staticmethod
     def _rows(array: Array, depth: int) -> Array:
         """Returns an array with a row for each lane."""
-        return array.reshape(math.prod(array.shape[:depth]), -1)
+        return array.reshape(math.prod(array.shape[:depth]), math.prod(array.shape[depth:]))
 
     def _array(self, value: Any, shape: tuple[int, ...]) -> Array:
         return np.ascontiguousarray(value, dtype=self.dtype).reshape(shape)

@@ -46,32 +46,32 @@ class Program:
         """
     def record(self, inputs: Mapping[str, Any] | None = None, /, **more: Any) -> Recording:
         """Runs the program to its end or to a trap, and returns the recorded run."""
-    def value_and_grad(self, of: str, wrt: list[str] | None = None) -> DerivativeFunction:
+    def value_and_grad(self, of: str, wrt: str | list[str] | None = None) -> DerivativeFunction:
         """Returns a function of the inputs that returns the value of the scalar result `of`, and its gradient.
 
         The gradient is a dictionary with an array of the input's shape for each input in `wrt`; without `wrt`, for each
         real input. The reverse sweep is verified: a gradient that may be wrong raises `DerivativeError`.
         """
-    def grad(self, of: str, wrt: list[str] | None = None) -> DerivativeFunction:
+    def grad(self, of: str, wrt: str | list[str] | None = None) -> DerivativeFunction:
         """Returns a function of the inputs that returns the gradient of a scalar result, as `value_and_grad` does."""
-    def jacobian(self, of: list[str] | None = None, wrt: list[str] | None = None) -> DerivativeFunction:
+    def jacobian(self, of: str | list[str] | None = None, wrt: str | list[str] | None = None) -> DerivativeFunction:
         """Returns a function of the inputs that returns Jacobians.
 
         `found["y"]["x"]` is an array with the dimensions of `y`, then those of `x`. Without `of`, all real results are
         differentiated. Each real result takes a reverse sweep.
         """
-    def hessian(self, of: str, wrt: list[str] | None = None) -> DerivativeFunction:
+    def hessian(self, of: str, wrt: str | list[str] | None = None) -> DerivativeFunction:
         """Returns a function of the inputs that returns the Hessian of a scalar result.
 
         `found["x"]["z"]` is an array with the dimensions of `x`, then those of `z`.
         """
-    def jvp(self, of: list[str] | None = None) -> DerivativeFunction:
+    def jvp(self, of: str | list[str] | None = None) -> DerivativeFunction:
         """Returns a function `f(tangents, inputs)` that returns values and Jacobian-vector products.
 
         `tangents` is a mapping from inputs to arrays of their shapes; other inputs have the tangent 0. The result is a
         pair of dictionaries: values, and derivatives along the tangents.
         """
-    def vjp(self, of: list[str] | None = None, wrt: list[str] | None = None) -> DerivativeFunction:
+    def vjp(self, of: str | list[str] | None = None, wrt: str | list[str] | None = None) -> DerivativeFunction:
         """Returns a function `f(cotangents, inputs)` that returns a vector-Jacobian product.
 
         `cotangents` is a mapping from results to arrays of their shapes; other results have the cotangent 0. The result
@@ -83,7 +83,7 @@ class Program:
     def weighted_hvp(self, of: list[str]) -> DerivativeFunction:
         """Returns a function `f(cotangents, direction, inputs)` that returns what `hvp` returns, for the sum of
         cotangent times result."""
-    def taylor(self, of: list[str] | None = None, *, order: int) -> DerivativeFunction:
+    def taylor(self, of: str | list[str] | None = None, *, order: int) -> DerivativeFunction:
         """Returns a function `f(direction, inputs)` that returns Taylor coefficients along a direction.
 
         `found["y"][k]` is the coefficient of t**k in y(x + t*direction), for k from 0 to `order`, which is at most 16.
@@ -95,9 +95,9 @@ class Program:
         *,
         shared: Mapping[str, Any] | None = None,
         grad: str | None = None,
-        jacobian: list[str] | None = None,
+        jacobian: str | list[str] | None = None,
         hessian: str | None = None,
-        wrt: list[str] | None = None,
+        wrt: str | list[str] | None = None,
         back: bool = False,
         device: str = "cpu",
         threads: int | None = None,
@@ -124,9 +124,9 @@ class Program:
         *,
         shared: Mapping[str, Any] | None = None,
         grad: str | None = None,
-        jacobian: list[str] | None = None,
+        jacobian: str | list[str] | None = None,
         hessian: str | None = None,
-        wrt: list[str] | None = None,
+        wrt: str | list[str] | None = None,
         back: bool = False,
         device: str = "cpu",
         threads: int | None = None,

@@ -49,8 +49,16 @@ def function(program: Program, of: str | Sequence[str], inputs: Sequence[str] | 
 
 
 def _argument(bridge: Bridge, n: int, value: Any) -> Any:
-    array = jnp.asarray(value)
     name, shape = bridge.inputs[n], bridge.input_shapes[n]
+    if not isinstance(value, jax.Array):
+        # JAX would cut off large integers silently.
+        given = np.asarray(value)
+        if given.dtype.kind in "iu" and given.size:
+            largest = max(abs(int(given.max())), abs(int(given.min())))
+            bits = 53 if bridge.is_real[n] else 63 if jax.config.read("jax_enable_x64") else 31
+            if largest > 2**bits - (0 if bridge.is_real[n] else 1):
+                raise OverflowError(f"`{name}` is given an integer that JAX can't hold; at most {bits} bits fit")
+    array = jnp.asarray(value)
     if array.shape != shape:
         raise TypeError(f"`{name}` has the shape {shape}, and an array of the shape {array.shape} is given")
     if bridge.is_real[n]:
@@ -69,7 +77,7 @@ def _primitive(name: str, compute: Callable[..., list[Any]], shapes: Callable[..
     primitive.multiple_results = True
 
     def avals(*args: Any, bridge: Bridge, depth: int, **params: Any) -> list[Any]:
-        batch = args[0].shape[:depth]
+        batch = args[0].shape[:depth] if args else ()
         return [ShapedArray(batch + shape, bridge.dtype) for shape in shapes(bridge, **params)]
 
     def implementation(*args: Any, **params: Any) -> list[Any]:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch.autograd.function import once_differentiable
 
 from ._bridge import Bridge, By
 from ._native import Program
@@ -18,7 +17,7 @@ def function(program: Program, of: str | Sequence[str], inputs: Sequence[str] | 
 
     `of` is a real result, or a list of them: then the function returns a tuple. `inputs` are the arguments in order;
     other inputs have their default. Without `inputs`, all inputs are arguments, in the order of their declarations.
-    Results have first and second derivatives.
+    Results have first and second derivatives; third derivatives are NaN.
     """
     bridge = Bridge(program, of, inputs)
     dtype = torch.float32 if bridge.dtype == np.float32 else torch.float64
@@ -53,7 +52,7 @@ def _arrays(tensors: Sequence[torch.Tensor]) -> list[Any]:
 
 
 def _tensors(arrays: Sequence[Any]) -> tuple[torch.Tensor, ...]:
-    return tuple(torch.from_numpy(array) for array in arrays)
+    return tuple(torch.from_numpy(np.asarray(array)) for array in arrays)
 
 
 def _spread(tensors: Sequence[Any], by: By, count: int) -> tuple[Any, ...]:
@@ -92,22 +91,53 @@ class _Gradient(torch.autograd.Function):
         return _tensors(bridge.vjp(by, arrays[:count], arrays[count:]))
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
     def backward(ctx: Any, *outer: torch.Tensor) -> tuple[Any, ...]:
-        bridge, count = ctx.bridge, len(ctx.bridge.of)
-        arrays = _arrays(ctx.saved_tensors)
-        cotangents, inputs, along = arrays[:count], arrays[count:], _arrays(outer)
-        needed = ctx.needs_input_grad[2:]
-        d_cotangents: tuple[Any, ...] = (None,) * count
-        if any(needed[:count]):
-            d_cotangents = _tensors(bridge.jvp(ctx.by, along, inputs))
-        d_inputs: tuple[Any, ...] = (None,) * len(inputs)
-        wanted = tuple(n for n, need in enumerate(needed[count:]) if need and bridge.is_real[n])
+        saved = ctx.saved_tensors
+        needed = tuple(n for n, need in enumerate(ctx.needs_input_grad[2:]) if need)
+        found = _Second.apply(ctx.bridge, ctx.by, needed, *outer, *saved)
+        return (None, None, *_spread(found, needed, len(saved)))
+
+
+class _Second(torch.autograd.Function):
+    """The derivatives of `_Gradient` by its cotangents and inputs, as far as they are needed, weighted by `outer`."""
+
+    @staticmethod
+    def forward(ctx: Any, bridge: Bridge, by: By, needed: By, *args: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        ctx.bridge, ctx.by, ctx.needed = bridge, by, needed
+        ctx.save_for_backward(*args)
+        arrays, count = _arrays(args), len(bridge.of)
+        along, cotangents, inputs = arrays[: len(by)], arrays[len(by) : len(by) + count], arrays[len(by) + count :]
+        found: dict[int, Any] = {}
+        if any(n < count for n in needed):
+            found.update(enumerate(bridge.jvp(by, along, inputs)))
+        wanted = tuple(n - count for n in needed if n >= count)
         if wanted:
             # The Hessian's rows and columns are the same inputs, so the direction is 0 for those without one.
-            by = tuple(sorted({*wanted, *ctx.by}))
-            given = dict(zip(ctx.by, along))
-            direction = [given.get(n, np.zeros_like(inputs[n])) for n in by]
-            found = dict(zip(by, _tensors(bridge.hvp(by, cotangents, direction, inputs))))
-            d_inputs = _spread([found[n] for n in wanted], wanted, len(inputs))
-        return (None, None, *d_cotangents, *d_inputs)
+            both = tuple(sorted({*wanted, *by}))
+            given = dict(zip(by, along))
+            direction = [given.get(n, np.zeros_like(inputs[n])) for n in both]
+            found.update((count + n, h) for n, h in zip(both, bridge.hvp(both, cotangents, direction, inputs)))
+        return _tensors([found[n] for n in needed])
+
+    @staticmethod
+    def backward(ctx: Any, *outer: torch.Tensor) -> tuple[Any, ...]:
+        bridge, by, count = ctx.bridge, ctx.by, len(ctx.bridge.of)
+        arrays = _arrays(ctx.saved_tensors)
+        cotangents, inputs = arrays[len(by) : len(by) + count], arrays[len(by) + count :]
+        given = dict(zip(ctx.needed, _arrays(outer)))
+        # The result is linear in the weights: its transpose is the gradient for the cotangents, and the same Hessian.
+        parts = []
+        seeds = [given.get(n) for n in range(count)]
+        if any(seed is not None for seed in seeds):
+            filled = [np.zeros_like(c) if seed is None else seed for seed, c in zip(seeds, cotangents)]
+            parts.append(bridge.vjp(by, filled, inputs))
+        rows = {n - count: h for n, h in given.items() if n >= count}
+        if rows:
+            both = tuple(sorted({*rows, *by}))
+            direction = [rows.get(n, np.zeros_like(inputs[n])) for n in both]
+            products = dict(zip(both, bridge.hvp(both, cotangents, direction, inputs)))
+            parts.append([products[n] for n in by])
+        sums = [sum(column[1:], column[0]) for column in zip(*parts)]
+        # Third derivatives aren't available. PyTorch doesn't tell whether they are asked for, so they are NaN.
+        unknown = (torch.full_like(t, torch.nan) if t.is_floating_point() else None for t in ctx.saved_tensors[len(by) :])
+        return (None, None, None, *_tensors(sums), *unknown)

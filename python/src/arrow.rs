@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use arrow_array::ffi::{FFI_ArrowArray, from_ffi};
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
-use arrow_array::{RecordBatch, RecordBatchIterator, StructArray};
+use arrow_array::{Array, RecordBatch, RecordBatchIterator, StructArray};
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, SchemaRef};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -18,6 +18,7 @@ use reviver::{Batch, LaneInputs};
 
 use crate::batch::{SharedNumbers, report, with_shared};
 use crate::compiled::Compiled;
+use crate::errors::unfit;
 use crate::patient::patiently;
 
 const STREAM: &CStr = c"arrow_array_stream";
@@ -62,9 +63,8 @@ pub fn run<'py>(
         let tables = all.iter().map(|results| results.to_record_batch()).collect::<Result<Vec<_>, _>>()?;
         Ok((tables, all))
     };
-    let (batches, mut all) = patiently(py, stop, work)?.map_err(|error| compiled.raised(py, &error))?;
-    let Some(last) = all.pop() else { return Err(PyValueError::new_err("the table has no columns")) };
-    let report = report(py, compiled, &last)?;
+    let (batches, all) = patiently(py, stop, work)?.map_err(|error| compiled.raised(py, &error))?;
+    let report = report(py, compiled, &all)?;
     let schema = batches.first().map_or_else(|| first.schema(), RecordBatch::schema);
     Ok(Bound::new(py, Table { schema, batches, report: report.unbind() })?.into_any())
 }
@@ -83,13 +83,16 @@ fn batches(object: &Bound<'_, PyAny>) -> PyResult<(SchemaRef, Vec<RecordBatch>)>
         return Ok((schema, reader.collect::<Result<_, ArrowError>>().map_err(refused)?));
     }
     let pair = object.call_method0("__arrow_c_array__")?.cast_into::<PyTuple>()?;
-    let (schema, array) = (pair.get_item(0)?, pair.get_item(1)?);
+    let (schema, array) = pair.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()?;
     let schema = schema.cast::<PyCapsule>()?.pointer_checked(Some(SCHEMA))?;
     let array = array.cast::<PyCapsule>()?.pointer_checked(Some(ARRAY))?;
     // SAFETY: as above. The schema is only read.
     #[allow(unsafe_code)]
     let data = unsafe {
         let array = FFI_ArrowArray::from_raw(array.as_ptr().cast());
+        if array.is_released() {
+            return Err(PyValueError::new_err("the Arrow array was already taken; ask for a new capsule"));
+        }
         from_ffi(array, schema.cast::<FFI_ArrowSchema>().as_ref())
     };
     let data = data.map_err(refused)?;
@@ -98,7 +101,12 @@ fn batches(object: &Bound<'_, PyAny>) -> PyResult<(SchemaRef, Vec<RecordBatch>)>
             "the Arrow array isn't a table; give a record batch or a struct array",
         ));
     }
-    let batch = RecordBatch::from(StructArray::from(data));
+    let table = StructArray::from(data);
+    if table.null_count() > 0 {
+        let cause = format!("{} rows of the table are null", table.null_count());
+        return Err(unfit(object.py(), &cause, "fill in numbers, or leave these rows out"));
+    }
+    let batch = RecordBatch::from(table);
     Ok((batch.schema(), vec![batch]))
 }
 

@@ -17,7 +17,7 @@ use reviver_isa::module::Shape;
 use crate::arrow;
 use crate::compiled::{Cells, Compiled, NamedCells};
 use crate::errors::{raised, unfit};
-use crate::given::{Numbers, int_array, numbers, numpy, real_array, shape_text};
+use crate::given::{Numbers, int_array, numbers, numpy, readable, real_array, shape_text};
 use crate::patient::patiently;
 
 /// Arguments of `Program.batch`.
@@ -41,6 +41,9 @@ pub fn run<'py>(
     request: BatchRequest<'py, '_>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let error = |error| compiled.raised(py, &error);
+    if request.wrt.as_ref().is_some_and(Vec::is_empty) {
+        return Err(unfit(py, "`wrt` has no names", "name inputs, or leave out `wrt` for all real inputs"));
+    }
     let task = task(compiled, &request).map_err(error)?.ok_or_else(|| {
         let cause = "several of `grad`, `jacobian`, `hessian` and `back` are given";
         unfit(py, cause, "choose one of them")
@@ -59,13 +62,20 @@ pub fn run<'py>(
         return arrow::run(py, compiled, (&batch, task), &shared, (lanes, &stop));
     }
     let given = LaneArrays::of(compiled, lanes.cast::<PyMapping>()?)?;
+    if given.arrays.is_empty() {
+        return Err(unfit(
+            py,
+            "no input has lanes",
+            "give an array for each lane, or call the program itself",
+        ));
+    }
     let inputs = with_shared(given.inputs(), &shared);
     let columns: Vec<&str> = given.columns.iter().map(|column| column.name.as_str()).collect();
     let outcome = patiently(py, &stop, || batch.prepare(task, &columns, &inputs)?.begin().lanes_of(&inputs))?;
     let mut results = outcome.map_err(error)?;
     let numbers = results.take_columns();
-    let values = grouped(py, numbers, given.lanes, &results)?;
-    remarks(py, compiled, values, &results)
+    let values = grouped(py, compiled, (numbers, given.lanes), &results)?;
+    remarks(py, compiled, values, results)
 }
 
 /// Returns what each lane computes; `None` if the arguments ask for several things.
@@ -179,8 +189,8 @@ impl<'py> LaneArrays<'py> {
             });
             found.columns.extend(columns);
             found.arrays.push(match cells.cells {
-                Cells::Reals(_) => LaneArray::Reals(real_array(&name, &array)?.try_readonly()?),
-                Cells::Ints(_) => LaneArray::Ints(int_array(&name, &array)?.try_readonly()?),
+                Cells::Reals(_) => LaneArray::Reals(readable(&real_array(&name, &array)?)?),
+                Cells::Ints(_) => LaneArray::Ints(readable(&int_array(&name, &array)?)?),
             });
         }
         Ok(found)
@@ -233,12 +243,12 @@ fn all_indices(dimensions: &[usize]) -> Vec<Vec<usize>> {
 /// indices.
 fn grouped<'py>(
     py: Python<'py>,
-    columns: Vec<(String, LaneNumbers)>,
-    lanes: usize,
+    compiled: &Compiled,
+    (columns, lanes): (Vec<(String, LaneNumbers)>, usize),
     results: &LaneResults,
 ) -> PyResult<Bound<'py, PyDict>> {
     let found = PyDict::new(py);
-    for (name, dimensions, columns) in groups(columns) {
+    for (name, dimensions, columns) in groups(compiled, columns) {
         let reals = columns.iter().all(|column| matches!(column, LaneNumbers::Reals(_)));
         let array = if reals {
             let columns = columns.into_iter().filter_map(|column| match column {
@@ -269,9 +279,9 @@ fn grouped<'py>(
 
 type Group<T> = (String, Vec<usize>, Vec<T>);
 
-/// Groups columns whose names differ only in their indices, if there is a column for each index. Returns the name, the
-/// dimensions, and the columns of each group.
-fn groups<T>(columns: Vec<(String, T)>) -> Vec<Group<T>> {
+/// Groups columns whose names differ only in their indices, if they are all columns of the declared arrays. Returns the
+/// name, the dimensions, and the columns of each group.
+fn groups<T>(compiled: &Compiled, columns: Vec<(String, T)>) -> Vec<Group<T>> {
     let mut order: Vec<String> = Vec::new();
     let mut groups: BTreeMap<String, Vec<(String, Vec<usize>, T)>> = BTreeMap::new();
     for (name, column) in columns {
@@ -284,9 +294,7 @@ fn groups<T>(columns: Vec<(String, T)>) -> Vec<Group<T>> {
     let mut found = Vec::new();
     for base in order {
         let group = groups.remove(&base).unwrap_or_default();
-        let depth = group.first().map_or(0, |(_, indices, _)| indices.len());
-        let length = |n: usize| group.iter().filter_map(|(_, i, _)| i.get(n)).max().map_or(0, |max| max + 1);
-        let dimensions: Vec<usize> = (0..depth).map(length).collect();
+        let dimensions = declared_dimensions(compiled, &base);
         let is_whole = group.iter().map(|(_, indices, _)| indices).eq(all_indices(&dimensions).iter());
         if is_whole {
             found.push((base, dimensions, group.into_iter().map(|(_, _, column)| column).collect()));
@@ -295,6 +303,13 @@ fn groups<T>(columns: Vec<(String, T)>) -> Vec<Group<T>> {
         }
     }
     found
+}
+
+/// Returns the dimensions of a column's declarations: of `y` and `x` for the column `y/x` of a Jacobian.
+fn declared_dimensions(compiled: &Compiled, base: &str) -> Vec<usize> {
+    let names = base.split('/').map(|name| name.strip_suffix('\'').unwrap_or(name));
+    let declared = names.filter_map(|name| compiled.cells.iter().find(|cells| cells.name == name));
+    declared.flat_map(NamedCells::dimensions).collect()
 }
 
 /// Splits a name such as `M'[1,2]` or `y[0]/x[1]` into the name without indices, and the indices.
@@ -337,43 +352,46 @@ pub fn remarks<'py>(
     py: Python<'py>,
     compiled: &Compiled,
     values: Bound<'py, PyDict>,
-    results: &LaneResults,
+    results: LaneResults,
 ) -> PyResult<Bound<'py, PyAny>> {
     let class = py.import("reviver_vm.lanes")?.getattr("Lanes")?;
-    let remarks = report(py, compiled, results)?;
+    let remarks = report(py, compiled, &[results])?;
     class.call((values,), Some(&remarks))
 }
 
-/// Returns the remarks of [`remarks`] as a dictionary.
+/// Returns the remarks of [`remarks`] as a dictionary. `blocks` are the results of a batch, in order.
 pub fn report<'py>(
     py: Python<'py>,
     compiled: &Compiled,
-    results: &LaneResults,
+    blocks: &[LaneResults],
 ) -> PyResult<Bound<'py, PyDict>> {
     let report = PyDict::new(py);
-    let failures = results.failures().iter().map(|failure| {
-        let error = compiled.raised(py, &failure.error);
-        (failure.lane, error.into_value(py))
+    let failures = blocks.iter().flat_map(LaneResults::failures).map(|failure| {
+        let error = compiled.raised(py, &failure.error).into_value(py);
+        error.bind(py).setattr("lane", failure.lane)?;
+        Ok((failure.lane, error))
     });
-    report.set_item("failures", PyList::new(py, failures.collect::<Vec<_>>())?)?;
-    report.set_item("sums", sums(py, results)?)?;
-    let noted = |lanes: &NotedLanes| {
-        let first = lanes.first.as_ref().map(|(lane, text)| (*lane, text.clone()));
-        (lanes.count, first)
+    report.set_item("failures", PyList::new(py, failures.collect::<PyResult<Vec<_>>>()?)?)?;
+    let last = blocks.last().map(|last| sums(py, compiled, last)).transpose()?;
+    report.set_item("sums", last)?;
+    let noted = |of: fn(&LaneResults) -> &NotedLanes| {
+        let count: u64 = blocks.iter().map(|results| of(results).count).sum();
+        let first = blocks.iter().find_map(|results| of(results).first.clone());
+        (count, first)
     };
-    report.set_item("recomputed", noted(results.recomputed()))?;
-    report.set_item("garbage", noted(results.leftovers()))?;
+    report.set_item("recomputed", noted(LaneResults::recomputed))?;
+    report.set_item("garbage", noted(LaneResults::leftovers))?;
     Ok(report)
 }
 
 /// Returns the sums over all lanes as a dictionary of numbers and arrays.
-fn sums<'py>(py: Python<'py>, results: &LaneResults) -> PyResult<Bound<'py, PyDict>> {
+fn sums<'py>(py: Python<'py>, compiled: &Compiled, results: &LaneResults) -> PyResult<Bound<'py, PyDict>> {
     let found = PyDict::new(py);
     let sums = results.sums().iter().map(|sum| {
         let value = results.sum(&sum.name).map_err(|error| raised(py, None, &error))?;
         Ok((sum.name.clone(), value))
     });
-    for (name, dimensions, values) in groups(sums.collect::<PyResult<Vec<_>>>()?) {
+    for (name, dimensions, values) in groups(compiled, sums.collect::<PyResult<Vec<_>>>()?) {
         found.set_item(name, crate::found::reals(py, values, &dimensions)?)?;
     }
     Ok(found)

@@ -41,7 +41,7 @@ impl NamedCells {
     /// Returns true if a run in this direction has these cells among its results.
     pub fn is_result(&self, travel: Travel) -> bool {
         match travel {
-            Travel::Forward => matches!(self.role, Role::Out | Role::InOut),
+            Travel::Forward => matches!(self.role, Role::Out | Role::InOut | Role::Garbage),
             Travel::Backward => matches!(self.role, Role::In | Role::InOut),
         }
     }
@@ -158,6 +158,7 @@ impl Compiled {
 
     /// Keeps a workspace for later calls.
     pub fn keep(&self, call: Call) {
+        call.shown();
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         if idle.len() < MOST_KEPT {
             idle.push(call);

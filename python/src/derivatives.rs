@@ -102,6 +102,10 @@ impl DerivativeFunction {
                 names.iter().map(|name| Reals::named(&compiled, name)).collect()
             };
             let (of, by) = (named(&of)?, named(&wrt)?);
+            if let Some(by) = by.iter().find(|by| !by.cells.role.is_given()) {
+                let (name, role) = (by.cells.name.clone(), by.cells.role);
+                return Err(reviver::Error::NotTaken { name, role, backward: false });
+            }
             let executable = &compiled.executable;
             let mut losses = Vec::new();
             let loss = match (task, &of[..]) {

@@ -3,7 +3,10 @@
 
 use std::borrow::Cow;
 
-use numpy::{PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedArrayMethods};
+use numpy::{
+    PyArrayDescrMethods, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArray,
+    PyUntypedArrayMethods,
+};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -248,11 +251,28 @@ fn too_large(cells: &NamedCells, value: &Bound<'_, PyInt>) -> PyErr {
     unfit(value.py(), &cause, "give a number from -2**63 to 2**63 - 1")
 }
 
-/// Returns an array for reading. A copy is made unless the array is contiguous.
+/// Returns an array for reading. A copy is made if its elements aren't aligned in memory, or if a distance between them
+/// isn't a multiple of their size, as in fields of packed structures.
+pub fn readable<'py, T: numpy::Element>(
+    array: &Bound<'py, PyArrayDyn<T>>,
+) -> PyResult<PyReadonlyArrayDyn<'py, T>> {
+    let size = isize::try_from(array.dtype().itemsize()).unwrap_or(1);
+    let is_even = array.strides().iter().all(|stride| stride % size == 0);
+    if is_even && is_aligned(array)? {
+        return Ok(array.try_readonly()?);
+    }
+    Ok(array.call_method1("copy", ("K",))?.cast_into::<PyArrayDyn<T>>()?.try_readonly()?)
+}
+
+fn is_aligned<T: numpy::Element>(array: &Bound<'_, PyArrayDyn<T>>) -> PyResult<bool> {
+    array.getattr("flags")?.getattr("aligned")?.extract()
+}
+
+/// Returns an array for reading as a slice. A copy is made unless the array is contiguous and aligned.
 fn contiguous<'py, T: numpy::Element>(
     array: &Bound<'py, PyArrayDyn<T>>,
 ) -> PyResult<PyReadonlyArrayDyn<'py, T>> {
-    if array.is_c_contiguous() {
+    if array.is_c_contiguous() && is_aligned(array)? {
         return Ok(array.try_readonly()?);
     }
     let copy = array.call_method1("copy", ("C",))?.cast_into::<PyArrayDyn<T>>()?;

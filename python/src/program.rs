@@ -12,7 +12,7 @@ use reviver::{
 };
 use reviver_assembler::constants::Replacements;
 use reviver_debugger::listing::OpenedProgram;
-use reviver_isa::module::{RealSystem, Word};
+use reviver_isa::module::{RealSystem, Role, Word};
 
 use crate::batch::{self, BatchRequest};
 use crate::compiled::{Compiled, NamedCells};
@@ -21,6 +21,22 @@ use crate::errors::{raised, unfit};
 use crate::found::Results;
 use crate::given::{arguments, call_with};
 use crate::recording::{Recording, record};
+
+/// Names as Python gives them: one, or a list.
+#[derive(FromPyObject)]
+enum GivenNames {
+    One(String),
+    Many(Vec<String>),
+}
+
+impl From<GivenNames> for Vec<String> {
+    fn from(names: GivenNames) -> Vec<String> {
+        match names {
+            GivenNames::One(name) => vec![name],
+            GivenNames::Many(names) => names,
+        }
+    }
+}
 
 /// Everything that a program is compiled from. A pickled program consists of it.
 #[derive(Clone, FromPyObject, IntoPyObject)]
@@ -128,16 +144,22 @@ impl Program {
         &self,
         py: Python<'_>,
         of: Vec<String>,
-        wrt: Option<Vec<String>>,
+        wrt: Option<GivenNames>,
         task: Task,
     ) -> PyResult<DerivativeFunction> {
+        let wrt = wrt.map(Vec::from);
         let compiled = self.differentiated_by(py, wrt.as_deref())?;
         DerivativeFunction::new(py, compiled, of, wrt, task)
     }
 
+    fn names_or_results(&self, of: Option<GivenNames>) -> Vec<String> {
+        of.map_or_else(|| self.reals(Travel::Forward), Vec::from)
+    }
+
     /// Returns the names of the reals among the results of a run in this direction.
     fn reals(&self, travel: Travel) -> Vec<String> {
-        let is_real = |cells: &&NamedCells| cells.is_result(travel) && cells.is_real();
+        let is_real =
+            |cells: &&NamedCells| cells.is_result(travel) && cells.is_real() && cells.role != Role::Garbage;
         self.compiled.cells.iter().filter(is_real).map(|cells| cells.name.clone()).collect()
     }
 
@@ -254,14 +276,14 @@ impl Program {
         &self,
         py: Python<'_>,
         of: String,
-        wrt: Option<Vec<String>>,
+        wrt: Option<GivenNames>,
     ) -> PyResult<DerivativeFunction> {
         self.function(py, vec![of], wrt, Task::ValueAndGradient)
     }
 
     /// Returns a function of the inputs that returns the gradient of a scalar result, as `value_and_grad` does.
     #[pyo3(signature = (of, wrt=None))]
-    fn grad(&self, py: Python<'_>, of: String, wrt: Option<Vec<String>>) -> PyResult<DerivativeFunction> {
+    fn grad(&self, py: Python<'_>, of: String, wrt: Option<GivenNames>) -> PyResult<DerivativeFunction> {
         self.function(py, vec![of], wrt, Task::Gradient)
     }
 
@@ -273,17 +295,17 @@ impl Program {
     fn jacobian(
         &self,
         py: Python<'_>,
-        of: Option<Vec<String>>,
-        wrt: Option<Vec<String>>,
+        of: Option<GivenNames>,
+        wrt: Option<GivenNames>,
     ) -> PyResult<DerivativeFunction> {
-        self.function(py, of.unwrap_or_else(|| self.reals(Travel::Forward)), wrt, Task::Jacobian)
+        self.function(py, self.names_or_results(of), wrt, Task::Jacobian)
     }
 
     /// Returns a function of the inputs that returns the Hessian of a scalar result.
     ///
     /// `found["x"]["z"]` is an array with the dimensions of `x`, then those of `z`.
     #[pyo3(signature = (of, wrt=None))]
-    fn hessian(&self, py: Python<'_>, of: String, wrt: Option<Vec<String>>) -> PyResult<DerivativeFunction> {
+    fn hessian(&self, py: Python<'_>, of: String, wrt: Option<GivenNames>) -> PyResult<DerivativeFunction> {
         self.function(py, vec![of], wrt, Task::Hessian)
     }
 
@@ -292,8 +314,8 @@ impl Program {
     /// `tangents` is a mapping from inputs to arrays of their shapes; other inputs have the tangent 0. The result is a
     /// pair of dictionaries: values, and derivatives along the tangents.
     #[pyo3(signature = (of=None))]
-    fn jvp(&self, py: Python<'_>, of: Option<Vec<String>>) -> PyResult<DerivativeFunction> {
-        self.function(py, of.unwrap_or_else(|| self.reals(Travel::Forward)), None, Task::Tangents)
+    fn jvp(&self, py: Python<'_>, of: Option<GivenNames>) -> PyResult<DerivativeFunction> {
+        self.function(py, self.names_or_results(of), None, Task::Tangents)
     }
 
     /// Returns a function `f(cotangents, inputs)` that returns a vector-Jacobian product.
@@ -304,10 +326,10 @@ impl Program {
     fn vjp(
         &self,
         py: Python<'_>,
-        of: Option<Vec<String>>,
-        wrt: Option<Vec<String>>,
+        of: Option<GivenNames>,
+        wrt: Option<GivenNames>,
     ) -> PyResult<DerivativeFunction> {
-        self.function(py, of.unwrap_or_else(|| self.reals(Travel::Forward)), wrt, Task::Cotangents)
+        self.function(py, self.names_or_results(of), wrt, Task::Cotangents)
     }
 
     /// Returns a function `f(direction, inputs)` that returns the value of a scalar result, its gradient, and its
@@ -327,8 +349,8 @@ impl Program {
     ///
     /// `found["y"][k]` is the coefficient of t**k in y(x + t*direction), for k from 0 to `order`, which is at most 16.
     #[pyo3(signature = (of=None, *, order))]
-    fn taylor(&self, py: Python<'_>, of: Option<Vec<String>>, order: usize) -> PyResult<DerivativeFunction> {
-        self.function(py, of.unwrap_or_else(|| self.reals(Travel::Forward)), None, Task::Taylor(order))
+    fn taylor(&self, py: Python<'_>, of: Option<GivenNames>, order: usize) -> PyResult<DerivativeFunction> {
+        self.function(py, self.names_or_results(of), None, Task::Taylor(order))
     }
 
     /// Runs the program for many inputs at once, on all cores or on a GPU (`device="gpu"`).
@@ -352,14 +374,15 @@ impl Program {
         lanes: &Bound<'py, PyAny>,
         shared: Option<Bound<'py, PyMapping>>,
         grad: Option<String>,
-        jacobian: Option<Vec<String>>,
+        jacobian: Option<GivenNames>,
         hessian: Option<String>,
-        wrt: Option<Vec<String>>,
+        wrt: Option<GivenNames>,
         back: bool,
         device: &str,
         threads: Option<usize>,
         keep_going: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let (wrt, jacobian) = (wrt.map(Vec::from), jacobian.map(Vec::from));
         let compiled = self.differentiated_by(py, wrt.as_deref())?;
         let request =
             BatchRequest { shared, grad, jacobian, hessian, wrt, back, device, threads, keep_going };

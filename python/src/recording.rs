@@ -40,9 +40,14 @@ pub struct Recording {
     compiled: Arc<Compiled>,
     console: Mutex<Console>,
     stop: Arc<AtomicBool>,
+    end: Mutex<RecordedEnd>,
+}
+
+/// End of a recorded run. An edit by a command changes it.
+#[derive(Clone)]
+struct RecordedEnd {
     steps: i64,
-    /// The report of the trap in which the run ended, with source lines.
-    #[pyo3(get)]
+    /// Report of the trap in which the run ended.
     trap: Option<String>,
 }
 
@@ -78,13 +83,33 @@ pub fn record(
         Ok(())
     })?
     .map_err(|error| compiled.raised(py, &error))?;
-    let steps = session.step_number();
-    let trap = session.trap().map(|explanation| compiled.assembled.report(explanation));
+    let end = Mutex::new(end_of(compiled, &session));
     let console = Mutex::new(Console::new(session, UsedFiles::default(), Box::new(Face::default())));
-    Ok(Recording { compiled: Arc::clone(compiled), console, stop, steps, trap })
+    Ok(Recording { compiled: Arc::clone(compiled), console, stop, end })
+}
+
+/// Returns the end of a run, at which the session is.
+fn end_of(compiled: &Compiled, session: &Session) -> RecordedEnd {
+    let trap = session.trap().map(|explanation| compiled.assembled.report(explanation));
+    RecordedEnd { steps: session.step_number(), trap }
 }
 
 impl Recording {
+    fn end(&self) -> RecordedEnd {
+        self.end.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Returns the number of a step. A negative number counts from the end.
+    fn step(&self, py: Python<'_>, step: i64) -> PyResult<i64> {
+        let last = self.end().steps;
+        let number = if step < 0 { step + last + 1 } else { step };
+        if (0..=last).contains(&number) {
+            return Ok(number);
+        }
+        let cause = format!("there is no step {step}");
+        Err(unfit(py, &cause, &format!("the run has the steps 0 to {last}")))
+    }
+
     fn console(&self) -> MutexGuard<'_, Console> {
         self.console.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -162,11 +187,7 @@ impl Recording {
     /// Returns the moment after a number of steps. A negative number counts from the end.
     fn at(slf: &Bound<'_, Self>, step: i64) -> PyResult<Moment> {
         let this = slf.get();
-        let step = if step < 0 { step + this.steps + 1 } else { step };
-        if !(0..=this.steps).contains(&step) {
-            let cause = format!("there is no step {step}");
-            return Err(unfit(slf.py(), &cause, &format!("the run has the steps 0 to {}", this.steps)));
-        }
+        let step = this.step(slf.py(), step)?;
         let line = this.execute(slf.py(), |console| {
             console.session.goto(step);
             let at = console.session.next_instruction()?;
@@ -204,14 +225,19 @@ impl Recording {
     #[pyo3(signature = (line, step=None))]
     fn ask(&self, py: Python<'_>, line: &str, step: Option<i64>) -> PyResult<String> {
         let line = line.to_owned();
-        let answer = self.execute(py, move |console| {
+        let step = step.map(|step| self.step(py, step)).transpose()?;
+        let (answer, end) = self.execute(py, move |console| {
             match step {
                 Some(step) => console.session.goto(step),
                 None => console.session.goto_end(),
             };
             let outcome = console.execute(&line);
-            outcome.map(|outcome| render::render(&console.session, &outcome))
+            let answer = outcome.map(|outcome| render::render(&console.session, &outcome));
+            // The command may have changed the run.
+            console.session.goto_end();
+            (answer, end_of(&self.compiled, &console.session))
         })?;
+        *self.end.lock().unwrap_or_else(PoisonError::into_inner) = end;
         answer.map_err(|error: CommandError| {
             let cure = error.help().unwrap_or_else(|| "`help` lists the commands".to_owned());
             unfit(py, &error.to_string(), &cure)
@@ -234,19 +260,26 @@ impl Recording {
         self.plot(py, Vec::new())
     }
 
+    /// The report of the trap in which the run ended, with source lines.
+    #[getter]
+    fn trap(&self) -> Option<String> {
+        self.end().trap
+    }
+
     fn __len__(&self) -> usize {
-        self.steps as usize
+        usize::try_from(self.end().steps).unwrap_or_default()
     }
 
     fn __repr__(&self) -> String {
-        let end = if self.trap.is_some() { ", to a trap" } else { "" };
-        format!("<Recording of {} steps{end}>", self.steps)
+        let RecordedEnd { steps, trap } = self.end();
+        let end = if trap.is_some() { ", to a trap" } else { "" };
+        format!("<Recording of {steps} steps{end}>")
     }
 }
 
 impl Recording {
     fn svg(&self, py: Python<'_>, cells: &[String]) -> PyResult<String> {
-        let steps = (0, self.steps);
+        let steps = (0, self.end().steps);
         let sampled = self.execute(py, |console| {
             let session = &mut console.session;
             session.goto_end();
@@ -257,7 +290,7 @@ impl Recording {
         })?;
         let samples =
             sampled.map_err(|cause| unfit(py, &cause, "name scalars, or elements such as `A[3]`"))?;
-        let width = self.steps as f64 / samples.columns.len() as f64;
+        let width = steps.1 as f64 / samples.columns.len() as f64;
         let curves = cells.iter().enumerate().map(|(n, name)| {
             let ranges = samples.columns.iter().enumerate().filter_map(|(column, sample)| {
                 let range = sample.values.get(n).copied().flatten()?;
@@ -269,7 +302,7 @@ impl Recording {
         let panel = Panel { name: String::new(), curves: curves.collect() };
         let title = format!("{} over the steps", cells.join(", "));
         let words = Words { title: title.clone(), description: title };
-        let extent = Some((0.0, self.steps as f64));
+        let extent = Some((0.0, steps.1 as f64));
         let plot = Plot { words, along: "step".to_owned(), extent, panels: vec![panel], ..Plot::default() };
         plot.svg().map_err(|error| unfit(py, &error.to_string(), "plot fewer cells"))
     }

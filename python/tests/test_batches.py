@@ -56,6 +56,28 @@ def test_layouts_of_arrays() -> None:
     np.testing.assert_array_equal(p.batch(small)["n"], wanted["n"])
 
 
+def test_fields_of_packed_structures() -> None:
+    """Their elements aren't aligned, and their distance isn't a multiple of their size."""
+    packed = np.zeros(4, dtype=[("a", "i1"), ("x", "f8", (2,)), ("n", "i8")])
+    packed["x"], packed["n"] = np.arange(8.0).reshape(4, 2), [1, 1, 2, 2]
+    p = rv.compile(".in x[2]: real, n\n.out y: real\nadd y, (x[0] + 10 * x[1]) * toreal(n)\n")
+    wanted = (packed["x"] @ [1.0, 10.0]) * packed["n"]
+    np.testing.assert_array_equal(p.batch({"x": packed["x"], "n": packed["n"]})["y"], wanted)
+    assert [p(x=row["x"], n=row["n"])["y"] for row in packed] == wanted.tolist()
+    bytes_ = np.frombuffer(b"\0" + np.arange(2.0).tobytes(), offset=1)
+    assert p(x=bytes_, n=1)["y"] == 10.0
+
+
+def test_names_of_elements() -> None:
+    p, given = rv.compile(MODEL), inputs(3)
+    found = p.batch(given, jacobian="z", wrt="A[0,1]")
+    assert found["z"].shape == (3, 3) and found["z[1]/A[0,1]"].shape == (3,)
+    with pytest.raises(rv.InputError, match="no names"):
+        p.batch(given, grad="y", wrt=[])
+    with pytest.raises(rv.InputError, match="no input"):
+        p.batch({}, shared={name: value[0] for name, value in given.items()})
+
+
 def test_shared_inputs_have_sums_of_derivatives() -> None:
     p, given = rv.compile(MODEL), inputs(100)
     A = RANDOM.normal(size=(2, 2))
@@ -93,8 +115,8 @@ def test_failed_lanes() -> None:
     found = p.batch(given, keep_going=True)
     np.testing.assert_array_equal(found["y"], [1.0, np.nan, 2.0])
     assert found.ok.tolist() == [True, False, True]
-    (lane, error), = found.failures
-    assert lane == 1 and isinstance(error, rv.Trap)
+    ((lane, error),) = found.failures
+    assert lane == 1 and isinstance(error, rv.Trap) and error.lane == 1
 
 
 @pytest.mark.parametrize(
@@ -135,6 +157,35 @@ def test_tables_of_pyarrow() -> None:
     np.testing.assert_array_equal(sums[0]["A'"], sums[1]["A'"])
     with pytest.raises(rv.InputError, match="null"):
         p.batch(pa.table({"x": [1.0, None], "n": [1, 2]}), shared={"A": np.eye(2)})
+
+
+def test_failed_lanes_of_several_record_batches() -> None:
+    pa = pytest.importorskip("pyarrow")
+    p = rv.compile(".in n\n.out y, z: real\nassert n > 0\nadd y, 12 / n\nadd z, 1.5\n")
+    table = pa.Table.from_batches([pa.record_batch({"n": ns}) for ns in ([1, -2, 3], [4, 5], [0, 6, -1])])
+    result = p.batch(table, keep_going=True)
+    assert [lane for lane, _ in result.failures] == [1, 5, 7]
+    found = pa.table(result).to_pydict()
+    assert found["status"] == [0, 4, 0, 0, 0, 4, 0, 4] and found["z"] == [1.5, None, 1.5, 1.5, 1.5, None, 1.5, None]
+
+
+def test_tables_that_cant_be_read() -> None:
+    pa = pytest.importorskip("pyarrow")
+    p = rv.compile(".in x: real\n.out y: real\nadd y, x\n")
+    with pytest.raises(rv.InputError, match="null"):
+        p.batch(pa.array([{"x": 1.0}, None]))
+
+    class Once:
+        def __init__(self) -> None:
+            self.capsules = pa.record_batch({"x": [1.0]}).__arrow_c_array__()
+
+        def __arrow_c_array__(self, requested_schema: object = None) -> object:
+            return self.capsules
+
+    once = Once()
+    assert len(p.batch(once)) == 1
+    with pytest.raises(ValueError, match="taken"):
+        p.batch(once)
 
 
 def test_tables_of_others() -> None:

@@ -186,6 +186,18 @@ def test_shown_values() -> None:
     assert len(rv.compile(".in n\n.out s\nfor i in 0..n\nadd s, i\nrof\nshow s\n")(n=2_000_000).shown) == 1
 
 
+def test_values_shown_by_derivatives_arent_those_of_a_later_run() -> None:
+    p = rv.compile(".inout x: real\n.out y: real\nadd y, x * x\nshow y\n")
+    p.grad("y")(x=3.0)
+    assert p(x=2.0).shown == [("y", 4.0)]
+
+
+def test_backward_runs_take_garbage() -> None:
+    p = rv.compile(".in x: real\n.out y: real\n.garbage h: real\nadd h, x\nadd y, x * x\nsub x, h\n")
+    found = p(x=3.0)
+    assert found["h"] == 3.0 and p.back(found)["x"] == 3.0 and p.real_outputs == ["y"]
+
+
 def test_step_limits() -> None:
     with pytest.raises(rv.StepLimit):
         rv.compile(COUNT, max_steps=1000)(n=10_000)

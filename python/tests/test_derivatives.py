@@ -81,6 +81,9 @@ def test_directions_that_dont_fit(p: rv.Program) -> None:
         p.value_and_grad("z")
     with pytest.raises(rv.InputError):
         p.grad("n")
+    with pytest.raises(rv.InputError, match=".out"):
+        p.grad("y", wrt=["y"])
+    assert list(p.grad("y", wrt="x")(x=1.0)) == ["x"] and list(p.jacobian("z")(x=1.0)) == ["z"]
 
 
 def test_derivatives_that_dont_exist() -> None:

@@ -101,6 +101,24 @@ def test_arguments() -> None:
         p.jax("y", ["q"])
 
 
+def test_edges() -> None:
+    p = rv.compile(MODEL)
+    f = p.jax("y", ["x", "A"])
+    none = (np.zeros(0), np.zeros((0, 3)))
+    assert jax.vmap(jax.grad(f))(*none).shape == (0,) and jax.vmap(jax.hessian(f))(*none).shape == (0,)
+    assert jax.vmap(jax.jacrev(p.jax(["z", "y"], ["x", "A"])))(*none)[0].shape == (0, 2)
+    constant = rv.compile(".out y: real\nadd y, 2.5\n").jax("y")
+    assert jax.jit(constant)() == constant() == 2.5
+    with pytest.raises(rv.InputError, match="twice"):
+        p.jax("y", ["x", "x"])
+    with pytest.raises(OverflowError):
+        f(2**60 + 1, A)
+    jax.config.update("jax_enable_x64", False)
+    counted = rv.compile(".in n, x: real\n.out y: real\nadd y, toreal(n) + x\n", real="f32").jax("y")
+    with pytest.raises(OverflowError):
+        counted(np.int64(2**32 + 5), 1.0)
+
+
 def test_a_program_in_f64_needs_doubles() -> None:
     jax.config.update("jax_enable_x64", False)
     with pytest.raises(rv.Error, match="jax_enable_x64"):

@@ -49,6 +49,16 @@ def test_histories_and_causes() -> None:
         run.history("nothing")
 
 
+def test_a_command_changes_the_run() -> None:
+    run = rv.compile(PROGRAM).record(n=4)
+    before = len(run)
+    run.ask("set n=50", 0)
+    assert len(run) > before and run.at(-1)["s"] == sum(i * i for i in range(50))
+    with pytest.raises(rv.InputError, match="no step"):
+        run.why("s", step=10**9)
+    assert run.ask("print s", -1) == run.ask("print s")
+
+
 def test_a_run_to_a_trap() -> None:
     run = rv.compile(".inout n\nadd n, 1\nassert n < 0\n").record(n=4)
     assert run.trap is not None and "T10" in run.trap and run.at(-1)["n"] == 5

@@ -27,6 +27,22 @@ def test_gradient_checks(of: str | list[str]) -> None:
     assert torch.autograd.gradgradcheck(f, (x, A))
 
 
+def test_second_derivatives_by_products() -> None:
+    f = rv.compile(".in x: real\n.out y: real\nadd y, x * x * x * x\n").torch("y")
+    x = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)
+    for product in (torch.autograd.functional.hvp, torch.autograd.functional.vhp):
+        assert product(f, x, torch.ones_like(x))[1].item() == 48.0
+    (g,) = torch.autograd.grad(torch.sin(f(x)), x, create_graph=True)
+    (h,) = torch.autograd.grad(g**2, x, create_graph=True)
+    (again,) = torch.autograd.grad(torch.sin(x**4), x, create_graph=True)
+    (wanted,) = torch.autograd.grad(again**2, x)
+    assert h.item() == pytest.approx(wanted.item(), rel=1e-12)
+    # Third derivatives are missing, and must not count as 0.
+    (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+    (h,) = torch.autograd.grad(g, x, create_graph=True)
+    assert torch.isnan(torch.autograd.grad(h + x, x)[0])
+
+
 def test_tensors_are_inputs() -> None:
     p = rv.compile(MODEL)
     x, A = torch.tensor(0.7, dtype=torch.float64), torch.tensor([1.0, 2.0, 0.5])

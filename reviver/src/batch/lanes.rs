@@ -181,6 +181,8 @@ fn bits_of<'n>(
 /// Results of the lanes of a batch. A failed lane has no results; its numbers are 0 in every column.
 #[derive(Debug)]
 pub struct LaneResults {
+    /// Number of the first lane in the batch.
+    first: u64,
     lanes: usize,
     system: RealSystem,
     columns: Vec<ResultNumbers>,
@@ -209,7 +211,7 @@ struct ResultNumbers {
 }
 
 impl LaneResults {
-    pub(super) fn new(plan: &LanePlan, lanes: usize) -> Result<LaneResults, Error> {
+    pub(super) fn new(plan: &LanePlan, first: u64, lanes: usize) -> Result<LaneResults, Error> {
         let shown: Vec<usize> = plan.shown().map(|(n, _)| n).collect();
         let columns = plan.results.iter().enumerate().map(|(n, column)| {
             let (name, class, is_shown) =
@@ -219,6 +221,7 @@ impl LaneResults {
         let columns = columns.collect::<Result<Vec<_>, OutOfMemory>>()?;
         let system = plan.executable.program().module().real;
         Ok(LaneResults {
+            first,
             lanes,
             system,
             columns,
@@ -241,6 +244,12 @@ impl LaneResults {
     #[cfg(feature = "arrow")]
     pub(super) fn all_bits(&self) -> Vec<&[u64]> {
         self.columns.iter().map(|column| &column.bits[..]).collect()
+    }
+
+    /// Returns the number of the first of these lanes in the batch. It is 0 unless the lanes of a batch are executed in
+    /// several blocks.
+    pub fn first(&self) -> u64 {
+        self.first
     }
 
     /// Returns the number of lanes.
@@ -311,10 +320,10 @@ impl LaneResults {
         &self.outcome.failures
     }
 
-    /// Returns true if the lane completed and has results.
+    /// Returns true if the lane completed and has results. `lane` counts from the first of these lanes.
     pub fn has_arrived(&self, lane: usize) -> bool {
-        let failures = &self.outcome.failures;
-        lane < self.lanes && failures.binary_search_by_key(&(lane as u64), |failure| failure.lane).is_err()
+        let (failures, number) = (&self.outcome.failures, self.first + lane as u64);
+        lane < self.lanes && failures.binary_search_by_key(&number, |failure| failure.lane).is_err()
     }
 
     /// Returns the lanes with unverified derivatives, if the batch allows these.

@@ -122,7 +122,7 @@ impl RunningBatch<'_> {
     pub fn lanes_of(&mut self, inputs: &LaneInputs<'_>) -> Result<LaneResults, Error> {
         let plan = &*self.batch.plan;
         let bits = inputs.bits(plan)?;
-        let mut results = LaneResults::new(plan, inputs.len())?;
+        let mut results = LaneResults::new(plan, self.lanes, inputs.len())?;
         let columns: Vec<&[u64]> = bits.iter().map(|bits| &**bits).collect();
         let outcome = self.block(&columns, inputs.len(), &mut results.columns_mut(), &|_| {})?;
         results.ended(outcome, self.sums()?);

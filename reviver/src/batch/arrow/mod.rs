@@ -76,6 +76,6 @@ impl LaneResults {
     ///
     /// [`LaneFailure::status`]: crate::LaneFailure::status
     pub fn to_record_batch(&self) -> Result<RecordBatch, Error> {
-        Ok(self.arrow.batch(self.len(), 0, &self.all_bits(), self.failures())?)
+        Ok(self.arrow.batch(self.len(), self.first(), &self.all_bits(), self.failures())?)
     }
 }
