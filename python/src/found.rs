@@ -2,7 +2,7 @@
 
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyIterator, PyList};
+use pyo3::types::{PyDict, PyIterator, PyList, PyTuple};
 use reviver::{Error, Garbage, Shown, ShownNumber, Travel, Workspace};
 
 use crate::compiled::{Cells, Compiled, NamedCells};
@@ -16,10 +16,26 @@ pub struct Results {
     /// The number of steps of the run.
     #[pyo3(get)]
     steps: u64,
-    garbage: Vec<Garbage>,
+    garbage: FoundGarbage,
     /// The values of `show`, as pairs of a name and a number, in the order of the run.
     #[pyo3(get)]
     shown: Py<PyList>,
+}
+
+/// Garbage of a run. It is described in words only if somebody asks for it, because that takes longer than a short call.
+enum FoundGarbage {
+    Cells(Vec<Garbage>),
+    /// Descriptions, of results that were pickled.
+    Lines(Vec<String>),
+}
+
+impl FoundGarbage {
+    fn lines(&self) -> Vec<String> {
+        match self {
+            FoundGarbage::Cells(garbage) => garbage.iter().flat_map(Garbage::lines).collect(),
+            FoundGarbage::Lines(lines) => lines.clone(),
+        }
+    }
 }
 
 impl Results {
@@ -49,6 +65,7 @@ impl Results {
                 (name, value.ok())
             }),
         )?;
+        let garbage = FoundGarbage::Cells(garbage);
         Ok(Results { values: values.unbind(), steps, garbage, shown: shown.unbind() })
     }
 }
@@ -62,7 +79,7 @@ impl Results {
     /// Cells, stacks and tapes that the run left with another content than they should have, as sentences.
     #[getter]
     fn garbage(&self) -> Vec<String> {
-        self.garbage.iter().flat_map(Garbage::lines).collect()
+        self.garbage.lines()
     }
 
     fn __len__(&self, py: Python<'_>) -> usize {
@@ -103,9 +120,22 @@ impl Results {
         Ok(self.values.bind(py).get_item(name)?.or(default))
     }
 
+    /// Returns results from what `__reduce__` returned.
+    #[staticmethod]
+    fn _restored(values: Py<PyDict>, steps: u64, garbage: Vec<String>, shown: Py<PyList>) -> Results {
+        Results { values, steps, garbage: FoundGarbage::Lines(garbage), shown }
+    }
+
+    /// Pickles the results.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        let (py, this) = (slf.py(), slf.get());
+        let parts = (this.values.clone_ref(py), this.steps, this.garbage.lines(), this.shown.clone_ref(py));
+        PyTuple::new(py, [slf.get_type().getattr("_restored")?, parts.into_pyobject(py)?.into_any()])
+    }
+
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let values = self.values.bind(py).repr()?;
-        let garbage = if self.garbage.is_empty() { "" } else { ", with garbage" };
+        let garbage = if self.garbage.lines().is_empty() { "" } else { ", with garbage" };
         let steps = if self.steps == 1 { "step" } else { "steps" };
         Ok(format!("<Results {values}, {} {steps}{garbage}>", self.steps))
     }

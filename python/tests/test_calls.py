@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import pickle
 import subprocess
@@ -217,6 +218,13 @@ def test_programs_can_be_pickled(tmp_path: Path) -> None:
     again = pickle.loads(data)
     assert again(x=2.0)["y"] == 7.0 and again.real == "f32"
     assert pickle.loads(pickle.dumps(again))(x=2.0)["y"] == 7.0
+
+
+def test_results_can_be_pickled() -> None:
+    found = rv.compile(SHAPES)(x=2.0)
+    again = pickle.loads(pickle.dumps(found))
+    assert again["y"] == 4.0 and again.steps == found.steps and again.garbage == found.garbage != []
+    np.testing.assert_array_equal(copy.deepcopy(found)["z"], found["z"])
 
 
 def test_threads_share_a_program() -> None:
