@@ -263,6 +263,8 @@ def test_ctrl_c_stops_calls() -> None:
 import os, signal, threading, time
 import numpy as np
 import reviver_vm as rv
+# A process that a script has started in the background ignores the signal.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 p = rv.compile({COUNT!r})
 x = rv.compile('.in n\\n.in a: real\\n.out y: real\\nfor i in 0..n\\nadd y, a * 0.5\\nrof\\n')
 calls = [

@@ -16,8 +16,8 @@ import reviver_vm as rv
 def test_types_are_consistent(tmp_path: Path) -> None:
     pytest.importorskip("mypy")
     package = Path(rv.__file__).parent
-    # The functions of JAX have no annotations. Without PyTorch, the comments for its types are unused.
-    others = ["--ignore-missing-imports", "--untyped-calls-exclude=jax", "--disable-error-code=unused-ignore"]
+    # The functions of JAX have no annotations. Without PyTorch, its classes have no types.
+    others = ["--ignore-missing-imports", "--untyped-calls-exclude=jax", "--allow-subclassing-any"]
     command = [sys.executable, "-m", "mypy", "--strict", *others, "--cache-dir", str(tmp_path), str(package)]
     found = subprocess.run(command, capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stdout + found.stderr
