@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use reviver::source;
 use reviver_isa::module::{Global, Module, Role, Shape};
 use reviver_vm::allocation::OutOfMemory;
 use reviver_vm::given::Tape;
@@ -67,12 +68,7 @@ pub fn plain_program(options: &Given) -> Fallible<Arc<Program>> {
 /// Lays out a module as a program in the requested number system.
 pub fn in_numbers(file: &Path, options: &OtherNumbers, mut module: Module) -> Fallible<Arc<Program>> {
     let own = (module.word, module.real);
-    if let Some(choice) = options.real {
-        module.real = choice.over(module.real);
-    }
-    if let Some(word) = options.word {
-        module.word = word;
-    }
+    source::set_numbers(&mut module, options.real, options.word);
     let renumbered = (module.word, module.real) != own;
     load::program(file, module).map_err(|failure| match renumbered {
         true => failure.help(format_args!(

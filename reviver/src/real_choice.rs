@@ -1,5 +1,6 @@
 //! Number systems by name, in place of the one that a program declares.
 
+use std::fmt;
 use std::str::FromStr;
 
 use reviver_isa::module::RealSystem;
@@ -38,6 +39,17 @@ impl FromStr for RealChoice {
         let bits = text.strip_prefix("fixed:").and_then(|bits| bits.parse().ok());
         let bits = bits.filter(|bits| RealSystem::FRACTION_BITS.contains(bits)).ok_or(NoRealSystem)?;
         Ok(RealChoice::System(RealSystem::Fixed(bits)))
+    }
+}
+
+/// Writes the name that [`RealChoice::from_str`] parses.
+impl fmt::Display for RealChoice {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            RealChoice::System(RealSystem::Fixed(bits)) => write!(f, "fixed:{bits}"),
+            RealChoice::System(system) => system.fmt(f),
+            RealChoice::Fixed => f.write_str("fixed"),
+        }
     }
 }
 

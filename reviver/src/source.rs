@@ -24,7 +24,7 @@ use super::engine::CompileOptions;
 use super::error::Error;
 use super::executable::Executable;
 use super::real_choice::RealChoice;
-use super::trap_report::{with_text, without_text};
+use super::trap_report::report;
 
 /// Program that was assembled from a text, or decoded from an image.
 #[derive(Clone, Debug)]
@@ -109,8 +109,7 @@ impl Assembled {
     /// [`Error::Refused`] if the program can't run in these numbers.
     pub fn in_numbers(&self, real: Option<RealChoice>, word: Option<Word>) -> Result<Assembled, Error> {
         let mut module = self.program.module().clone();
-        module.real = real.map_or(module.real, |choice| choice.over(module.real));
-        module.word = word.unwrap_or(module.word);
+        set_numbers(&mut module, real, word);
         let program = program(module).map_err(|error| error.named(&self.name))?;
         Ok(Assembled { program, ..self.clone() })
     }
@@ -124,8 +123,7 @@ impl Assembled {
     /// Returns a trap of the program as a report, with its source lines if the program was assembled from a text.
     pub fn report(&self, explanation: &Explanation) -> String {
         let what = format!("trap[{}]", explanation.code.text());
-        let text = self.sources.as_ref().and_then(|sources| with_text(sources, &what, explanation, false));
-        text.unwrap_or_else(|| without_text(&what, &self.name, explanation))
+        report(self.sources(), (&what, &self.name), explanation, false)
     }
 
     /// Returns the program, for use with the underlying crates.
@@ -142,6 +140,12 @@ impl Assembled {
     pub fn rendered_warnings(&self) -> &str {
         &self.rendered
     }
+}
+
+/// Replaces the number system of a module's reals, and the word of its integers.
+pub fn set_numbers(module: &mut Module, real: Option<RealChoice>, word: Option<Word>) {
+    module.real = real.map_or(module.real, |choice| choice.over(module.real));
+    module.word = word.unwrap_or(module.word);
 }
 
 /// Module with information about its text.

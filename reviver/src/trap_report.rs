@@ -5,13 +5,25 @@ use std::fmt::Write as _;
 use reviver_assembler::diagnostic::Label;
 use reviver_assembler::render::{self, RunReport};
 use reviver_assembler::source::{FileId, Sources, Span};
+use reviver_escape as escape;
 use reviver_vm::explain::{Explanation, OtherPlace, Spot};
 
 use super::places::place;
 
-/// Returns a trap as a report with the source lines. `what` begins the headline, for example `trap[T20]`. Returns `None` if
-/// the place isn't in the text.
-pub fn with_text(sources: &Sources, what: &str, explanation: &Explanation, color: bool) -> Option<String> {
+/// Returns a trap as a report, with source lines if `sources` has the place. `what` begins the headline, for example
+/// `trap[T20]`; `file` is the name of the program's file. Control characters are escaped.
+pub fn report(
+    sources: Option<&Sources>,
+    (what, file): (&str, &str),
+    explanation: &Explanation,
+    color: bool,
+) -> String {
+    let text = sources.and_then(|sources| with_text(sources, what, explanation, color));
+    text.unwrap_or_else(|| escape::text(&without_text(what, file, explanation)).into_owned())
+}
+
+/// Returns a report with source lines. Returns `None` if the place isn't in the text.
+fn with_text(sources: &Sources, what: &str, explanation: &Explanation, color: bool) -> Option<String> {
     let span = |spot: &Spot| sources.columns(FileId(spot.number), spot.line, spot.columns);
     let primary = span(explanation.spot.as_ref()?)?;
     let label = |other: &OtherPlace| Some(Label { span: span(&other.spot)?, text: other.label.clone() });
@@ -32,9 +44,8 @@ pub fn with_text(sources: &Sources, what: &str, explanation: &Explanation, color
     Some(render::report(sources, &report, color))
 }
 
-/// Returns a trap as a report with the places that the program records. The report of an image has no source lines. It may
-/// contain control characters of the program's text.
-pub fn without_text(what: &str, file: &str, explanation: &Explanation) -> String {
+/// Returns a report with the places that the program records, for an image.
+fn without_text(what: &str, file: &str, explanation: &Explanation) -> String {
     let (included, line) = match &explanation.spot {
         Some(spot) => (spot.file.as_deref(), Some(spot.line)),
         None => (None, None),

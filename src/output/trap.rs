@@ -1,7 +1,6 @@
 //! Traps as failures: a report with source lines for users, a JSON object for programs.
 
-use reviver::trap_report::{with_text, without_text};
-use reviver_escape as escape;
+use reviver::trap_report::report;
 use reviver_vm::explain::{Explanation, OpenCall, OpenTask, Spot};
 use serde_json::{Map, Value as Json, json};
 
@@ -12,8 +11,7 @@ use crate::load;
 /// the usual part, it is empty.
 pub fn trap(exit: Exit, direction: &str, file: &str, explanation: &Explanation) -> Failure {
     let what = format!("trap[{}]{direction}", explanation.code.text());
-    let text = load::kept_text().and_then(|sources| with_text(sources, &what, explanation, load::color()));
-    let text = text.unwrap_or_else(|| escape::text(&without_text(&what, file, explanation)).into_owned());
+    let text = report(load::kept_text(), (&what, file), explanation, load::color());
     let summary = format!("trap{direction}: {}", explanation.message);
     Failure::styled(exit, summary, text).detail("trap", object(explanation))
 }
