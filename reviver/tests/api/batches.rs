@@ -572,3 +572,24 @@ fn batches_run_concurrently_and_stop_on_request() {
         assert!(matches!(run.join().unwrap(), Err(Error::Interrupted)));
     });
 }
+
+/// The numbers of failed lanes count from the first lane of the batch, whatever the blocks.
+#[test]
+fn lanes_of_later_blocks_fail_by_their_numbers() {
+    let text = ".in n\n.out y, z: real\nassert n > 0\nadd y, 12 / n\nadd z, 1.5\n";
+    let executable = reviver::assemble("share.rasm", text).unwrap().compile(EngineChoice::Auto).unwrap();
+    let options = BatchOptions { keeps_going: true, ..BatchOptions::default() };
+    let batch = Batch::new(&executable, Device::cpu()).with(options);
+    let prepared = batch.prepare(LaneTask::Run, &["n"], &LaneInputs::new(0)).unwrap();
+    let mut running = prepared.begin();
+    let mut failed = Vec::new();
+    for block in [&[1, -2, 3][..], &[4, 5], &[0, 6, -1]] {
+        let results = running.lanes_of(&LaneInputs::new(block.len()).ints("n", block)).unwrap();
+        for (lane, &n) in block.iter().enumerate() {
+            assert_eq!(results.has_arrived(lane), n > 0, "lane {lane} of {block:?}");
+        }
+        assert_eq!(results.first() + results.len() as u64, running.lanes());
+        failed.extend(results.failures().iter().map(|failure| failure.lane));
+    }
+    assert_eq!(failed, [1, 5, 7]);
+}
