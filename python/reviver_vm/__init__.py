@@ -18,7 +18,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from ._native import DerivativeFunction, Moment, Program, Recording, Results, Table
+from ._native import DerivativeFunction, Program, Recording, Results, Table, TimePoint
 from .errors import (
     DerivativeError,
     DeviceError,
@@ -38,7 +38,6 @@ __all__ = [
     "Error",
     "InputError",
     "Lanes",
-    "Moment",
     "NotReversible",
     "Program",
     "ProgramError",
@@ -46,6 +45,7 @@ __all__ = [
     "Results",
     "StepLimit",
     "Table",
+    "TimePoint",
     "Trap",
     "compile",
 ]

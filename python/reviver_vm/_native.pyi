@@ -171,12 +171,12 @@ class Program:
 class Recording:
     """A run that was recorded. `Program.record` creates it.
 
-    The moments of a run are numbered by steps, from 0 to `len(recording)`.
+    The time points of a run are numbered by steps, from 0 to `len(recording)`.
     """
 
     def __len__(self) -> int: ...
-    def at(self, step: int) -> Moment:
-        """Returns the moment after a number of steps. A negative number counts from the end."""
+    def at(self, step: int) -> TimePoint:
+        """Returns the time point after a number of steps. A negative number counts from the end."""
     def history(self, cells: str, most: int = 1000) -> list[tuple[int, int, str, str, str]]:
         """Returns the last writes to a cell, an array or a slice, at most `most`: tuples of the step before the write,
         the line, the cell, and its values before and after as texts."""
@@ -192,14 +192,14 @@ class Recording:
     def trap(self) -> str | None:
         """The report of the trap in which the run ended, with source lines."""
 
-class Moment:
-    """A moment of a recorded run: a mapping from names and expressions to their values at this moment."""
+class TimePoint:
+    """A time point of a recorded run: a mapping from names and expressions to their values at this time point."""
 
     def __getitem__(self, text: str) -> Any:
         """Returns the value of a cell or an array, or of an expression in the language of the debugger."""
     @property
     def step(self) -> int:
-        """The number of steps before this moment."""
+        """The number of steps before this time point."""
     @property
     def line(self) -> int | None:
         """The line of the next statement."""

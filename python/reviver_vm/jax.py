@@ -17,7 +17,7 @@ import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from ._bridge import Arrays, Bridge, By
+from ._bridge import Bridge, By
 from ._native import Program
 from .errors import Error
 
@@ -261,5 +261,3 @@ ad.primitive_jvps[hvp_p] = _hvp_jvp
 ad.primitive_transposes[jvp_p] = _jvp_transpose
 ad.primitive_transposes[vjp_p] = _vjp_transpose
 ad.primitive_transposes[hvp_p] = _hvp_transpose
-
-__all__ = ["Arrays", "function"]

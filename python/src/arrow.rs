@@ -16,9 +16,10 @@ use pyo3::types::{PyCapsule, PyDict, PyTuple};
 use reviver::batch::plan::LaneTask;
 use reviver::{Batch, LaneInputs};
 
-use crate::batch::{SharedNumbers, report, with_shared};
 use crate::compiled::Compiled;
 use crate::errors::unfit;
+use crate::lane_inputs::{SharedNumbers, with_shared};
+use crate::lane_results::report;
 use crate::patient::patiently;
 
 const STREAM: &CStr = c"arrow_array_stream";

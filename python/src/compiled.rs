@@ -28,7 +28,7 @@ pub enum Cells {
     Reals(RealCells),
 }
 
-/// Declared cells, which a name selects as a whole.
+/// Cells that a name selects: a declaration as a whole, or an element as a scalar.
 #[derive(Clone, Debug)]
 pub struct NamedCells {
     pub name: String,
@@ -64,9 +64,9 @@ impl NamedCells {
 pub struct Call {
     pub workspace: Workspace,
     /// Inputs that were given, for each direction. Later calls must give them, too, because the workspace keeps them.
-    pub given: [Vec<usize>; 2],
+    given: [Vec<usize>; 2],
     /// Values of `show` in the last run.
-    pub shown: Arc<Mutex<Vec<Shown>>>,
+    shown: Arc<Mutex<Vec<Shown>>>,
     stop: Arc<AtomicBool>,
 }
 
@@ -80,7 +80,6 @@ pub struct Compiled {
     most_steps: u64,
     /// True if the last long call took more steps than a short one may. Then calls aren't tried as short ones first.
     is_long: AtomicBool,
-    shows: bool,
     /// The names of the cells as Python strings.
     names: PyOnceLock<Vec<Py<PyString>>>,
 }
@@ -102,10 +101,9 @@ impl Compiled {
             cells.push(NamedCells { name, shape, role, cells: handle });
         }
         let indices = cells.iter().enumerate().map(|(n, cells)| (cells.name.clone(), n)).collect();
-        let shows = assembled.program().module().code.iter().any(|i| i.update == reviver_isa::Update::Show);
         let (idle, is_long) = (Mutex::default(), AtomicBool::new(false));
         let names = PyOnceLock::new();
-        Ok(Compiled { assembled, executable, cells, indices, idle, most_steps, is_long, shows, names })
+        Ok(Compiled { assembled, executable, cells, indices, idle, most_steps, is_long, names })
     }
 
     /// Returns the names of the cells as Python strings.
@@ -123,7 +121,22 @@ impl Compiled {
         })
     }
 
-    /// Returns the real cells of a name: an array as a whole, or one of its elements.
+    /// Returns the cells of a name: `x`, an array `A` as a whole, or an element `A[3]`.
+    pub fn selected(&self, name: &str) -> Result<NamedCells, Error> {
+        let compact: String = name.chars().filter(|sign| !sign.is_whitespace()).collect();
+        let base = compact.split('[').next().unwrap_or_default();
+        let declared = &self.cells[self.index(base)?];
+        if base == compact {
+            return Ok(declared.clone());
+        }
+        let cells = match declared.cells {
+            Cells::Ints(_) => Cells::Ints(self.executable.ints(&compact)?),
+            Cells::Reals(_) => Cells::Reals(self.executable.reals(&compact)?),
+        };
+        Ok(NamedCells { name: compact, shape: Shape::Scalar, role: declared.role, cells })
+    }
+
+    /// Returns the real cells of a name.
     pub fn reals(&self, name: &str) -> Result<RealCells, Error> {
         self.executable.reals(name)
     }
@@ -149,10 +162,8 @@ impl Compiled {
         let (stop, shown) = (Arc::<AtomicBool>::default(), Arc::<Mutex<Vec<Shown>>>::default());
         let mut workspace = self.executable.workspace()?;
         workspace.stop_when(Arc::clone(&stop));
-        if self.shows {
-            let list = Arc::clone(&shown);
-            workspace.on_show(move |value| list.lock().unwrap_or_else(PoisonError::into_inner).push(value));
-        }
+        let list = Arc::clone(&shown);
+        workspace.on_show(move |value| list.lock().unwrap_or_else(PoisonError::into_inner).push(value));
         Ok(Call { workspace, given: Default::default(), shown, stop })
     }
 
@@ -181,16 +192,6 @@ impl Compiled {
             self.is_long.store(true, Ordering::Relaxed);
         }
         call.shown();
-        self.execute_long(py, call, work)
-    }
-
-    /// Executes work of unknown length in a workspace, on another thread.
-    pub fn execute_long<T: Send>(
-        &self,
-        py: Python<'_>,
-        call: &mut Call,
-        mut work: impl FnMut(&mut Workspace) -> Result<T, Error> + Send,
-    ) -> PyResult<T> {
         let Call { workspace, stop, .. } = call;
         workspace.limit_steps(self.most_steps);
         let outcome = patiently(py, stop, || work(workspace))?;
@@ -214,4 +215,15 @@ impl Call {
     pub fn shown(&self) -> Vec<Shown> {
         mem::take(&mut *self.shown.lock().unwrap_or_else(PoisonError::into_inner))
     }
+}
+
+/// Returns the indices of all cells with the given dimensions, in row-major order.
+pub fn all_indices(dimensions: &[usize]) -> Vec<Vec<usize>> {
+    dimensions.iter().fold(vec![Vec::new()], |found, &length| {
+        let longer = |indices: &Vec<usize>| {
+            let indices = indices.clone();
+            (0..length).map(move |index| [&indices[..], &[index]].concat())
+        };
+        found.iter().flat_map(longer).collect()
+    })
 }

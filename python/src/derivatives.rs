@@ -7,9 +7,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyTuple};
 use reviver::{LossCell, RealCells, Travel};
-use reviver_isa::module::Shape;
 
-use crate::compiled::{Call, Cells, Compiled, NamedCells};
+use crate::compiled::{Call, Compiled, NamedCells};
 use crate::errors::unfit;
 use crate::found::reals;
 use crate::given::{arguments, call_with, numbers};
@@ -52,13 +51,7 @@ struct Reals {
 
 impl Reals {
     fn named(compiled: &Compiled, name: &str) -> Result<Reals, reviver::Error> {
-        let handle = compiled.reals(name)?;
-        let compact: String = name.chars().filter(|sign| !sign.is_whitespace()).collect();
-        let base = compact.split('[').next().unwrap_or_default();
-        let declared = &compiled.cells[compiled.index(base)?];
-        let shape = if compact == base { declared.shape } else { Shape::Scalar };
-        let cells = Cells::Reals(handle);
-        Ok(Reals { cells: NamedCells { name: compact, shape, role: declared.role, cells }, handle })
+        Ok(Reals { cells: compiled.selected(name)?, handle: compiled.reals(name)? })
     }
 
     /// Takes the next numbers of a list, which are those of this name.

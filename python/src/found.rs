@@ -22,7 +22,7 @@ pub struct Results {
     shown: Py<PyList>,
 }
 
-/// Garbage of a run. It is described in words only if somebody asks for it, because that takes longer than a short call.
+/// Garbage of a run. The caller requests the description in words, which takes longer to write than a short call.
 enum FoundGarbage {
     Cells(Vec<Garbage>),
     /// Descriptions, of results that were pickled.
@@ -50,8 +50,7 @@ impl Results {
         let values = PyDict::new(py);
         for (cells, name) in compiled.cells.iter().zip(compiled.names(py)) {
             if cells.is_result(travel) {
-                let value = read(py, workspace, cells)?.map_err(|error| compiled.raised(py, &error))?;
-                values.set_item(name, value)?;
+                values.set_item(name, read(py, compiled, workspace, cells)?)?;
             }
         }
         let garbage = workspace.leftovers().map_err(|error| compiled.raised(py, &error))?;
@@ -126,7 +125,7 @@ impl Results {
         Results { values, steps, garbage: FoundGarbage::Lines(garbage), shown }
     }
 
-    /// Pickles the results.
+    /// Pickles the results by their values.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let (py, this) = (slf.py(), slf.get());
         let parts = (this.values.clone_ref(py), this.steps, this.garbage.lines(), this.shown.clone_ref(py));
@@ -144,30 +143,30 @@ impl Results {
 /// Reads the cells of a name at the end of the last run.
 fn read<'py>(
     py: Python<'py>,
+    compiled: &Compiled,
     workspace: &Workspace,
     cells: &NamedCells,
-) -> PyResult<Result<Bound<'py, PyAny>, Error>> {
+) -> PyResult<Bound<'py, PyAny>> {
+    let failed = |error: Error| compiled.raised(py, &error);
     match cells.cells {
         Cells::Ints(handle) => {
-            if cells.dimensions().is_empty() {
-                return workspace.int(handle).map_or_else(
-                    |error| Ok(Err(error)),
-                    |value| Ok(Ok(value.into_pyobject(py)?.into_any())),
-                );
-            }
             let mut values = vec![0; handle.len()];
-            match workspace.ints(handle, &mut values) {
-                Ok(()) => Ok(Ok(shaped(py, values, &cells.dimensions())?)),
-                Err(error) => Ok(Err(error)),
-            }
+            workspace.ints(handle, &mut values).map_err(failed)?;
+            ints(py, values, &cells.dimensions())
         }
         Cells::Reals(handle) => {
             let mut values = vec![0.0; handle.len()];
-            match workspace.reals(handle, &mut values) {
-                Ok(()) => Ok(Ok(reals(py, values, &cells.dimensions())?)),
-                Err(error) => Ok(Err(error)),
-            }
+            workspace.reals(handle, &mut values).map_err(failed)?;
+            reals(py, values, &cells.dimensions())
         }
+    }
+}
+
+/// Returns integers as an `int`, or as an array if there are dimensions.
+pub fn ints<'py>(py: Python<'py>, values: Vec<i64>, dimensions: &[usize]) -> PyResult<Bound<'py, PyAny>> {
+    match (&values[..], dimensions) {
+        (&[value], []) => Ok(value.into_pyobject(py)?.into_any()),
+        _ => shaped(py, values, dimensions),
     }
 }
 
@@ -180,7 +179,7 @@ pub fn reals<'py>(py: Python<'py>, values: Vec<f64>, dimensions: &[usize]) -> Py
 }
 
 /// Returns numbers in row-major order as an array with the given lengths.
-pub fn shaped<'py, T: numpy::Element>(
+fn shaped<'py, T: numpy::Element>(
     py: Python<'py>,
     values: Vec<T>,
     dimensions: &[usize],

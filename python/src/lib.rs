@@ -10,7 +10,8 @@
 //! | `patient` | calls without the interpreter's lock, which Ctrl-C stops |
 //! | `derivatives` | the functions that the methods `value_and_grad`, `jacobian` and others return |
 //! | `batch`, `arrow` | many lanes at once, in NumPy arrays or Arrow tables |
-//! | `recording` | the class `Recording`: a run whose moments can be visited and questioned |
+//! | `lane_inputs`, `lane_results` | inputs and results of batches as NumPy arrays |
+//! | `recording` | the class `Recording`: a run whose time points can be visited and questioned |
 //! | `errors` | exceptions |
 
 mod arrow;
@@ -20,6 +21,8 @@ mod derivatives;
 mod errors;
 mod found;
 mod given;
+mod lane_inputs;
+mod lane_results;
 mod patient;
 mod program;
 mod recording;
@@ -37,5 +40,5 @@ mod _native {
     #[pymodule_export]
     use super::program::Program;
     #[pymodule_export]
-    use super::recording::{Moment, Recording};
+    use super::recording::{Recording, TimePoint};
 }

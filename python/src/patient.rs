@@ -24,11 +24,12 @@ pub fn patiently<T: Send>(
     let (done, mut awaited) = mpsc::channel::<()>();
     let mut signal = None;
     let outcome = std::thread::scope(|scope| {
-        let worker = scope.spawn(move || {
+        let worker = std::thread::Builder::new().spawn_scoped(scope, move || {
             let outcome = work();
             drop(done);
             outcome
         });
+        let Ok(worker) = worker else { return Err(Error::LostThread) };
         // The channel can't carry values, so it is disconnected when the work has ended.
         let mut is_underway = || {
             let awaited = &mut awaited;

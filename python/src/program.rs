@@ -12,7 +12,7 @@ use reviver::{
 };
 use reviver_assembler::constants::Replacements;
 use reviver_debugger::listing::OpenedProgram;
-use reviver_isa::module::{RealSystem, Role, Word};
+use reviver_isa::module::{Role, Word};
 
 use crate::batch::{self, BatchRequest};
 use crate::compiled::{Compiled, NamedCells};
@@ -101,7 +101,10 @@ impl Program {
         let real = real.map_err(|error| unfit(py, &error.to_string(), "choose one of them"))?;
         let no_word = || unfit(py, "the words have 8, 16, 32 or 64 bits", "choose one of these widths");
         let word = recipe.word.map(|bits| Word::from_bits(bits).ok_or_else(no_word)).transpose()?;
-        let no_engine = || unfit(py, "the engines are interp, jit and auto", "choose one of them");
+        let no_engine = || {
+            let engines = EngineChoice::ALL.map(EngineChoice::name).join(", ");
+            unfit(py, &format!("there is no engine `{}`", recipe.engine), &format!("choose one of {engines}"))
+        };
         let engine = EngineChoice::from_name(&recipe.engine).ok_or_else(no_engine)?;
         let level = if recipe.checked { CheckLevel::Checked } else { CheckLevel::Unchecked };
         let options = CompileOptions { engine, level };
@@ -450,11 +453,7 @@ impl Program {
     /// The number system of the reals: `f64`, `f32`, or `fixed:31` for 31 fraction bits.
     #[getter]
     fn real(&self) -> String {
-        match self.compiled.assembled.program().module().real {
-            RealSystem::F64 => "f64".to_owned(),
-            RealSystem::F32 => "f32".to_owned(),
-            RealSystem::Fixed(bits) => format!("fixed:{bits}"),
-        }
+        RealChoice::System(self.compiled.assembled.program().module().real).to_string()
     }
 
     /// The text of the program; `None` for an image.

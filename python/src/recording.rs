@@ -1,5 +1,5 @@
-//! Recordings: runs whose moments can be visited in any order, and questioned. A recording is a session of the debugger,
-//! which travels to the moments.
+//! Recordings: runs whose time points can be visited in any order, and questioned. A recording is a session of the debugger,
+//! which travels to the time points.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,7 +24,7 @@ use reviver_vm::values::Value;
 
 use crate::compiled::{Compiled, NamedCells};
 use crate::errors::unfit;
-use crate::found::{reals, shaped};
+use crate::found::{ints, reals};
 use crate::patient::patiently;
 
 /// Number of columns into which a plot divides a run.
@@ -34,7 +34,7 @@ const FEW: usize = 4;
 
 /// A run that was recorded. `Program.record` creates it.
 ///
-/// The moments of a run are numbered by steps, from 0 to `len(recording)`.
+/// The time points of a run are numbered by steps, from 0 to `len(recording)`.
 #[pyclass(frozen, module = "reviver_vm")]
 pub struct Recording {
     compiled: Arc<Compiled>,
@@ -51,11 +51,11 @@ struct RecordedEnd {
     trap: Option<String>,
 }
 
-/// A moment of a recorded run: a mapping from names and expressions to their values at this moment.
+/// A time point of a recorded run: a mapping from names and expressions to their values at this time point.
 #[pyclass(frozen, module = "reviver_vm")]
-pub struct Moment {
+pub struct TimePoint {
     recording: Py<Recording>,
-    /// The number of steps before this moment.
+    /// The number of steps before this time point.
     #[pyo3(get)]
     step: i64,
     /// The line of the next statement.
@@ -126,16 +126,16 @@ impl Recording {
         let found = self.execute(py, |console| {
             let session = &mut console.session;
             session.goto(step);
-            match declared.and_then(|cells| session.program().global(&cells.name)) {
-                Some((global, _)) => Ok(Found::Cells(session.program().read(session.state(), global))),
-                None => session.evaluate(text).map(|(value, _)| Found::Value(value)),
+            if let Some(cells) = declared
+                && let Some((global, _)) = session.program().global(&cells.name)
+            {
+                return Ok(Found::Cells(cells, session.program().read(session.state(), global)));
             }
+            session.evaluate(text).map(|(value, _)| Found::Value(value))
         })?;
-        match (found, declared) {
-            (Ok(Found::Cells(values)), Some(cells)) => self.cells(py, cells, &values),
-            (Ok(Found::Value(value)), _) => self.number(py, value),
-            (Ok(Found::Cells(_)), None) => Ok(py.None().into_bound(py)),
-            (Err(error), _) => Err(unfit(py, &error.to_string(), "name a cell, or give an expression")),
+        match found.map_err(|error| unfit(py, &error.to_string(), "name a cell, or give an expression"))? {
+            Found::Cells(cells, values) => self.cells(py, cells, &values),
+            Found::Value(value) => self.number(py, value),
         }
     }
 
@@ -150,11 +150,7 @@ impl Recording {
         if cells.is_real() {
             return reals(py, values.iter().map(|value| program.approximate(*value)).collect(), &dimensions);
         }
-        let ints: Vec<i64> = values.iter().filter_map(int).collect();
-        match (&ints[..], &dimensions[..]) {
-            (&[value], []) => Ok(value.into_pyobject(py)?.into_any()),
-            _ => shaped(py, ints, &dimensions),
-        }
+        ints(py, values.iter().filter_map(int).collect(), &dimensions)
     }
 
     fn number<'py>(&self, py: Python<'py>, value: Computed) -> PyResult<Bound<'py, PyAny>> {
@@ -176,16 +172,16 @@ fn int(value: &Value) -> Option<i64> {
     }
 }
 
-/// Value that a moment has for a text.
-enum Found {
-    Cells(Vec<Value>),
+/// Value that a time point has for a text.
+enum Found<'c> {
+    Cells(&'c NamedCells, Vec<Value>),
     Value(Computed),
 }
 
 #[pymethods]
 impl Recording {
-    /// Returns the moment after a number of steps. A negative number counts from the end.
-    fn at(slf: &Bound<'_, Self>, step: i64) -> PyResult<Moment> {
+    /// Returns the time point after a number of steps. A negative number counts from the end.
+    fn at(slf: &Bound<'_, Self>, step: i64) -> PyResult<TimePoint> {
         let this = slf.get();
         let step = this.step(slf.py(), step)?;
         let line = this.execute(slf.py(), |console| {
@@ -193,7 +189,7 @@ impl Recording {
             let at = console.session.next_instruction()?;
             console.session.program().module().structure.line(at)
         })?;
-        Ok(Moment { recording: slf.clone().unbind(), step, line })
+        Ok(TimePoint { recording: slf.clone().unbind(), step, line })
     }
 
     /// Returns the last writes to a cell, an array or a slice, at most `most`: tuples of the step before the write, the
@@ -309,7 +305,7 @@ impl Recording {
 }
 
 #[pymethods]
-impl Moment {
+impl TimePoint {
     /// Returns the value of a cell or an array, or of an expression in the language of the debugger.
     fn __getitem__<'py>(&self, py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
         self.recording.get().value(py, self.step, text)
@@ -317,6 +313,6 @@ impl Moment {
 
     fn __repr__(&self) -> String {
         let line = self.line.map_or_else(|| "the end".to_owned(), |line| format!("before line {line}"));
-        format!("<Moment at step {}, {line}>", self.step)
+        format!("<TimePoint at step {}, {line}>", self.step)
     }
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -117,6 +118,13 @@ def test_failed_lanes() -> None:
     assert found.ok.tolist() == [True, False, True]
     ((lane, error),) = found.failures
     assert lane == 1 and isinstance(error, rv.Trap) and error.lane == 1
+
+
+@pytest.mark.skipif("REVIVER_DEVICE" not in os.environ, reason="needs a device: REVIVER_DEVICE names it")
+def test_lanes_on_a_device_have_the_bits_of_the_processor() -> None:
+    p = rv.compile(".in n, k\n.out s\nfor i in 0..8\n    add s, n * i - k\nrof\n")
+    given = {name: RANDOM.integers(-1000, 1000, size=500) for name in ("n", "k")}
+    np.testing.assert_array_equal(p.batch(given, device=os.environ["REVIVER_DEVICE"])["s"], p.batch(given)["s"])
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Recorded runs: moments, histories, causes, plots."""
+"""Recorded runs: time points, histories, causes, plots."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ rof
 """
 
 
-def test_moments() -> None:
+def test_time_points() -> None:
     run = rv.compile(PROGRAM).record(n=4)
     assert run.at(-1)["s"] == 14 and run.at(0)["s"] == 0 and run.trap is None
     np.testing.assert_array_equal(run.at(len(run))["A"], [0, 0 + 1 + 5 + 14, 0])

@@ -23,7 +23,7 @@ def test_types_are_consistent(tmp_path: Path) -> None:
     assert found.returncode == 0, found.stdout + found.stderr
 
 
-KINDS = (rv.Program, rv.Recording, rv.Moment, rv.DerivativeFunction, rv.Results, rv.Table)
+KINDS = (rv.Program, rv.Recording, rv.TimePoint, rv.DerivativeFunction, rv.Results, rv.Table)
 
 
 def test_stubs_have_the_texts_of_the_module() -> None:

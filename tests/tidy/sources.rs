@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// Shipped members, in dependency order.
-pub const SHIPPED: [&str; 17] = [
+pub const SHIPPED: [&str; 18] = [
     "memory",
     "isa-spec",
     "escape",
@@ -21,6 +21,7 @@ pub const SHIPPED: [&str; 17] = [
     "expectations",
     "bennett",
     ".",
+    "python",
 ];
 
 pub fn root() -> &'static Path {
